@@ -1,0 +1,58 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One array for every target of ours, each line with its reason.
+let strict: [SwiftSetting] = [
+    // Data races are compile-time errors, in the library and in what uses it.
+    .swiftLanguageMode(.v6),
+    // A warning that is kept is a warning nobody reads.
+    .treatAllWarnings(as: .error),
+    // `any P` is written where a box is paid for.
+    .enableUpcomingFeature("ExistentialAny"),
+    // An import that is not part of a module's interface does not leak into its users.
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // A member is visible only where its module is imported.
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "swift-run-loops",
+    products: [
+        .library(name: "RunLoops", targets: ["RunLoops"]),
+        .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
+        .executable(name: "runloop", targets: ["runloop"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
+    ],
+    targets: [
+        // The system calls Swift cannot name, and libdispatch's main-queue hooks.
+        .target(name: "CLinuxKernel"),
+        // The loop. Imports no Foundation.
+        .target(name: "RunLoops", dependencies: ["CLinuxKernel"], swiftSettings: strict),
+        // Manual kernel and clock, trace recorder.
+        .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: strict),
+        // The command-line tool.
+        .executableTarget(
+            name: "runloop",
+            dependencies: ["RunLoops", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: strict),
+        // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
+        .executableTarget(
+            name: "oracle",
+            dependencies: [
+                "OracleScenarios", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "OracleScenarios",
+            dependencies: ["RunLoops"],
+            swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("Foundation")]),
+        .testTarget(
+            name: "RunLoopsTests", dependencies: ["RunLoops", "RunLoopsTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
+    ]
+)
