@@ -1,0 +1,128 @@
+#define _GNU_SOURCE
+#include "CLinuxKernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_epoll_pwait2
+#define SYS_epoll_pwait2 441
+#endif
+
+static inline int result(long value) { return value < 0 ? -errno : (int)value; }
+
+static inline struct timespec spec(int64_t nanoseconds) {
+    struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    return time;
+}
+
+int64_t rl_clock_now(int clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+int rl_clock_monotonic(void) { return CLOCK_MONOTONIC; }
+int rl_clock_boottime(void) { return CLOCK_BOOTTIME; }
+int rl_clock_realtime(void) { return CLOCK_REALTIME; }
+
+static _Thread_local int32_t thread_id;
+
+int32_t rl_thread_id(void) {
+    if (thread_id == 0) thread_id = (int32_t)syscall(SYS_gettid);
+    return thread_id;
+}
+
+int32_t rl_process_id(void) { return (int32_t)getpid(); }
+
+int rl_set_timer_slack(unsigned long nanoseconds) { return result(prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0)); }
+
+int rl_at_fork(void (*child)(void)) { return -pthread_atfork(NULL, NULL, child); }
+
+int rl_close(int descriptor) { return result(close(descriptor)); }
+
+int rl_is_open(int descriptor) { return result(fcntl(descriptor, F_GETFD)); }
+
+int rl_eventfd_create(void) { return result(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+
+int rl_eventfd_write(int descriptor) {
+    const uint64_t one = 1;
+    return result(write(descriptor, &one, sizeof one));
+}
+
+int rl_eventfd_take(int descriptor) {
+    uint64_t count;
+    ssize_t got;
+    do got = read(descriptor, &count, sizeof count);
+    while (got < 0 && errno == EINTR);
+    // EAGAIN is the answer "nothing there", not a failure.
+    if (got < 0) return errno == EAGAIN ? 0 : -errno;
+    return 1;
+}
+
+int rl_timerfd_create(int clock) { return result(timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK)); }
+
+int rl_timerfd_set(int descriptor, int64_t deadline, bool cancel_on_set) {
+    struct itimerspec time = {0};
+    if (deadline != RL_FOREVER) {
+        // A zero it_value disarms; the first nanosecond is as much in the past as the zeroth.
+        time.it_value = spec(deadline < 1 ? 1 : deadline);
+    }
+    int flags = TFD_TIMER_ABSTIME | (cancel_on_set ? TFD_TIMER_CANCEL_ON_SET : 0);
+    return result(timerfd_settime(descriptor, flags, &time, NULL));
+}
+
+int rl_epoll_create(void) { return result(epoll_create1(EPOLL_CLOEXEC)); }
+
+static int control(int epoll, int operation, int descriptor, uint32_t events, uint64_t token) {
+    struct epoll_event event = {.events = events, .data.u64 = token};
+    return result(epoll_ctl(epoll, operation, descriptor, &event));
+}
+
+int rl_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t token) {
+    return control(epoll, EPOLL_CTL_ADD, descriptor, events, token);
+}
+
+int rl_epoll_modify(int epoll, int descriptor, uint32_t events, uint64_t token) {
+    return control(epoll, EPOLL_CTL_MOD, descriptor, events, token);
+}
+
+int rl_epoll_remove(int epoll, int descriptor) { return control(epoll, EPOLL_CTL_DEL, descriptor, 0, 0); }
+
+uint64_t rl_epoll_token(const struct epoll_event *event) { return event->data.u64; }
+
+int rl_epoll_wait_nanoseconds(int epoll, struct epoll_event *events, int capacity, int64_t timeout) {
+    struct timespec time = spec(timeout < 0 ? 0 : timeout);
+    return result(syscall(SYS_epoll_pwait2, epoll, events, capacity, timeout < 0 ? NULL : &time, NULL, 0));
+}
+
+int rl_epoll_wait_milliseconds(int epoll, struct epoll_event *events, int capacity, int timeout) {
+    return result(epoll_wait(epoll, events, capacity, timeout));
+}
+
+int rl_futex_wait(const void *word, uint32_t expected, int64_t deadline) {
+    struct timespec time = spec(deadline < 0 ? 0 : deadline);
+    // The bitset form takes an absolute time, so that an interrupted wait goes on to the same instant.
+    return result(syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline == RL_FOREVER ? NULL : &time,
+                          NULL, FUTEX_BITSET_MATCH_ANY));
+}
+
+int rl_futex_wake(const void *word, int count) {
+    return result(syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0));
+}
+
+// Exported by libdispatch for Core Foundation and declared in no public header.
+extern int _dispatch_get_main_queue_port_4CF(void);
+extern void _dispatch_main_queue_callback_4CF(void *message);
+
+int rl_main_queue_descriptor(void) { return _dispatch_get_main_queue_port_4CF(); }
+
+void rl_main_queue_drain(void) { _dispatch_main_queue_callback_4CF(NULL); }

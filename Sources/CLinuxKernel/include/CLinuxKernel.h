@@ -1,0 +1,63 @@
+// What Swift's Glibc module cannot name: system calls by number, variadic calls, structures with anonymous unions,
+// and the two functions with which libdispatch lends its main queue to a foreign run loop.
+//
+// Every function that can fail returns a negative errno, never sets and reads the variable: `errno` is a macro that
+// Swift cannot see, and a value that is returned cannot be overwritten by what happens in between.
+
+#ifndef CLINUXKERNEL_H
+#define CLINUXKERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+// Where no limit is meant: a wait with this deadline does not end by time.
+#define RL_FOREVER INT64_MAX
+
+// Clocks. `clock` is one of Linux's CLOCK_ numbers; the result is in nanoseconds.
+int64_t rl_clock_now(int clock);
+int rl_clock_monotonic(void);
+int rl_clock_boottime(void);
+int rl_clock_realtime(void);
+
+// Threads. The number is the kernel's, asked for once a thread and remembered; the main thread's is the process id.
+int32_t rl_thread_id(void);
+int32_t rl_process_id(void);
+// The timer slack of the calling thread, in nanoseconds (1 is the least; 0 restores the default).
+int rl_set_timer_slack(unsigned long nanoseconds);
+// Calls `child` in the child of every later fork().
+int rl_at_fork(void (*child)(void));
+
+// Descriptors.
+int rl_close(int descriptor);
+int rl_is_open(int descriptor);
+int rl_eventfd_create(void);
+int rl_eventfd_write(int descriptor);
+// 1: there was something and it has been taken; 0: there was nothing.
+int rl_eventfd_take(int descriptor);
+int rl_timerfd_create(int clock);
+// Absolute; RL_FOREVER disarms. `cancel_on_set` makes a change of the wall clock end the wait as well.
+int rl_timerfd_set(int descriptor, int64_t deadline, bool cancel_on_set);
+
+// Epoll.
+int rl_epoll_create(void);
+int rl_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t token);
+int rl_epoll_modify(int epoll, int descriptor, uint32_t events, uint64_t token);
+int rl_epoll_remove(int epoll, int descriptor);
+uint64_t rl_epoll_token(const struct epoll_event *event);
+// The number of events; `timeout` in nanoseconds from now, negative for no limit. -ENOSYS where the kernel has no
+// epoll_pwait2 (before 5.11).
+int rl_epoll_wait_nanoseconds(int epoll, struct epoll_event *events, int capacity, int64_t timeout);
+// The same with a limit in milliseconds, for a look that does not wait (0) and for kernels without the call above (-1).
+int rl_epoll_wait_milliseconds(int epoll, struct epoll_event *events, int capacity, int timeout);
+
+// Futex: sleeps while `*word == expected`, until `deadline` of CLOCK_MONOTONIC.
+int rl_futex_wait(const void *word, uint32_t expected, int64_t deadline);
+int rl_futex_wake(const void *word, int count);
+
+// libdispatch. The descriptor has to be emptied before the queue is drained, or it stays readable for ever.
+int rl_main_queue_descriptor(void);
+void rl_main_queue_drain(void);
+
+#endif

@@ -1,0 +1,125 @@
+internal import Synchronization
+
+/// What can be added to a run loop: a timer, a source, a port source or an observer.
+///
+/// Thread safety: all members may be used by any thread. The item's closure runs on the loop's thread.
+public class RunLoopItem: @unchecked Sendable, CustomStringConvertible {
+    /// Among sources and observers of one mode the lower order goes first; timers keep theirs without using it.
+    public let order: Int
+
+    let labelStorage: ItemLabel
+    /// The one thread whose loop may take the item, by the kernel's number; 0 for any.
+    let home: Int32
+    private let valid = Atomic<Bool>(true)
+
+    init(order: Int, label: ItemLabel, home: Int32) {
+        self.order = order
+        labelStorage = label
+        self.home = home
+    }
+
+    /// What the item is called in descriptions and tools: the label it was given, or where it was made.
+    public final var label: String { labelStorage.text }
+
+    /// Whether the item can still fire. Once `false`, for ever `false`.
+    public final var isValid: Bool { valid.load(ordering: .relaxed) }
+
+    /// Takes the item out of every loop and mode, for good, and releases its closure.
+    ///
+    /// Legal everywhere, also inside the item's own callout, which ends normally. A second call does nothing.
+    /// Corresponds to `CFRunLoopTimerInvalidate` and its like.
+    /// Thread safety: any thread; a callout under way on the loop's thread is not waited for.
+    public func invalidate() { fatalError("every kind of item says how it leaves its loops") }
+
+    /// Kind, label and state in one line.
+    public var description: String { "<RunLoop.Item \(label)>" }
+
+    /// Whether this call made the item invalid.
+    final func becomeInvalid() -> Bool {
+        // acquiringAndReleasing: who finds the item invalid also finds what was done to it before.
+        valid.exchange(false, ordering: .acquiringAndReleasing)
+    }
+
+    /// Traps if a closure that may hold state of one thread is about to go to another's loop.
+    final func requireHome(_ loop: LoopCore) {
+        if home != 0, home != loop.threadID { fatalError(wrongHome(loop)) }
+    }
+
+    private func wrongHome(_ loop: LoopCore) -> String {
+        """
+        \(self) was made for the run loop of thread \(home) and cannot be added to that of thread \(loop.threadID), \
+        because its closure may use that thread's state. Make it with .sendable(…) if its closure may run on any \
+        thread, or add it on the thread it belongs to.
+        """
+    }
+}
+
+/// Where an item's closure may run, as the number of a thread.
+enum ItemHome {
+    static var anyThread: Int32 { 0 }
+    static var currentThread: Int32 { SystemCalls.threadID }
+    static var mainThread: Int32 { SystemCalls.mainThreadID }
+}
+
+/// An item that belongs to one loop at most, and remembers which.
+///
+/// The reference can be read without a lock, which is what makes "take the lock of the loop I am in" possible: it is
+/// kept until the item dies, so that a thread that has read it can always take that loop's lock and look again.
+public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
+    private let ownerReference = Atomic<UnsafeRawPointer?>(nil)
+    /// Loops the item was in before and that a slow thread may still be looking at. Guarded by the present owner's
+    /// lock; in practice empty.
+    private var formerOwners: [LoopCore] = []
+
+    deinit {
+        if let pointer = ownerReference.load(ordering: .acquiring) {
+            Unmanaged<LoopCore>.fromOpaque(pointer).release()
+        }
+    }
+
+    /// The loop the item is in or was in last.
+    final var owner: LoopCore? {
+        // acquiring: pairs with the release in replaceOwner, so that the loop is seen whole.
+        guard let pointer = ownerReference.load(ordering: .acquiring) else { return nil }
+        return Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    /// Makes `new` the item's loop, unless another has it in one of its modes. Called without a lock held.
+    final func claim(for new: LoopCore) -> Bool {
+        while true {
+            guard let old = owner else {
+                if Self.unowned.withLock({ replaceOwner(nil, with: new) }) { return true }
+                continue
+            }
+            if old === new { return true }
+            let answer = old.lock.withLock { () -> Bool? in
+                guard owner === old else { return nil }
+                if old.holds(self) { return false }
+                // A thread that has read the old reference may be about to take that loop's lock: it stays alive.
+                formerOwners.append(old)
+                return replaceOwner(old, with: new)
+            }
+            if let answer { return answer }
+        }
+    }
+
+    private func replaceOwner(_ old: LoopCore?, with new: LoopCore) -> Bool {
+        guard owner === old else { return false }
+        let previous = ownerReference.exchange(
+            UnsafeRawPointer(Unmanaged.passRetained(new).toOpaque()), ordering: .acquiringAndReleasing)
+        if let previous { Unmanaged<LoopCore>.fromOpaque(previous).release() }
+        return true
+    }
+
+    /// Runs `body` with the item's fields to itself: under the lock of its loop, or of all items that have none.
+    final func withFields<Result>(_ body: (LoopCore?) -> Result) -> Result {
+        while true {
+            let found = owner
+            if let found { found.lock.lock() } else { Self.unowned.lock() }
+            defer { if let found { found.lock.unlock() } else { Self.unowned.unlock() } }
+            if owner === found { return body(found) }
+        }
+    }
+
+    static let unowned = Lock()
+}

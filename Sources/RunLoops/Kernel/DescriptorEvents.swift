@@ -1,0 +1,28 @@
+/// What a descriptor can be ready for.
+public struct RunLoopDescriptorEvents: OptionSet, Hashable, Sendable, CustomStringConvertible {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// A set of the given bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// There is something to read, a connection to accept, or the end of the stream.
+    public static let readable = RunLoopDescriptorEvents(rawValue: 1)
+    /// Writing would not block.
+    public static let writable = RunLoopDescriptorEvents(rawValue: 2)
+    /// The other side has gone. Always reported, whether asked for or not.
+    public static let hangUp = RunLoopDescriptorEvents(rawValue: 4)
+    /// An error is pending on the descriptor. Always reported, whether asked for or not.
+    public static let error = RunLoopDescriptorEvents(rawValue: 8)
+    /// Urgent data (out-of-band bytes, a change in sysfs, a state change in a control group).
+    public static let priority = RunLoopDescriptorEvents(rawValue: 16)
+
+    /// The names, in the order of the bits.
+    public var description: String {
+        let names: [(RunLoopDescriptorEvents, String)] = [
+            (.readable, "readable"), (.writable, "writable"), (.hangUp, "hangUp"), (.error, "error"),
+            (.priority, "priority"),
+        ]
+        return "[" + names.filter { contains($0.0) }.map(\.1).joined(separator: ", ") + "]"
+    }
+}

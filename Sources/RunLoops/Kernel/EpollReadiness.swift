@@ -1,0 +1,258 @@
+internal import CLinuxKernel
+internal import Glibc
+
+/// The descriptors of one mode: an epoll, made when the first one comes.
+///
+/// Without descriptors it is only a futex to sleep on.
+package final class EpollReadiness: Readiness {
+    /// Events fetched by one call. More are fetched by the next; none is lost.
+    private static let batch = 64
+
+    /// Tokens of our own, above all that a mode gives out.
+    private enum OwnToken {
+        static let wake = UInt64.max
+        static let timer = UInt64.max - 1
+        static let boottime = UInt64.max - 2
+        static let realtime = UInt64.max - 3
+    }
+
+    private let kernel: EpollKernel
+    private let calls: SystemCalls
+    private var epoll: CInt = -1
+    private var events: UnsafeMutablePointer<epoll_event>?
+    /// What the user registered: needed to know when the epoll may be left alone, and to build it anew.
+    private var registered: [CInt: (events: UInt32, token: UInt64)] = [:]
+    /// Descriptors that epoll refuses because they are always ready, as regular files are.
+    private var alwaysReady: [CInt: ReadyDescriptor] = [:]
+    /// Timer descriptors with what they are set to: the fallback for fine waits, and the clocks epoll cannot wait for.
+    private var timers: [(base: RunLoopTimeBase, descriptor: CInt, deadline: Int64)] = []
+
+    package init(kernel: EpollKernel) {
+        self.kernel = kernel
+        calls = kernel.calls
+    }
+
+    deinit { close() }
+
+    package override func close() {
+        for timer in timers { _ = calls.close(timer.descriptor) }
+        timers = []
+        if epoll >= 0 { _ = calls.close(epoll) }
+        epoll = -1
+        registered = [:]
+        alwaysReady = [:]
+        events?.deallocate()
+        events = nil
+    }
+
+    package override var isEmpty: Bool { registered.isEmpty && alwaysReady.isEmpty }
+
+    // MARK: Descriptors
+
+    package override func register(
+        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
+    ) throws(RunLoopSystemCallError) {
+        try makeEpoll()
+        let result = calls.epollAdd(epoll, descriptor, events: Self.bits(events), token: token)
+        if result == -EPERM {
+            // Regular files and directories: poll(2) says they are always ready, and so do we.
+            let always = events.intersection([.readable, .writable])
+            alwaysReady[descriptor] = ReadyDescriptor(token: token, events: always)
+            return
+        }
+        _ = try check("epoll_ctl", result)
+        registered[descriptor] = (Self.bits(events), token)
+    }
+
+    package override func modify(
+        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
+    ) throws(RunLoopSystemCallError) {
+        if alwaysReady[descriptor] != nil {
+            let always = events.intersection([.readable, .writable])
+            alwaysReady[descriptor] = ReadyDescriptor(token: token, events: always)
+            return
+        }
+        _ = try check("epoll_ctl", calls.epollModify(epoll, descriptor, events: Self.bits(events), token: token))
+        registered[descriptor] = (Self.bits(events), token)
+    }
+
+    package override func unregister(_ descriptor: CInt) {
+        if alwaysReady.removeValue(forKey: descriptor) != nil { return }
+        guard registered.removeValue(forKey: descriptor) != nil else { return }
+        let result = calls.epollRemove(epoll, descriptor)
+        // EBADF, ENOENT: it was closed before it was removed. Epoll forgets a closed descriptor by itself, unless a
+        // duplicate keeps the open file alive: then it would go on reporting something that cannot be named any more.
+        // A new epoll without it is the only cure.
+        if result == -EBADF || result == -ENOENT { rebuild() }
+    }
+
+    private func makeEpoll() throws(RunLoopSystemCallError) {
+        if epoll >= 0 { return }
+        let wake = try kernel.makeWakeDescriptor()
+        let made = try check("epoll_create1", calls.epollCreate())
+        let result = calls.epollAdd(
+            made, wake, events: EPOLLIN.rawValue | Self.edge,
+            token: OwnToken.wake)
+        if result < 0 {
+            _ = calls.close(made)
+            throw RunLoopSystemCallError(call: "epoll_ctl", code: -result)
+        }
+        epoll = made
+        if events == nil { events = .allocate(capacity: Self.batch) }
+    }
+
+    private func rebuild() {
+        let old = epoll
+        epoll = -1
+        do {
+            try makeEpoll()
+        } catch {
+            // Out of descriptors: the old one goes on to work, at worst with an event for a token nobody has.
+            epoll = old
+            return
+        }
+        for (descriptor, entry) in registered {
+            // A failure means that this one was closed as well; its own removal finds it gone.
+            _ = calls.epollAdd(epoll, descriptor, events: entry.events, token: entry.token)
+        }
+        for timer in timers {
+            _ = calls.epollAdd(
+                epoll, timer.descriptor, events: EPOLLIN.rawValue | Self.edge, token: Self.token(of: timer.base))
+        }
+        _ = calls.close(old)
+    }
+
+    // MARK: Waiting
+
+    package override func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+        let needsClocks = waiting && (limit.boottime != .max || limit.realtime != .max)
+        if epoll < 0, !needsClocks {
+            if waiting { sleepOnFutex(until: limit.monotonic) }
+            return
+        }
+        if !alwaysReady.isEmpty {
+            ready.append(contentsOf: alwaysReady.values.filter { !$0.events.isEmpty })
+        }
+        if waiting, ready.isEmpty {
+            sleepOnEpoll(until: limit, into: &ready)
+        } else {
+            fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready)
+        }
+    }
+
+    private func sleepOnFutex(until deadline: Int64) {
+        guard kernel.fallAsleep(as: EpollKernel.Sleeper.inFutex) else { return }
+        if deadline != .max { kernel.prepareTimedWait() }
+        // Ends by wake-up (0, or EAGAIN when it came first), time (ETIMEDOUT) or signal (EINTR): the loop looks.
+        _ = calls.futexWait(kernel.sleeper, expected: EpollKernel.Sleeper.inFutex, until: deadline)
+        kernel.awaken()
+    }
+
+    private func sleepOnEpoll(until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+        do {
+            try makeEpoll()
+            try setClock(.boottime, to: limit.boottime)
+            try setClock(.realtime, to: limit.realtime)
+            if kernel.fineWait == .timerDescriptor { try setClock(.monotonic, to: limit.monotonic) }
+        } catch {
+            // Out of descriptors (EMFILE, ENFILE) or memory: there is no way to sleep until that instant, and to sleep
+            // past it would lose a timer. A millisecond of sleep and another look keeps the promise at a price.
+            _ = calls.futexWait(kernel.sleeper, expected: EpollKernel.Sleeper.none, until: kernel.now(.monotonic) + 1_000_000)
+            if epoll >= 0 { fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready) }
+            return
+        }
+        guard kernel.fallAsleep(as: EpollKernel.Sleeper.inEpoll) else {
+            fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready)
+            return
+        }
+        let result = epollWait(until: limit.monotonic)
+        kernel.awaken()
+        fetch(result, into: &ready)
+    }
+
+    private func epollWait(until deadline: Int64) -> CInt {
+        if kernel.fineWait == .timerDescriptor || deadline == .max {
+            return calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: -1)
+        }
+        kernel.prepareTimedWait()
+        let timeout = max(0, deadline - kernel.now(.monotonic))
+        let result = calls.epollWait(epoll, buffer, CInt(Self.batch), nanoseconds: timeout)
+        // ENOSYS: a kernel before 5.11. EPERM: a seccomp filter older than the call. Both are for good. The loop finds
+        // nothing ready and waits again, then with the descriptor.
+        if result == -ENOSYS || result == -EPERM { kernel.fineWait = .timerDescriptor }
+        return result
+    }
+
+    /// Sets the timer descriptor of `base`, making it when it is first needed. Edge-triggered and never read: setting
+    /// it again is what empties it.
+    private func setClock(_ base: RunLoopTimeBase, to deadline: Int64) throws(RunLoopSystemCallError) {
+        let index: Int
+        if let found = timers.firstIndex(where: { $0.base == base }) {
+            index = found
+        } else {
+            if deadline == .max { return }
+            let descriptor = try check("timerfd_create", calls.timerCreate(base))
+            let added = calls.epollAdd(
+                epoll, descriptor, events: EPOLLIN.rawValue | Self.edge, token: Self.token(of: base))
+            if added < 0 {
+                _ = calls.close(descriptor)
+                throw RunLoopSystemCallError(call: "epoll_ctl", code: -added)
+            }
+            index = timers.count
+            timers.append((base, descriptor, .max))
+        }
+        // One that has gone off has to be set again even to the same instant; one in the future need not be. The wall
+        // clock may have been changed in between, so that one is always set.
+        let unchanged = timers[index].deadline == deadline
+        if unchanged, deadline == .max { return }
+        if unchanged, base != .realtime, deadline > kernel.now(base) { return }
+        timers[index].deadline = deadline
+        _ = try check(
+            "timerfd_settime",
+            calls.timerSet(timers[index].descriptor, deadline: deadline, cancelOnSet: base == .realtime))
+    }
+
+    private func fetch(_ count: CInt, into ready: inout [ReadyDescriptor]) {
+        // Negative: EINTR (a signal handler ran, the loop looks again), ENOSYS (above).
+        guard count > 0 else { return }
+        for index in 0..<Int(count) {
+            let token = rl_epoll_token(buffer + index)
+            if token >= OwnToken.realtime { continue }
+            ready.append(ReadyDescriptor(token: token, events: Self.events(buffer[index].events)))
+        }
+    }
+
+    // SAFETY: allocated by makeEpoll, which every path to here has passed.
+    private var buffer: UnsafeMutablePointer<epoll_event> { events.unsafelyUnwrapped }
+
+    // MARK: Bits
+
+    private static let edge: UInt32 = 1 << 31
+
+    private static func token(of base: RunLoopTimeBase) -> UInt64 {
+        switch base {
+        case .monotonic: OwnToken.timer
+        case .boottime: OwnToken.boottime
+        case .realtime: OwnToken.realtime
+        }
+    }
+
+    private static func bits(_ events: RunLoopDescriptorEvents) -> UInt32 {
+        var bits: UInt32 = 0
+        // The end of what the peer sends reads as readable, as with poll; RDHUP tells it apart from data.
+        if events.contains(.readable) { bits |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
+        if events.contains(.writable) { bits |= EPOLLOUT.rawValue }
+        if events.contains(.priority) { bits |= EPOLLPRI.rawValue }
+        return bits
+    }
+
+    private static func events(_ bits: UInt32) -> RunLoopDescriptorEvents {
+        var events: RunLoopDescriptorEvents = []
+        if bits & EPOLLIN.rawValue != 0 { events.insert(.readable) }
+        if bits & EPOLLOUT.rawValue != 0 { events.insert(.writable) }
+        if bits & EPOLLPRI.rawValue != 0 { events.insert(.priority) }
+        if bits & EPOLLERR.rawValue != 0 { events.insert(.error) }
+        if bits & (EPOLLHUP.rawValue | EPOLLRDHUP.rawValue) != 0 { events.insert(.hangUp) }
+        return events
+    }
+}

@@ -1,0 +1,98 @@
+/// What a run loop asks of the system it sleeps on.
+///
+/// A kernel knows clocks, descriptors and deadlines, and nothing of modes or items; the loop knows nothing of epoll.
+/// `EpollKernel` is the one of Linux; the manual kernel of `RunLoopsTesting` is another.
+///
+/// Each loop has a kernel of its own. All but ``wake()`` and ``now(_:)`` is called on the loop's thread or with the
+/// loop's lock held.
+package class Kernel: @unchecked Sendable {
+    package init() {}
+
+    /// The present time of `base`, in nanoseconds. Never earlier than an answer given before, except for `.realtime`.
+    package func now(_ base: RunLoopTimeBase) -> Int64 { fatalError("a kernel has a clock") }
+
+    /// A new, empty set of descriptors to wait for. The loop makes one a mode.
+    package func makeReadiness() -> Readiness { fatalError("a kernel can wait") }
+
+    /// Ends the wait of the loop's thread, or the next one if it does not wait.
+    ///
+    /// Promises: at most one system call, none while the thread is awake; never blocks; may be called by any thread.
+    /// May err towards waking once too often, never towards not waking.
+    package func wake() { fatalError("a kernel can be woken") }
+}
+
+/// The latest times a wait may end, one a clock, in nanoseconds; `Int64.max` where there is none.
+package struct WaitLimit: Equatable, Sendable {
+    package var monotonic: Int64 = .max
+    package var boottime: Int64 = .max
+    package var realtime: Int64 = .max
+
+    package static let forever = WaitLimit()
+
+    package init() {}
+
+    package subscript(base: RunLoopTimeBase) -> Int64 {
+        get {
+            switch base {
+            case .monotonic: monotonic
+            case .boottime: boottime
+            case .realtime: realtime
+            }
+        }
+        set {
+            switch base {
+            case .monotonic: monotonic = newValue
+            case .boottime: boottime = newValue
+            case .realtime: realtime = newValue
+            }
+        }
+    }
+}
+
+/// One descriptor that is ready: the token it was registered with, and for what.
+package struct ReadyDescriptor: Equatable, Sendable {
+    package let token: UInt64
+    package let events: RunLoopDescriptorEvents
+
+    package init(token: UInt64, events: RunLoopDescriptorEvents) {
+        self.token = token
+        self.events = events
+    }
+}
+
+/// A set of descriptors that a thread can wait for.
+package class Readiness {
+    package init() {}
+
+    /// Starts to report `descriptor` with `token` while any of `events` holds (level-triggered).
+    ///
+    /// Promises: takes effect at once, also for a wait under way on another thread, unless the set was empty before:
+    /// then the caller has to wake the waiting thread. Hang-up and error are always reported.
+    /// Throws what the system refused; the set is unchanged then.
+    package func register(
+        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
+    ) throws(RunLoopSystemCallError) { fatalError("a set takes descriptors") }
+
+    /// Changes what a registered descriptor is reported for.
+    package func modify(
+        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
+    ) throws(RunLoopSystemCallError) { fatalError("a set changes descriptors") }
+
+    /// Stops reporting. A descriptor that was closed before has left by itself; that is no error.
+    package func unregister(_ descriptor: CInt) { fatalError("a set lets descriptors go") }
+
+    /// Whether nothing is registered.
+    package var isEmpty: Bool { fatalError("a set knows its size") }
+
+    /// Appends what is ready to `ready`; waits for it until `limit` if `waiting`.
+    ///
+    /// Promises: returns when something is ready, when ``Kernel/wake()`` was called since the last wait ended, or when
+    /// a limit has passed. May also return for no reason; the caller looks and waits again. Each call reports what is
+    /// ready at the time, in the order in which the kernel found it.
+    package func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+        fatalError("a set can be waited for")
+    }
+
+    /// Gives up whatever the system lent. The set is empty afterwards and is not used again.
+    package func close() {}
+}

@@ -1,0 +1,105 @@
+package import CLinuxKernel
+internal import Glibc
+
+/// Every system call the library makes, and nothing else makes any.
+///
+/// A class, so that tests can count the calls and make them fail: they subclass it and give it to a kernel.
+/// All methods return what the kernel returned, with errors as negative error numbers.
+package class SystemCalls: @unchecked Sendable {
+    package static let shared = SystemCalls()
+
+    package init() {}
+
+    // MARK: Clocks and threads: never mocked, so that they cost nothing
+
+    package static func now(_ base: RunLoopTimeBase) -> Int64 {
+        switch base {
+        case .monotonic: rl_clock_now(CLOCK_MONOTONIC)
+        case .boottime: rl_clock_now(CLOCK_BOOTTIME)
+        case .realtime: rl_clock_now(CLOCK_REALTIME)
+        }
+    }
+
+    /// The kernel's number of the calling thread; a read of a thread-local variable after the first call.
+    package static var threadID: Int32 { rl_thread_id() }
+
+    /// The number of the main thread.
+    package static var mainThreadID: Int32 { rl_process_id() }
+
+    package static func atFork(child: @escaping @convention(c) () -> Void) {
+        // ENOMEM alone is possible; without the handler the child would not be told, and nothing else changes.
+        _ = rl_at_fork(child)
+    }
+
+    /// Futexes of locks, which have no kernel object of ours.
+    package static func futexWait(_ word: UnsafeRawPointer, expected: UInt32) {
+        // EAGAIN (the word changed), EINTR: the caller looks at the word again in any case.
+        _ = rl_futex_wait(word, expected, .max)
+    }
+
+    package static func futexWake(_ word: UnsafeRawPointer) {
+        _ = rl_futex_wake(word, 1)
+    }
+
+    // MARK: Waiting
+
+    package func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64) -> CInt {
+        rl_futex_wait(word, expected, deadline)
+    }
+
+    package func futexWake(_ word: UnsafeRawPointer) -> CInt {
+        rl_futex_wake(word, 1)
+    }
+
+    package func epollWait(
+        _ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, nanoseconds: Int64
+    ) -> CInt {
+        rl_epoll_wait_nanoseconds(epoll, events, capacity, nanoseconds)
+    }
+
+    package func epollWait(
+        _ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, milliseconds: CInt
+    ) -> CInt {
+        rl_epoll_wait_milliseconds(epoll, events, capacity, milliseconds)
+    }
+
+    package func setTimerSlack(nanoseconds: UInt) -> CInt {
+        rl_set_timer_slack(nanoseconds)
+    }
+
+    // MARK: Descriptors
+
+    package func epollCreate() -> CInt { rl_epoll_create() }
+
+    package func epollAdd(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt {
+        rl_epoll_add(epoll, descriptor, events, token)
+    }
+
+    package func epollModify(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt {
+        rl_epoll_modify(epoll, descriptor, events, token)
+    }
+
+    package func epollRemove(_ epoll: CInt, _ descriptor: CInt) -> CInt { rl_epoll_remove(epoll, descriptor) }
+
+    package func eventCreate() -> CInt { rl_eventfd_create() }
+
+    package func eventWrite(_ descriptor: CInt) -> CInt { rl_eventfd_write(descriptor) }
+
+    package func eventTake(_ descriptor: CInt) -> CInt { rl_eventfd_take(descriptor) }
+
+    package func timerCreate(_ base: RunLoopTimeBase) -> CInt {
+        switch base {
+        case .monotonic: rl_timerfd_create(CLOCK_MONOTONIC)
+        case .boottime: rl_timerfd_create(CLOCK_BOOTTIME)
+        case .realtime: rl_timerfd_create(CLOCK_REALTIME)
+        }
+    }
+
+    package func timerSet(_ descriptor: CInt, deadline: Int64, cancelOnSet: Bool) -> CInt {
+        rl_timerfd_set(descriptor, deadline, cancelOnSet)
+    }
+
+    package func close(_ descriptor: CInt) -> CInt { rl_close(descriptor) }
+
+    package func isOpen(_ descriptor: CInt) -> CInt { rl_is_open(descriptor) }
+}

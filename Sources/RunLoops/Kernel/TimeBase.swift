@@ -1,0 +1,85 @@
+/// The clock that an instant is counted on.
+///
+/// The numbers are Linux's: see `clock_gettime(2)`.
+public enum RunLoopTimeBase: UInt8, Sendable, Hashable, CaseIterable {
+    /// `CLOCK_MONOTONIC`: counts from the start of the machine and stands still while it is suspended.
+    case monotonic
+    /// `CLOCK_BOOTTIME`: the same, but goes on while the machine is suspended.
+    case boottime
+    /// `CLOCK_REALTIME`: the wall clock, in nanoseconds since 1970, which follows every change of the date.
+    case realtime
+}
+
+/// A point in time on one of the three clocks, in nanoseconds.
+///
+/// Instants of different clocks cannot be compared: doing so traps.
+///
+/// Thread safety: a value; any thread.
+public struct RunLoopInstant: InstantProtocol, Sendable {
+    /// The clock that the instant is counted on.
+    public let base: RunLoopTimeBase
+    /// Nanoseconds since the clock's own beginning.
+    public let nanoseconds: Int64
+
+    /// The instant `nanoseconds` after the beginning of `base`.
+    public init(nanoseconds: Int64, base: RunLoopTimeBase = .monotonic) {
+        self.nanoseconds = nanoseconds
+        self.base = base
+    }
+
+    /// The present instant on the monotonic clock of the machine.
+    public static var now: RunLoopInstant { now(.monotonic) }
+
+    /// The present instant on `base`.
+    ///
+    /// Complexity: one read of the clock, without a system call where the kernel offers none.
+    public static func now(_ base: RunLoopTimeBase) -> RunLoopInstant {
+        RunLoopInstant(nanoseconds: SystemCalls.now(base), base: base)
+    }
+
+    /// The instant `duration` later; one that cannot be expressed becomes the last (or first) that can.
+    public func advanced(by duration: Duration) -> RunLoopInstant {
+        RunLoopInstant(nanoseconds: nanoseconds.clampedAdding(duration.clampedNanoseconds), base: base)
+    }
+
+    /// How long it is from this instant to `other`.
+    ///
+    /// Precondition: both are counted on the same clock.
+    public func duration(to other: RunLoopInstant) -> Duration {
+        requireSameBase(other)
+        return .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
+    }
+
+    /// Whether `left` is earlier.
+    ///
+    /// Precondition: both are counted on the same clock.
+    public static func < (left: RunLoopInstant, right: RunLoopInstant) -> Bool {
+        left.requireSameBase(right)
+        return left.nanoseconds < right.nanoseconds
+    }
+
+    private func requireSameBase(_ other: RunLoopInstant) {
+        precondition(
+            base == other.base,
+            "An instant of the \(base) clock was compared with one of the \(other.base) clock: convert one of them first."
+        )
+    }
+}
+
+extension Duration {
+    /// The duration in nanoseconds, or the nearest that 64 bits can hold (292 years).
+    package var clampedNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        return whole.clampedAdding(attoseconds / 1_000_000_000)
+    }
+}
+
+extension Int64 {
+    /// The sum, or the end of the range that it went past.
+    package func clampedAdding(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+}

@@ -1,0 +1,99 @@
+// Telling observers, running blocks, performing sources. The loop's thread, without the lock held.
+
+extension Engine {
+    /// Tells the observers of the mode in ascending order.
+    ///
+    /// The list is taken first: an observer added in a callout is told next time, one taken out in a callout is told
+    /// this once more (so it is in Core Foundation), one made invalid is not.
+    func tell(_ activity: RunLoopActivities, _ state: ModeState) {
+        guard state.observes(activity) else { return }
+        let observers = lock.withLock { state.observers }
+        for observer in observers
+        where !observer.activities.isDisjoint(with: activity) && !observer.isFiring && observer.isValid {
+            guard let handler = observer.callback else { continue }
+            observer.isFiring = true
+            RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(handler, observer, activity)
+            if !observer.repeats { observer.invalidate() }
+            observer.isFiring = false
+        }
+    }
+
+    /// Runs the blocks that may run in the mode, first in, first out; the others keep their place. Blocks that come
+    /// meanwhile wait for the next drain, and a nested run sees only those.
+    func runBlocks(_ state: ModeState) {
+        if blocks.isEmpty { return }
+        let batch = blocks.takeWaiting()
+        var kept: [Block] = []
+        for block in batch {
+            // Asked anew each time: a callout may mark the mode as common.
+            if block.mayRun(in: state.mode, isCommon: state.isCommon) {
+                RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(block.body)
+            } else {
+                kept.append(block)
+            }
+        }
+        blocks.putBack(kept)
+    }
+
+    /// Whether a block waits that could run in the mode.
+    func hasBlock(for state: ModeState) -> Bool {
+        if blocks.isEmpty { return false }
+        blocks.absorb()
+        return blocks.waiting.contains { $0.mayRun(in: state.mode, isCommon: state.isCommon) }
+    }
+
+    /// Performs the signalled sources of the mode in ascending order, or only the first, and says whether the last one
+    /// looked at was performed.
+    ///
+    /// The sources are collected first; each is looked at again before its callout. That the last one decides, and not
+    /// any, is what Core Foundation does: after a source that made a later one invalid the turn may sleep.
+    func performSources(_ state: ModeState, onlyOne: Bool) -> Bool {
+        if state.signals.isEmpty { return false }
+        var places = state.signals.takeAll()
+        // A place may be stale: taken out of the mode, performed by another loop, made invalid.
+        let present = lock.withLock { places.map { $0.element.isSignalled && state.contains($0.element) } }
+        var index = 0
+        places.removeAll { _ in
+            index += 1
+            return !present[index - 1]
+        }
+        if places.count > 1 {
+            places.sort { ($0.element.order, $0.element.signalStamp) < ($1.element.order, $1.element.signalStamp) }
+        }
+        var handled = false
+        for (index, place) in places.enumerated() {
+            handled = perform(place.element)
+            if handled, onlyOne {
+                for later in places[(index + 1)...] where later.element.isSignalled { later.enqueue() }
+                break
+            }
+        }
+        return handled
+    }
+
+    private func perform(_ source: RunLoopSource) -> Bool {
+        guard let performer = source.takeSignal() else { return false }
+        RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(performer, source)
+        return true
+    }
+
+    /// Calls the port sources of one ready descriptor. Whether there was one.
+    func servePort(_ state: ModeState) -> Bool {
+        guard let event = state.ready.next() else { return false }
+        let targets = lock.withLock { state.ports.targets(of: event) }
+        var handled = false
+        for (source, events) in targets {
+            guard let handler = source.callback else { continue }
+            RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(handler, source, events)
+            handled = true
+        }
+        return handled
+    }
+
+    /// Does what the main queue has queued.
+    func serveMainQueue(_ queue: MainQueue) {
+        isInMainQueue = true
+        RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(queue)
+        isInMainQueue = false
+    }
+}

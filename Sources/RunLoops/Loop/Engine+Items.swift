@@ -1,0 +1,156 @@
+// Adding, removing and asking. All of it may be called by any thread, and from inside every callout.
+
+extension Engine {
+    // MARK: Adding
+
+    /// Adds to a mode, or to all common modes and those that will be marked later. Invalid items and those of another
+    /// loop are passed over, as Core Foundation does; adding twice is once.
+    package func add(_ item: RunLoopItem, in mode: RunLoopMode) throws(RunLoopSystemCallError) {
+        checkNotForked()
+        item.requireHome(self)
+        guard claim(item) else { return }
+        let added = try lock.withLock { () throws(RunLoopSystemCallError) -> [RunLoopMode] in
+            guard item.isValid, !isDead, isOurs(item) else { return [] }
+            if mode != .common { return try put(item, in: mode) ? [mode] : [] }
+            commonItems.insert(item)
+            return try putInAll(item, commonModes)
+        }
+        tellScheduled(item, added)
+    }
+
+    /// Marks a mode as common: it gets all common items, and those that will come.
+    package func addCommonMode(_ mode: RunLoopMode) throws(RunLoopSystemCallError) {
+        checkNotForked()
+        let added = try lock.withLock { () throws(RunLoopSystemCallError) -> [RunLoopItem] in
+            if commonModes.contains(mode) || isDead { return [] }
+            commonModes.append(mode)
+            existingMode(mode)?.isCommon = true
+            var added: [RunLoopItem] = []
+            for item in commonItems.all where try put(item, in: mode) { added.append(item) }
+            return added
+        }
+        for item in added { tellScheduled(item, [mode]) }
+    }
+
+    /// Timers and observers belong to one loop at a time. Without a lock held.
+    private func claim(_ item: RunLoopItem) -> Bool {
+        (item as? RunLoopSingleLoopItem)?.claim(for: self) ?? true
+    }
+
+    /// Whether another loop has not claimed the item meanwhile. With the lock held.
+    private func isOurs(_ item: RunLoopItem) -> Bool {
+        (item as? RunLoopSingleLoopItem).map { $0.owner === self } ?? true
+    }
+
+    /// Puts an item into several modes, or, when the system refuses one, into none.
+    private func putInAll(_ item: RunLoopItem, _ modes: [RunLoopMode]) throws(RunLoopSystemCallError) -> [RunLoopMode] {
+        var done: [RunLoopMode] = []
+        do {
+            for mode in modes where try put(item, in: mode) { done.append(mode) }
+        } catch {
+            for mode in done { if let state = existingMode(mode) { take(item, outOf: state) } }
+            _ = commonItems.remove(item)
+            throw error
+        }
+        return done
+    }
+
+    /// Whether it was not there before.
+    private func put(_ item: RunLoopItem, in mode: RunLoopMode) throws(RunLoopSystemCallError) -> Bool {
+        let state = makeMode(mode)
+        if holds(item, state) { return false }
+        switch item {
+        case let timer as RunLoopTimer:
+            put(timer, in: state)
+        case let source as RunLoopSource:
+            state.add(source)
+            source.join(self, mode, state.signals)
+        case let port as RunLoopPortSource:
+            let wasEmpty = state.ports.readiness.isEmpty
+            try state.add(port)
+            port.join(self)
+            // A thread that sleeps without descriptors does not see the first one come.
+            if wasEmpty, sleep?.mode === state { kernel.wake() }
+        case let observer as RunLoopObserver:
+            state.add(observer)
+        default:
+            preconditionFailure("There are four kinds of items.")
+        }
+        return true
+    }
+
+    private func tellScheduled(_ item: RunLoopItem, _ modes: [RunLoopMode]) {
+        guard !modes.isEmpty, let source = item as? RunLoopSource, let scheduled = source.scheduled else { return }
+        for mode in modes { scheduled(self, mode) }
+    }
+
+    // MARK: Removing
+
+    /// Takes an item out of a mode, or, if it is a common item, out of all common modes.
+    package func remove(_ item: RunLoopItem, from mode: RunLoopMode) {
+        checkNotForked()
+        let left = lock.withLock { () -> [RunLoopMode] in
+            if mode != .common {
+                guard let state = existingMode(mode) else { return [] }
+                return take(item, outOf: state) ? [mode] : []
+            }
+            guard commonItems.remove(item) else { return [] }
+            return commonModes.filter { mode in existingMode(mode).map { take(item, outOf: $0) } ?? false }
+        }
+        guard !left.isEmpty, let source = item as? RunLoopSource, let cancelled = source.cancelled else { return }
+        for mode in left { cancelled(self, mode) }
+    }
+
+    /// Takes out an item that has become invalid. With the lock held.
+    func discardItem(_ item: AnyObject) {
+        guard let item = item as? RunLoopItem else { return }
+        _ = commonItems.remove(item)
+        if let timer = item as? RunLoopTimer { return takeOut(timer) }
+        for state in modes { take(item, outOf: state) }
+    }
+
+    /// Whether it was there. With the lock held.
+    @discardableResult
+    func take(_ item: RunLoopItem, outOf state: ModeState) -> Bool {
+        guard holds(item, state) else { return false }
+        switch item {
+        case let timer as RunLoopTimer:
+            take(timer, outOf: state)
+        case let source as RunLoopSource:
+            state.remove(source)
+            source.leave(self, state.mode)
+        case let port as RunLoopPortSource:
+            state.remove(port)
+            if !modes.contains(where: { $0.ports.contains(port) }) { port.leave(self) }
+        case let observer as RunLoopObserver:
+            state.remove(observer)
+        default:
+            preconditionFailure("There are four kinds of items.")
+        }
+        return true
+    }
+
+    // MARK: Asking
+
+    package func contains(_ item: RunLoopItem, in mode: RunLoopMode) -> Bool {
+        lock.withLock {
+            if mode == .common { return commonItems.contains(item) }
+            return existingMode(mode).map { holds(item, $0) } ?? false
+        }
+    }
+
+    private func holds(_ item: RunLoopItem, _ state: ModeState) -> Bool {
+        switch item {
+        case let timer as RunLoopTimer: isIn(timer, state)
+        case let source as RunLoopSource: state.contains(source)
+        case let port as RunLoopPortSource: state.ports.contains(port)
+        case let observer as RunLoopObserver: state.contains(observer)
+        default: false
+        }
+    }
+
+    func holdsItem(_ item: AnyObject) -> Bool {
+        guard let item = item as? RunLoopItem else { return false }
+        return modes.contains { holds(item, $0) }
+    }
+}

@@ -1,0 +1,143 @@
+/// The result of a run, with the numbers of `CFRunLoopRunResult`.
+public enum RunLoopRunResult: Int, Sendable, CustomStringConvertible {
+    /// The mode was empty or unknown, or became empty.
+    case finished = 1
+    /// `stop()` was called.
+    case stopped = 2
+    /// The time was over.
+    case timedOut = 3
+    /// A source was handled, and the run was asked to return after one.
+    case handledSource = 4
+
+    /// The name of the case.
+    public var description: String {
+        switch self {
+        case .finished: "finished"
+        case .stopped: "stopped"
+        case .timedOut: "timedOut"
+        case .handledSource: "handledSource"
+        }
+    }
+}
+
+/// What one run was asked for, and what it has to remember from one turn to the next.
+struct Run {
+    let state: ModeState
+    /// On the monotonic clock: `Int64.max` for none, `Int64.min` for one that only polls.
+    let limit: Int64
+    let returnsAfterSource: Bool
+    /// The main queue's work is done by this run.
+    let servesMainQueue: Bool
+    /// The last turn did work of the main queue: then others are looked at first.
+    var didMainQueue = true
+
+    var onlyPolls: Bool { limit == .min }
+}
+
+/// What a turn has found to do at step 9.
+enum Cause: Equatable {
+    case nothing
+    case wakeUp
+    case timers
+    case mainQueue
+    case port
+}
+
+extension Engine {
+    /// One run: SEMANTICS 4.
+    package func run(
+        _ mode: RunLoopMode, until limit: Int64, returnAfterSourceHandled: Bool
+    ) -> RunLoopRunResult {
+        checkNotForked()
+        precondition(
+            SystemCalls.threadID == threadID,
+            "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run that of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
+        )
+        guard let state = lock.withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(state) else {
+            return .finished
+        }
+        let outerMode = enter(state)
+        let outer = wakeWord.beginRun()
+        defer {
+            wakeWord.endRun(outer)
+            leave(to: outerMode)
+        }
+        var run = Run(
+            state: state, limit: limit, returnsAfterSource: returnAfterSourceHandled,
+            servesMainQueue: beginsMainQueue(state))
+        tell(.entry, state)
+        var result: RunLoopRunResult? = takeStop() ? .stopped : nil
+        while result == nil { result = turn(&run) }
+        tell(.exit, state)
+        return result.unsafelyUnwrapped
+    }
+
+    /// One turn: SEMANTICS 5, step by step.
+    private func turn(_ run: inout Run) -> RunLoopRunResult? {
+        let state = run.state
+        wakeWord.enter(.accepting)
+        tell(.beforeTimers, state)  // 2
+        tell(.beforeSources, state)  // 3
+        runBlocks(state)  // 4
+        var handled = performSources(state, onlyOne: run.returnsAfterSource)  // 5
+        if handled { runBlocks(state) }
+        var cause = mainQueueGoesFirst(run) ? Cause.mainQueue : nil  // 6
+        if cause == nil, handled || run.onlyPolls { cause = poll(run) }
+        if cause == nil {
+            tell(.beforeWaiting, state)  // 7
+            cause = sleep(run)
+            wakeWord.enter(.ignoring)
+            tell(.afterWaiting, state)  // 8
+        }
+        wakeWord.enter(.ignoring)
+        run.didMainQueue = false
+        switch cause.unsafelyUnwrapped {  // 9
+        case .nothing: break
+        case .wakeUp: wakeWord.serveWakeUp()
+        case .timers: fireTimers(state)
+        case .port: handled = servePort(state) || handled
+        case .mainQueue:
+            if let mainQueue {
+                serveMainQueue(mainQueue)
+                handled = true
+                run.didMainQueue = true
+            }
+        }
+        runBlocks(state)  // 10
+        return verdict(run, handled: handled)
+    }
+
+    /// The end of step 10.
+    private func verdict(_ run: Run, handled: Bool) -> RunLoopRunResult? {
+        if handled, run.returnsAfterSource { return .handledSource }
+        if run.limit != .max, run.onlyPolls || run.limit <= kernel.now(.monotonic) { return .timedOut }
+        if takeStop() { return .stopped }
+        return isEmpty(run.state) ? .finished : nil
+    }
+
+    private func takeStop() -> Bool {
+        guard wakeWord.isStopped else { return false }
+        wakeWord.serveStop()
+        return true
+    }
+
+    /// Nothing that could ever fire: SEMANTICS 2.5.
+    private func isEmpty(_ state: ModeState) -> Bool {
+        if !state.hasNoItems { return false }
+        if mainQueue != nil, state.isCommon, !isInMainQueue { return false }
+        return !hasBlock(for: state)
+    }
+
+    // MARK: Entering and leaving
+
+    private func enter(_ state: ModeState) -> ModeState? {
+        lock.withLock {
+            defer { current = state }
+            return current
+        }
+    }
+
+    private func leave(to outer: ModeState?) {
+        lock.withLock { current = outer }
+    }
+}

@@ -1,0 +1,186 @@
+// Where the timers are, and firing those that are due. With the lock held, unless said otherwise.
+
+extension Engine {
+    // MARK: Places
+
+    func isIn(_ timer: RunLoopTimer, _ state: ModeState) -> Bool {
+        timer.bucket >= 0 && timer.owner === self && timerBuckets[Int(timer.bucket)].contains(state.mode)
+    }
+
+    /// Adds a mode to those of the timer.
+    func put(_ timer: RunLoopTimer, in state: ModeState) {
+        state.timerJoined()
+        if timer.bucket < 0 {
+            // The loop's own reference; given back in leaveBuckets.
+            _ = Unmanaged.passRetained(timer)
+            enter(timer, bucketIndex(timer.base, [state.mode]))
+        } else {
+            let modes = timerBuckets[Int(timer.bucket)].modes + [state.mode]
+            move(timer, to: modes)
+        }
+    }
+
+    /// Takes a mode from those of the timer.
+    func take(_ timer: RunLoopTimer, outOf state: ModeState) {
+        state.timerLeft()
+        let modes = timerBuckets[Int(timer.bucket)].modes.filter { $0 != state.mode }
+        if modes.isEmpty { leaveBuckets(timer) } else { move(timer, to: modes) }
+    }
+
+    /// Takes the timer out of all its modes.
+    func takeOut(_ timer: RunLoopTimer) {
+        guard timer.bucket >= 0, timer.owner === self else { return }
+        for mode in timerBuckets[Int(timer.bucket)].modes { existingMode(mode)?.timerLeft() }
+        leaveBuckets(timer)
+    }
+
+    private func move(_ timer: RunLoopTimer, to modes: [RunLoopMode]) {
+        if !timer.isFiring { timerBuckets[Int(timer.bucket)].queue.remove(timer) }
+        enter(timer, bucketIndex(timer.base, modes))
+    }
+
+    private func leaveBuckets(_ timer: RunLoopTimer) {
+        if !timer.isFiring { timerBuckets[Int(timer.bucket)].queue.remove(timer) }
+        timer.bucket = -1
+        Unmanaged.passUnretained(timer).release()
+    }
+
+    private func enter(_ timer: RunLoopTimer, _ index: Int) {
+        timer.bucket = Int32(index)
+        if !timer.isFiring { enqueue(timer) }
+    }
+
+    private func bucketIndex(_ base: RunLoopTimeBase, _ modes: [RunLoopMode]) -> Int {
+        if let index = timerBuckets.firstIndex(where: { $0.isFor(base, modes) }) { return index }
+        let bucket = TimerBucket(base: base, modes: modes)
+        timerBuckets.append(bucket)
+        for mode in modes { existingMode(mode)?.timerBuckets.append(bucket) }
+        return timerBuckets.count - 1
+    }
+
+    /// Puts a timer behind all of the same date, and makes a thread that sleeps too long sleep shorter.
+    private func enqueue(_ timer: RunLoopTimer) {
+        timerSequence += 1
+        timer.sequence = timerSequence
+        let bucket = timerBuckets[Int(timer.bucket)]
+        bucket.queue.insert(timer)
+        if let sleep, bucket.contains(sleep.mode.mode), timer.hard < sleep.limit[timer.base] { kernel.wake() }
+    }
+
+    /// Changes a timer's dates or a port's events.
+    func rescheduleItem(_ item: AnyObject, _ change: () -> Void) {
+        if let timer = item as? RunLoopTimer {
+            let isQueued = timer.bucket >= 0 && !timer.isFiring
+            if isQueued { timerBuckets[Int(timer.bucket)].queue.remove(timer) }
+            change()
+            if isQueued { enqueue(timer) }
+        } else if let port = item as? RunLoopPortSource {
+            change()
+            for state in modes { state.ports.eventsChanged(of: port) }
+        } else {
+            change()
+        }
+    }
+
+    // MARK: Dates
+
+    /// The date of the timer that is next in the mode, those whose callouts are under way included.
+    package func nextTimer(in mode: RunLoopMode) -> RunLoopInstant? {
+        lock.withLock {
+            guard let state = existingMode(mode), state.hasTimers else { return nil }
+            var nearest: (distance: Int64, instant: RunLoopInstant)?
+            func consider(_ date: Int64, _ base: RunLoopTimeBase) {
+                if date == .max { return }
+                // Dates of different clocks are compared by how far off they are.
+                let distance = date.clampedAdding(-kernel.now(base))
+                if let nearest, nearest.distance <= distance { return }
+                nearest = (distance, RunLoopInstant(nanoseconds: date, base: base))
+            }
+            for bucket in state.timerBuckets { consider(bucket.queue.firstDate, bucket.base) }
+            for timer in firingTimers where isIn(timer, state) { consider(timer.fire, timer.base) }
+            return nearest?.instant
+        }
+    }
+
+    /// Since when the mode's timers have something due, as an instant of the monotonic clock; `nil` if nothing is.
+    /// Without the lock held.
+    func timersDueSince(_ state: ModeState) -> Int64? {
+        guard state.hasTimers else { return nil }
+        return lock.withLock { dueSince(state) }
+    }
+
+    func dueSince(_ state: ModeState) -> Int64? {
+        var since: Int64?
+        let now = kernel.now(.monotonic)
+        for bucket in state.timerBuckets {
+            let date = bucket.queue.firstDate
+            if date == .max { continue }
+            let late = (bucket.base == .monotonic ? now : kernel.now(bucket.base)).clampedAdding(-date)
+            if late >= 0 { since = min(since ?? .max, now.clampedAdding(-late)) }
+        }
+        return since
+    }
+
+    // MARK: Firing
+
+    /// Step 9 with timers: fires all that are due, in the order of their dates. Without the lock held.
+    ///
+    /// The timers are collected first, so that one added or moved in a callout waits for the next turn; each is looked
+    /// at again before its callout, so that one made invalid, taken out or put off in the meantime does not fire. One
+    /// that was taken out of this mode only does: so it is in Core Foundation.
+    func fireTimers(_ state: ModeState) {
+        var due: [RunLoopTimer] = []
+        swap(&due, &dueTimers)
+        lock.withLock { collectDue(state, into: &due) }
+        for timer in due { fire(timer) }
+        due.removeAll(keepingCapacity: true)
+        swap(&due, &dueTimers)
+    }
+
+    private func collectDue(_ state: ModeState, into due: inout [RunLoopTimer]) {
+        var lateness: [RunLoopTimeBase: Int64] = [:]
+        for bucket in state.timerBuckets {
+            let now = kernel.now(bucket.base)
+            if bucket.queue.firstDate > now { continue }
+            bucket.queue.collectDue(at: now, into: &due)
+            if bucket.base != .monotonic { lateness[bucket.base] = kernel.now(.monotonic) - now }
+        }
+        if due.count < 2 { return }
+        // Dates of other clocks as they would read on the monotonic one.
+        func date(_ timer: RunLoopTimer) -> Int64 { timer.fire.clampedAdding(lateness[timer.base] ?? 0) }
+        due.sort { (date($0), $0.sequence) < (date($1), $1.sequence) }
+    }
+
+    private func fire(_ timer: RunLoopTimer) {
+        let begun = lock.withLock { beginFiring(timer) }
+        guard let (handler, date) = begun else { return }
+        RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler, timer)
+        if !timer.repeats { timer.invalidate() }
+        lock.withLock { endFiring(timer, date) }
+    }
+
+    private func beginFiring(_ timer: RunLoopTimer) -> ((RunLoopTimer) -> Void, Int64)? {
+        guard timer.bucket >= 0, timer.owner === self, !timer.isFiring, timer.fire <= kernel.now(timer.base),
+            let handler = timer.handler
+        else { return nil }
+        // Out of the heap while it fires: a nested run neither fires it nor sleeps until its date.
+        timerBuckets[Int(timer.bucket)].queue.remove(timer)
+        timer.isFiring = true
+        firingTimers.append(timer)
+        return (handler, timer.fire)
+    }
+
+    private func endFiring(_ timer: RunLoopTimer, _ date: Int64) {
+        timer.isFiring = false
+        firingTimers.removeAll { $0 === timer }
+        guard timer.isValid else { return }
+        // A date set in the callout counts, if it is later than the one that was served; any other is passed over.
+        if timer.fire <= date {
+            let tolerance = timer.hard - timer.fire
+            timer.fire = TimerGrid.next(
+                after: date, interval: timer.intervalNanoseconds, now: kernel.now(timer.base))
+            timer.hard = timer.fire.clampedAdding(tolerance)
+        }
+        if timer.bucket >= 0, timer.owner === self { enqueue(timer) }
+    }
+}

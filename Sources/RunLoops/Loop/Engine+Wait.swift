@@ -1,0 +1,111 @@
+// Sleeping, and finding out what there is to do. The loop's thread.
+//
+// Who has been ready longest goes first: a wake-up since it was called, a timer since it was due, a descriptor since it
+// was found ready. That one rule keeps any kind of item from starving another, and is what an epoll with all of them in
+// it would do (Documentation/Decisions/0004-who-goes-first.md).
+
+extension Engine {
+    /// The token of the main queue's descriptor, which no port has.
+    private static let mainQueueToken: UInt64 = 0x7FFF_FFFF_FFFF_FFFF
+
+    // MARK: The main queue
+
+    /// Whether a run in this mode does the main queue's work; asked when it begins.
+    func beginsMainQueue(_ state: ModeState) -> Bool {
+        guard let mainQueue else { return false }
+        let serves = state.isCommon && !isInMainQueue
+        let isWatched = state.watchesMainQueue
+        if serves == isWatched { return serves }
+        lock.withLock {
+            if serves {
+                do {
+                    try state.ports.readiness.register(
+                        mainQueue.descriptor, for: .readable, token: Self.mainQueueToken)
+                    state.watchesMainQueue = true
+                } catch {
+                    fatalError(
+                        "The main loop cannot wait for the main queue: \(error). Raise the limit of open files (RLIMIT_NOFILE)."
+                    )
+                }
+            } else {
+                // Inside the queue's own work it stays readable and would keep the nested run from sleeping.
+                state.ports.readiness.unregister(mainQueue.descriptor)
+                state.watchesMainQueue = false
+            }
+        }
+        return serves
+    }
+
+    /// Step 6: the main queue before all others, unless it was the last to be served.
+    func mainQueueGoesFirst(_ run: Run) -> Bool {
+        guard run.servesMainQueue, !run.didMainQueue, let mainQueue else { return false }
+        return mainQueue.takeReadiness()
+    }
+
+    // MARK: Looking and sleeping
+
+    /// Looks at everything without sleeping.
+    func poll(_ run: Run) -> Cause {
+        look(run.state, waiting: false, until: .forever)
+        return first(run) ?? .nothing
+    }
+
+    /// Sleeps until there is something to do, or the time is over.
+    func sleep(_ run: Run) -> Cause {
+        let state = run.state
+        wakeWord.enter(.sleeping)
+        defer { lock.withLock { sleep = nil } }
+        while true {
+            // From here on, who brings something earlier finds `sleep` and wakes the thread.
+            var (limit, isDue) = lock.withLock { () -> (WaitLimit, Bool) in
+                let limit = state.sleepLimit()
+                sleep = (state, limit)
+                return (limit, state.hasTimers && dueSince(state) != nil)
+            }
+            limit.monotonic = min(limit.monotonic, run.limit)
+            let isReady = isDue || wakeWord.wakeUp != nil || !state.ready.isEmpty
+            look(state, waiting: !isReady, until: limit)
+            if let cause = first(run) { return cause }
+            if run.limit <= kernel.now(.monotonic) { return .nothing }
+        }
+    }
+
+    /// Asks the kernel what is ready, unless something that it said is still to be served.
+    private func look(_ state: ModeState, waiting: Bool, until limit: WaitLimit) {
+        guard state.ready.isEmpty else { return }
+        state.ports.readiness.wait(waiting, until: limit, into: &fetched)
+        if fetched.isEmpty { return }
+        putMainQueueLast()
+        // Only compared with timers and wake-ups, which have instants of their own.
+        state.ready.replace(with: &fetched, since: kernel.now(.monotonic))
+    }
+
+    /// The main queue goes after all that was ready with it, as in Core Foundation, which asks for it last.
+    private func putMainQueueLast() {
+        guard mainQueue != nil, fetched.count > 1,
+            let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken })
+        else { return }
+        fetched.append(fetched.remove(at: index))
+    }
+
+    /// Who has been ready longest.
+    private func first(_ run: Run) -> Cause? {
+        var cause: Cause?
+        var since = Int64.max
+        if let wakeUp = wakeWord.wakeUp {
+            cause = .wakeUp
+            since = wakeUp
+        }
+        if let due = timersDueSince(run.state), due < since {
+            cause = .timers
+            since = due
+        }
+        if let head = run.state.ready.peek, run.state.ready.since < since {
+            if head.token != Self.mainQueueToken { return .port }
+            _ = run.state.ready.next()
+            // Step 6 may have been there before.
+            if run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
+        }
+        return cause
+    }
+}

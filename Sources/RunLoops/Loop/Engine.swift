@@ -1,0 +1,101 @@
+/// The run loop itself, behind the public face.
+///
+/// This file has what it consists of. The others, each an extension: `Engine+Run` (one run, one turn), `Engine+Wait`
+/// (sleeping, and what woke it), `Engine+Callouts` (telling observers, running blocks, sources, ports), `Engine+Timers`,
+/// and `Engine+Items` (adding and removing).
+package final class Engine: LoopCore, @unchecked Sendable {
+    // MARK: Guarded by the lock
+
+    /// Never removed, in the order in which they were made.
+    var modes: [ModeState] = []
+    /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
+    var commonModes: [RunLoopMode] = [.default]
+    var commonItems = CommonItems()
+    /// Never removed; empty ones are reused by mode and clock.
+    var timerBuckets: [TimerBucket] = []
+    var timerSequence: UInt64 = 0
+    /// Timers whose callouts are under way, innermost last.
+    var firingTimers: [RunLoopTimer] = []
+    /// The mode the thread sleeps in and until when, while it does: who brings something earlier has to wake it.
+    var sleep: (mode: ModeState, limit: WaitLimit)?
+    /// The innermost run's mode.
+    var current: ModeState?
+    /// The thread has ended.
+    var isDead = false
+
+    // MARK: Any thread
+
+    let blocks = BlockQueue()
+
+    // MARK: The loop's thread
+
+    /// Of the main loop only.
+    let mainQueue: MainQueue?
+    /// Work of the main queue must not be begun inside work of the main queue.
+    var isInMainQueue = false
+    /// Kept from one turn to the next, so that a turn makes no arrays.
+    var fetched: [ReadyDescriptor] = []
+    var dueTimers: [RunLoopTimer] = []
+
+    package init(kernel: Kernel, threadID: Int32, servesMainQueue: Bool = false) {
+        mainQueue = servesMainQueue ? MainQueue() : nil
+        super.init(kernel: kernel, threadID: threadID)
+        _ = makeMode(.default)
+    }
+
+    // MARK: Modes. With the lock held.
+
+    func existingMode(_ mode: RunLoopMode) -> ModeState? {
+        // A loop has a handful of modes: looking through them costs less than hashing one.
+        for state in modes where state.mode == mode { return state }
+        return nil
+    }
+
+    func makeMode(_ mode: RunLoopMode) -> ModeState {
+        if let state = existingMode(mode) { return state }
+        let state = ModeState(mode: mode, readiness: kernel.makeReadiness())
+        state.isCommon = commonModes.contains(mode)
+        modes.append(state)
+        return state
+    }
+
+    // MARK: What items ask for. With the lock held.
+
+    package override func discard(_ item: AnyObject) { discardItem(item) }
+    package override func holds(_ item: AnyObject) -> Bool { holdsItem(item) }
+    package override func reschedule(_ item: AnyObject, _ change: () -> Void) { rescheduleItem(item, change) }
+
+    // MARK: The end
+
+    package override func threadEnds() {
+        let (sources, waste) = lock.withLock { takeEverythingOut() }
+        blocks.close()
+        for (source, mode) in sources { source.cancelled?(self, mode) }
+        // Items and their closures die here, with no lock held.
+        withExtendedLifetime(waste) {}
+    }
+
+    /// Empties all modes. With the lock held; returns the sources to tell, and all that must outlive the lock.
+    private func takeEverythingOut() -> ([(RunLoopSource, RunLoopMode)], [AnyObject]) {
+        isDead = true
+        var told: [(RunLoopSource, RunLoopMode)] = []
+        var waste: [AnyObject] = commonItems.all
+        commonItems = CommonItems()
+        for mode in modes {
+            let sources = mode.sources.values.sorted { $0.number < $1.number }.map(\.source)
+            told += sources.map { ($0, mode.mode) }
+            waste += sources + mode.observers + mode.ports.sources
+            for source in sources { take(source, outOf: mode) }
+            for observer in mode.observers { mode.remove(observer) }
+            for port in mode.ports.sources { take(port, outOf: mode) }
+            mode.ports.readiness.close()
+        }
+        for bucket in timerBuckets {
+            var timers: [RunLoopTimer] = []
+            bucket.queue.forEach { timers.append($0) }
+            waste += timers
+            for timer in timers { takeOut(timer) }
+        }
+        return (told, waste)
+    }
+}

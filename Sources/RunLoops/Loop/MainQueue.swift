@@ -1,0 +1,22 @@
+internal import CLinuxKernel
+
+/// libdispatch's main queue, which `@MainActor` uses too, as the main loop sees it.
+///
+/// libdispatch exports for Core Foundation what is needed: a descriptor that is readable while the queue has work, and
+/// a function that does the work on the main thread.
+struct MainQueue {
+    let descriptor: CInt
+    private let calls: SystemCalls
+
+    init(calls: SystemCalls = .shared) {
+        descriptor = rl_main_queue_descriptor()
+        self.calls = calls
+    }
+
+    /// Whether the queue has work; the answer is given once, since it empties the descriptor. It has to be emptied
+    /// before the work is done, or it stays readable for ever.
+    func takeReadiness() -> Bool { calls.eventTake(descriptor) > 0 }
+
+    /// Runs what is queued.
+    func drain() { rl_main_queue_drain() }
+}

@@ -1,0 +1,88 @@
+extension RunLoop {
+    /// Runs a closure on the loop's thread, in the next turn of a run in `mode`.
+    ///
+    /// Closures run first in, first out among those that may run in the mode. One that is added by another runs in the
+    /// next drain of the turn or the next turn. Without `wake` a sleeping loop goes on sleeping.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode; `.common` for all common modes.
+    ///   - wake: Whether to wake the loop, so that it runs the closure now.
+    ///   - body: Runs once; released unrun if the thread ends before.
+    ///
+    /// Corresponds to `CFRunLoopPerformBlock`, with `wake` followed by `CFRunLoopWakeUp`.
+    /// Thread safety: any thread. Complexity: O(1), no lock.
+    public func perform(
+        in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        post([], mode, wake, ItemLabel(nil, fileID, line), body)
+    }
+
+    /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`.
+    ///
+    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(Mode,_,_,_,_)``; without any mode nothing happens.
+    public func perform(
+        in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () -> Void
+    ) {
+        guard let first = modes.first else { return }
+        post(Array(modes.dropFirst()), first, wake, ItemLabel(nil, fileID, line), body)
+    }
+
+    /// Runs a closure that may use this thread's state, in the next turn of a run in `mode`.
+    ///
+    /// Like ``perform(in:wake:fileID:line:_:)-(Mode,_,_,_,_)``, but the closure stays on its thread and need not be
+    /// `@Sendable`.
+    ///
+    /// Precondition: called on the loop's own thread; any other traps.
+    public func performLocally(
+        in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping () -> Void
+    ) {
+        performLocally(in: [mode], wake: wake, fileID: fileID, line: line, body)
+    }
+
+    /// Runs a closure that may use this thread's state, in the next turn of a run in one of `modes`.
+    ///
+    /// Precondition: called on the loop's own thread; any other traps.
+    public func performLocally(
+        in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping () -> Void
+    ) {
+        precondition(
+            SystemCalls.threadID == engine.threadID,
+            "performLocally was called on thread \(SystemCalls.threadID) for the loop of thread \(engine.threadID): use perform with a @Sendable closure to reach another thread."
+        )
+        guard let first = modes.first else { return }
+        post(Array(modes.dropFirst()), first, wake, ItemLabel(nil, fileID, line), body)
+    }
+
+    /// Runs a closure on the main actor, in the next turn of the main loop in `mode`.
+    ///
+    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(Mode,_,_,_,_)``.
+    /// Thread safety: any thread.
+    public static func performOnMainActor(
+        in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @MainActor () -> Void
+    ) {
+        performOnMainActor(in: [mode], wake: wake, fileID: fileID, line: line, body)
+    }
+
+    /// Runs a closure on the main actor, in the next turn of the main loop in one of `modes`.
+    ///
+    /// Thread safety: any thread.
+    public static func performOnMainActor(
+        in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @MainActor () -> Void
+    ) {
+        main.perform(in: modes, wake: wake, fileID: fileID, line: line) { MainActor.assumeIsolated(body) }
+    }
+
+    private func post(
+        _ otherModes: [Mode], _ mode: Mode, _ wake: Bool, _ label: ItemLabel, _ body: @escaping () -> Void
+    ) {
+        engine.checkNotForked()
+        engine.blocks.push(Block(mode: mode, otherModes: otherModes, label: label, body: body))
+        if wake { engine.wakeUp() }
+    }
+}

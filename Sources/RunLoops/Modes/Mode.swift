@@ -1,0 +1,80 @@
+/// The name of a mode that a run loop can run in.
+///
+/// A mode groups sources, timers and observers; a run is in one mode, and what belongs to the others neither fires nor
+/// wakes the thread. Any string makes a mode; those that Apple's frameworks use are predefined with Apple's strings.
+///
+/// Names are interned: comparing, hashing and copying a mode costs as much as it does for an integer. The strings are
+/// kept until the process ends.
+///
+/// Corresponds to `CFRunLoopMode`. Thread safety: a value; any thread.
+public struct RunLoopMode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The number of the name, in the order in which the names were first used.
+    package let number: UInt32
+
+    private init(number: UInt32) { self.number = number }
+
+    /// The mode of that name.
+    ///
+    /// Complexity: one look-up in a table of all names, under a lock.
+    public init(rawValue: String) { number = Names.shared.number(of: rawValue) }
+
+    /// The mode of that name.
+    public init(_ name: String) { self.init(rawValue: name) }
+
+    /// The mode of that name.
+    public init(stringLiteral name: String) { self.init(rawValue: name) }
+
+    /// The name.
+    public var rawValue: String { Names.shared.name(of: number) }
+
+    /// The name.
+    public var description: String { rawValue }
+
+    /// The mode for everything that has no reason to be elsewhere (`kCFRunLoopDefaultMode`).
+    public static let `default` = RunLoopMode(number: 0)
+    /// Not a mode to run in but a mark: all modes that were marked as common (`kCFRunLoopCommonModes`).
+    public static let common = RunLoopMode(number: 1)
+    /// While the user drags (`UITrackingRunLoopMode`). An application layer marks it as common.
+    public static let tracking = RunLoopMode(number: 2)
+    /// While the application starts (`UIInitializationRunLoopMode`).
+    public static let initialization = RunLoopMode(number: 3)
+    /// While system events are received (`GSEventReceiveRunLoopMode`).
+    public static let eventReceive = RunLoopMode(number: 4)
+    /// While an answer over a connection is awaited (`NSConnectionReplyMode`).
+    public static let connectionReply = RunLoopMode(number: 5)
+    /// While a modal panel is up (`NSModalPanelRunLoopMode`).
+    public static let modalPanel = RunLoopMode(number: 6)
+    /// While the end of a child process is awaited (`NSTaskDeathCheckMode`).
+    public static let taskDeathCheck = RunLoopMode(number: 7)
+
+    /// Names and numbers.
+    private final class Names: @unchecked Sendable {
+        static let shared = Names()
+
+        private let lock = Lock()
+        // Both guarded by the lock.
+        private var names = [
+            "kCFRunLoopDefaultMode", "kCFRunLoopCommonModes", "UITrackingRunLoopMode", "UIInitializationRunLoopMode",
+            "GSEventReceiveRunLoopMode", "NSConnectionReplyMode", "NSModalPanelRunLoopMode", "NSTaskDeathCheckMode",
+        ]
+        private var numbers: [String: UInt32] = [:]
+
+        private init() {
+            for (number, name) in names.enumerated() { numbers[name] = UInt32(number) }
+        }
+
+        func number(of name: String) -> UInt32 {
+            lock.withLock {
+                if let number = numbers[name] { return number }
+                let number = UInt32(names.count)
+                names.append(name)
+                numbers[name] = number
+                return number
+            }
+        }
+
+        func name(of number: UInt32) -> String {
+            lock.withLock { names[Int(number)] }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import Synchronization
+
+/// What a loop keeps for one of its modes.
+///
+/// Guarded by the loop's lock, but for the atomics, which the loop's thread reads to find out without the lock that
+/// there is nothing to do, and for what is marked as the loop's thread's own.
+final class ModeState: @unchecked Sendable {
+    let mode: RunLoopMode
+    /// Marked as common.
+    var isCommon = false
+
+    /// By order, equal orders as added.
+    private(set) var observers: [RunLoopObserver] = []
+    private let observerMask = Atomic<UInt>(0)
+
+    /// Signalled sources, with the order in which they were added.
+    private(set) var sources: [ObjectIdentifier: (number: Int, source: RunLoopSource)] = [:]
+    private var sourcesAdded = 0
+    let signals = SignalQueue<RunLoopSource>()
+
+    let ports: PortTable
+
+    /// The buckets whose timers fire in this mode.
+    var timerBuckets: [TimerBucket] = []
+    private let timers = Atomic<Int>(0)
+    private let items = Atomic<Int>(0)
+
+    /// Events fetched and not yet served, and when they were fetched. The loop's thread's own.
+    var ready = ReadyPorts()
+    /// Whether the main queue's descriptor is in the readiness. The loop's thread's own.
+    var watchesMainQueue = false
+
+    init(mode: RunLoopMode, readiness: Readiness) {
+        self.mode = mode
+        ports = PortTable(readiness: readiness)
+    }
+
+    // MARK: Without the lock
+
+    /// Whether any observer wants `activity`.
+    @inline(__always)
+    func observes(_ activity: RunLoopActivities) -> Bool {
+        // relaxed: an observer added by another thread is seen one activity earlier or later; both are right.
+        observerMask.load(ordering: .relaxed) & activity.rawValue != 0
+    }
+
+    /// Whether there is no source, port source or timer.
+    var hasNoItems: Bool { items.load(ordering: .relaxed) == 0 }
+    var hasTimers: Bool { timers.load(ordering: .relaxed) != 0 }
+
+    // MARK: Observers
+
+    func add(_ observer: RunLoopObserver) {
+        let index = observers.lastIndex { $0.order <= observer.order }.map { $0 + 1 } ?? 0
+        observers.insert(observer, at: index)
+        observerMask.bitwiseOr(observer.activities.rawValue, ordering: .relaxed)
+    }
+
+    func remove(_ observer: RunLoopObserver) {
+        observers.removeAll { $0 === observer }
+        observerMask.store(observers.reduce(0) { $0 | $1.activities.rawValue }, ordering: .relaxed)
+    }
+
+    func contains(_ observer: RunLoopObserver) -> Bool { observers.contains { $0 === observer } }
+
+    // MARK: Sources
+
+    func add(_ source: RunLoopSource) {
+        sourcesAdded += 1
+        sources[ObjectIdentifier(source)] = (sourcesAdded, source)
+        items.add(1, ordering: .relaxed)
+    }
+
+    func remove(_ source: RunLoopSource) {
+        if sources.removeValue(forKey: ObjectIdentifier(source)) != nil { items.subtract(1, ordering: .relaxed) }
+    }
+
+    func contains(_ source: RunLoopSource) -> Bool { sources[ObjectIdentifier(source)] != nil }
+
+    func add(_ port: RunLoopPortSource) throws(RunLoopSystemCallError) {
+        try ports.add(port)
+        items.add(1, ordering: .relaxed)
+    }
+
+    func remove(_ port: RunLoopPortSource) {
+        let count = ports.count
+        ports.remove(port)
+        if ports.count < count { items.subtract(1, ordering: .relaxed) }
+    }
+
+    // MARK: Timers
+
+    func timerJoined() {
+        timers.add(1, ordering: .relaxed)
+        items.add(1, ordering: .relaxed)
+    }
+
+    func timerLeft() {
+        timers.subtract(1, ordering: .relaxed)
+        items.subtract(1, ordering: .relaxed)
+    }
+
+    /// Until when a thread that runs in this mode may sleep.
+    func sleepLimit() -> WaitLimit {
+        var limit = WaitLimit.forever
+        for bucket in timerBuckets { limit[bucket.base] = min(limit[bucket.base], bucket.queue.sleepLimit) }
+        return limit
+    }
+}
+
+/// Events of descriptors that wait to be served, one a turn, in the kernel's order.
+struct ReadyPorts {
+    private var events: [ReadyDescriptor] = []
+    private var served = 0
+    /// When they were fetched: they have been ready at least since then.
+    private(set) var since: Int64 = 0
+
+    var isEmpty: Bool { served == events.count }
+
+    mutating func replace(with events: inout [ReadyDescriptor], since: Int64) {
+        swap(&self.events, &events)
+        events.removeAll(keepingCapacity: true)
+        served = 0
+        self.since = since
+    }
+
+    var peek: ReadyDescriptor? { isEmpty ? nil : events[served] }
+
+    mutating func next() -> ReadyDescriptor? {
+        if isEmpty { return nil }
+        served += 1
+        return events[served - 1]
+    }
+}

@@ -1,0 +1,133 @@
+/// The port sources of one mode, by descriptor, and the events that wait to be served.
+///
+/// Guarded by the loop's lock, but for what says otherwise.
+final class PortTable {
+    /// One descriptor of the mode with all port sources on it.
+    private struct Port {
+        let descriptor: CInt
+        var generation: UInt32
+        var sources: [RunLoopPortSource]
+        var events: RunLoopDescriptorEvents { sources.reduce([]) { $0.union($1.events) } }
+    }
+
+    let readiness: Readiness
+    /// Free places are reused; each use has another generation, so that an event of an earlier one is recognised.
+    private var ports: [Port?] = []
+    private var freeIndices: [Int] = []
+    private var indices: [CInt: Int] = [:]
+    private var lastGeneration: UInt32 = 0
+    private(set) var count = 0
+
+    init(readiness: Readiness) { self.readiness = readiness }
+
+    func contains(_ source: RunLoopPortSource) -> Bool {
+        guard let index = indices[source.descriptor], let port = ports[index] else { return false }
+        return port.sources.contains { $0 === source }
+    }
+
+    var sources: [RunLoopPortSource] { ports.compactMap { $0?.sources }.flatMap { $0 } }
+
+    /// Precondition: the table does not contain it.
+    func add(_ source: RunLoopPortSource) throws(RunLoopSystemCallError) {
+        let descriptor = source.descriptor
+        if let index = indices[descriptor] {
+            if try join(source, at: index) { return }
+            // The number has been closed and given to another file since: the old port cannot be served any more.
+            abandon(index)
+        }
+        lastGeneration &+= 1
+        let index = freeIndices.popLast() ?? ports.count
+        let port = Port(descriptor: descriptor, generation: lastGeneration, sources: [source])
+        do {
+            try readiness.register(descriptor, for: port.events, token: Self.token(index, lastGeneration))
+        } catch {
+            if index < ports.count { freeIndices.append(index) }
+            throw error
+        }
+        if index < ports.count { ports[index] = port } else { ports.append(port) }
+        indices[descriptor] = index
+        count += 1
+    }
+
+    /// Adds a second source on one descriptor. False if the kernel no longer knows the descriptor.
+    private func join(_ source: RunLoopPortSource, at index: Int) throws(RunLoopSystemCallError) -> Bool {
+        guard var port = ports[index] else { return false }
+        port.sources.append(source)
+        do {
+            try readiness.modify(port.descriptor, for: port.events, token: Self.token(index, port.generation))
+        } catch {
+            if error.isUnknownDescriptor { return false }
+            throw error
+        }
+        ports[index] = port
+        count += 1
+        return true
+    }
+
+    /// Takes the sources of a port out of the kernel's sight; they stay in the table, on no descriptor.
+    private func abandon(_ index: Int) {
+        guard let port = ports[index] else { return }
+        readiness.unregister(port.descriptor)
+        lastGeneration &+= 1
+        ports[index]?.generation = lastGeneration
+        indices[port.descriptor] = nil
+    }
+
+    func remove(_ source: RunLoopPortSource) {
+        // Not by the descriptor's number alone: an abandoned port has lost it.
+        guard let index = index(of: source), var port = ports[index] else { return }
+        port.sources.removeAll { $0 === source }
+        count -= 1
+        let isRegistered = indices[port.descriptor] == index
+        if port.sources.isEmpty {
+            if isRegistered {
+                readiness.unregister(port.descriptor)
+                indices[port.descriptor] = nil
+            }
+            ports[index] = nil
+            freeIndices.append(index)
+        } else {
+            ports[index] = port
+            if isRegistered { update(index) }
+        }
+    }
+
+    /// Tells the kernel what is wanted of the descriptor of `source` now.
+    func eventsChanged(of source: RunLoopPortSource) {
+        if let index = index(of: source), indices[source.descriptor] == index { update(index) }
+    }
+
+    private func index(of source: RunLoopPortSource) -> Int? {
+        if let index = indices[source.descriptor], ports[index]?.sources.contains(where: { $0 === source }) == true {
+            return index
+        }
+        return ports.firstIndex { $0?.sources.contains { $0 === source } == true }
+    }
+
+    private func update(_ index: Int) {
+        guard let port = ports[index] else { return }
+        // Only a descriptor that was closed can be refused (EBADF, ENOENT): it cannot become ready either.
+        try? readiness.modify(port.descriptor, for: port.events, token: Self.token(index, port.generation))
+    }
+
+    // MARK: Events
+
+    /// The sources to call for an event, with what each is told; none for an event of an earlier use of the place, or
+    /// of something that nobody wants any more.
+    func targets(of event: ReadyDescriptor) -> [(source: RunLoopPortSource, events: RunLoopDescriptorEvents)] {
+        let index = Int(truncatingIfNeeded: event.token & 0xFFFF_FFFF)
+        let generation = UInt32(truncatingIfNeeded: event.token >> 32)
+        guard index < ports.count, let port = ports[index], port.generation & 0x7FFF_FFFF == generation else { return [] }
+        var targets: [(source: RunLoopPortSource, events: RunLoopDescriptorEvents)] = []
+        for source in port.sources {
+            let events = event.events.intersection(source.events.union([.hangUp, .error]))
+            if !events.isEmpty { targets.append((source, events)) }
+        }
+        return targets
+    }
+
+    private static func token(_ index: Int, _ generation: UInt32) -> UInt64 {
+        // The top bit stays free: the readiness uses the last tokens itself.
+        UInt64(generation & 0x7FFF_FFFF) << 32 | UInt64(UInt32(truncatingIfNeeded: index))
+    }
+}

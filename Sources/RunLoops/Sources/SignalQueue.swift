@@ -1,0 +1,72 @@
+internal import Synchronization
+
+/// What has been signalled in one mode: any thread puts in, the loop's thread takes all out at once.
+///
+/// A source has a place in the queue of every mode it is in; a place is in its queue at most once. The cost is by how
+/// many places are queued, not by how many there are.
+package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
+    /// One source in one mode.
+    package final class Place: @unchecked Sendable {
+        package let element: Element
+        fileprivate let queue: SignalQueue
+        /// Written by whoever queues the place, read by who takes it: the queue hands it over.
+        fileprivate var next: Unmanaged<Place>?
+        private let isQueued = Atomic<Bool>(false)
+
+        package init(_ element: Element, in queue: SignalQueue) {
+            self.element = element
+            self.queue = queue
+        }
+
+        /// Queues the place if it is not queued. Any thread.
+        package func enqueue() {
+            // sequentiallyConsistent, like leaveQueue: the caller has marked the source as signalled before. Either
+            // the taker, who reads the mark after leaveQueue, sees it, or this finds the place free and queues it.
+            if isQueued.exchange(true, ordering: .sequentiallyConsistent) { return }
+            queue.push(self)
+        }
+
+        fileprivate func leaveQueue() {
+            next = nil
+            isQueued.store(false, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// The newest place; each holds a reference of its own while queued.
+    private let newest = Atomic<UnsafeRawPointer?>(nil)
+
+    package init() {}
+
+    deinit { _ = takeAll() }
+
+    /// Whether nothing is queued. Any thread.
+    package var isEmpty: Bool { newest.load(ordering: .sequentiallyConsistent) == nil }
+
+    private func push(_ place: Place) {
+        let reference = Unmanaged.passRetained(place)
+        let pointer = UnsafeRawPointer(reference.toOpaque())
+        var old = newest.load(ordering: .relaxed)
+        while true {
+            place.next = old.map { Unmanaged.fromOpaque($0) }
+            // The place's contents go with it: pairs with the exchange in takeAll.
+            let (exchanged, found) = newest.compareExchange(
+                expected: old, desired: pointer, ordering: .sequentiallyConsistent)
+            if exchanged { return }
+            old = found
+        }
+    }
+
+    /// Takes all out, in no particular order, and lets them be queued again. The loop's thread.
+    package func takeAll() -> [Place] {
+        guard var pointer = newest.exchange(nil, ordering: .sequentiallyConsistent) else { return [] }
+        var places: [Place] = []
+        while true {
+            let place = Unmanaged<Place>.fromOpaque(pointer).takeRetainedValue()
+            let next = place.next
+            place.leaveQueue()
+            places.append(place)
+            guard let next else { return places }
+            pointer = UnsafeRawPointer(next.toOpaque())
+        }
+    }
+}

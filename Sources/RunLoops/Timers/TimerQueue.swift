@@ -1,0 +1,53 @@
+/// Timers of one clock, with what a loop wants to know of them: which are due, and how long it may sleep.
+///
+/// A timer without tolerance must be served at its date: it is in one heap. One with tolerance is in two, by its date
+/// and by the latest instant that still keeps the promise. The thread sleeps until the earliest such latest instant
+/// and then serves all that are due: the fewest wake-ups there can be (stabbing intervals, earliest end first).
+package struct TimerQueue<Timer: HeapTimer> {
+    private var exact = TimerHeap<FireKey<Timer>>()
+    private var tolerant = TimerHeap<FireKey<Timer>>()
+    private var latest = TimerHeap<HardKey<Timer>>()
+
+    package init() {}
+
+    package var count: Int { exact.count + tolerant.count }
+
+    /// The date of the first timer; `Int64.max` if there is none. O(1).
+    @inline(__always)
+    package var firstDate: Int64 { min(exact.firstDate, tolerant.firstDate) }
+
+    /// The instant until which the thread may sleep; `Int64.max` if there is no timer. O(1).
+    @inline(__always)
+    package var sleepLimit: Int64 { min(exact.firstDate, latest.firstDate) }
+
+    @inline(__always)
+    package mutating func insert(_ timer: Timer) {
+        if timer.hard == timer.fire {
+            exact.insert(timer)
+        } else {
+            tolerant.insert(timer)
+            latest.insert(timer)
+        }
+    }
+
+    @inline(__always)
+    package mutating func remove(_ timer: Timer) {
+        if timer.hardPosition < 0 {
+            exact.remove(at: timer.firePosition)
+        } else {
+            tolerant.remove(at: timer.firePosition)
+            latest.remove(at: timer.hardPosition)
+        }
+    }
+
+    package func forEach(_ body: (Timer) -> Void) {
+        exact.forEach(body)
+        tolerant.forEach(body)
+    }
+
+    /// Appends all that are due at `now`, in no order.
+    package func collectDue(at now: Int64, into due: inout [Timer]) {
+        exact.collect(through: now, into: &due)
+        tolerant.collect(through: now, into: &due)
+    }
+}
