@@ -2,7 +2,6 @@
 #include "CLinuxKernel.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -48,8 +47,6 @@ int rl_set_timer_slack(unsigned long nanoseconds) { return result(prctl(PR_SET_T
 int rl_at_fork(void (*child)(void)) { return -pthread_atfork(NULL, NULL, child); }
 
 int rl_close(int descriptor) { return result(close(descriptor)); }
-
-int rl_is_open(int descriptor) { return result(fcntl(descriptor, F_GETFD)); }
 
 int rl_eventfd_create(void) { return result(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 

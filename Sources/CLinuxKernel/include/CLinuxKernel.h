@@ -31,7 +31,6 @@ int rl_at_fork(void (*child)(void));
 
 // Descriptors.
 int rl_close(int descriptor);
-int rl_is_open(int descriptor);
 int rl_eventfd_create(void);
 int rl_eventfd_write(int descriptor);
 // 1: there was something and it has been taken; 0: there was nothing.

@@ -24,7 +24,7 @@ package final class EpollKernel: Kernel, @unchecked Sendable {
         static let inEpoll: UInt32 = 3
     }
 
-    let calls: SystemCalls
+    let calls: any KernelCalls
     /// Falls back, once and for good, when the kernel says it does not know the call.
     var fineWait: FineWait
     let sleeper: UnsafeMutablePointer<Atomic<UInt32>>
@@ -34,7 +34,7 @@ package final class EpollKernel: Kernel, @unchecked Sendable {
     /// The timer slack is a property of the thread: set once, before the first timed wait.
     private var hasFineSlack = false
 
-    package init(calls: SystemCalls = .shared, fineWait: FineWait = .nanosecondCall) {
+    package init(calls: any KernelCalls = LinuxCalls.shared, fineWait: FineWait = .nanosecondCall) {
         self.calls = calls
         self.fineWait = fineWait
         sleeper = .allocate(capacity: 1)
@@ -47,11 +47,11 @@ package final class EpollKernel: Kernel, @unchecked Sendable {
         sleeper.deallocate()
     }
 
-    package override func now(_ base: RunLoopTimeBase) -> Int64 { SystemCalls.now(base) }
+    package func now(_ base: RunLoopTimeBase) -> Int64 { SystemCalls.now(base) }
 
-    package override func makeReadiness() -> Readiness { EpollReadiness(kernel: self) }
+    package func makeReadiness() -> any Readiness { EpollReadiness(kernel: self) }
 
-    package override func wake() {
+    package func wake() {
         // sequentiallyConsistent: what the waker wrote before must be seen by the loop's thread when it looks after
         // its own exchange in fallAsleep or awaken; the two are each other's partners.
         switch sleeper.pointee.exchange(Sleeper.woken, ordering: .sequentiallyConsistent) {

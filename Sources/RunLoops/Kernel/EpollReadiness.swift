@@ -17,7 +17,7 @@ package final class EpollReadiness: Readiness {
     }
 
     private let kernel: EpollKernel
-    private let calls: SystemCalls
+    private let calls: any KernelCalls
     private var epoll: CInt = -1
     private var events: UnsafeMutablePointer<epoll_event>?
     /// What the user registered: needed to know when the epoll may be left alone, and to build it anew.
@@ -34,7 +34,7 @@ package final class EpollReadiness: Readiness {
 
     deinit { close() }
 
-    package override func close() {
+    package func close() {
         for timer in timers { _ = calls.close(timer.descriptor) }
         timers = []
         if epoll >= 0 { _ = calls.close(epoll) }
@@ -45,11 +45,11 @@ package final class EpollReadiness: Readiness {
         events = nil
     }
 
-    package override var isEmpty: Bool { registered.isEmpty && alwaysReady.isEmpty }
+    package var isEmpty: Bool { registered.isEmpty && alwaysReady.isEmpty }
 
     // MARK: Descriptors
 
-    package override func register(
+    package func register(
         _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
     ) throws(RunLoopSystemCallError) {
         try makeEpoll()
@@ -64,7 +64,7 @@ package final class EpollReadiness: Readiness {
         registered[descriptor] = (Self.bits(events), token)
     }
 
-    package override func modify(
+    package func modify(
         _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
     ) throws(RunLoopSystemCallError) {
         if alwaysReady[descriptor] != nil {
@@ -76,7 +76,7 @@ package final class EpollReadiness: Readiness {
         registered[descriptor] = (Self.bits(events), token)
     }
 
-    package override func unregister(_ descriptor: CInt) {
+    package func unregister(_ descriptor: CInt) {
         if alwaysReady.removeValue(forKey: descriptor) != nil { return }
         guard registered.removeValue(forKey: descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
@@ -124,7 +124,7 @@ package final class EpollReadiness: Readiness {
 
     // MARK: Waiting
 
-    package override func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+    package func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
         let needsClocks = waiting && (limit.boottime != .max || limit.realtime != .max)
         if epoll < 0, !needsClocks {
             if waiting { sleepOnFutex(until: limit.monotonic) }

@@ -5,20 +5,18 @@
 ///
 /// Each loop has a kernel of its own. All but ``wake()`` and ``now(_:)`` is called on the loop's thread or with the
 /// loop's lock held.
-package class Kernel: @unchecked Sendable {
-    package init() {}
-
+package protocol Kernel: AnyObject, Sendable {
     /// The present time of `base`, in nanoseconds. Never earlier than an answer given before, except for `.realtime`.
-    package func now(_ base: RunLoopTimeBase) -> Int64 { fatalError("a kernel has a clock") }
+    func now(_ base: RunLoopTimeBase) -> Int64
 
     /// A new, empty set of descriptors to wait for. The loop makes one a mode.
-    package func makeReadiness() -> Readiness { fatalError("a kernel can wait") }
+    func makeReadiness() -> any Readiness
 
     /// Ends the wait of the loop's thread, or the next one if it does not wait.
     ///
     /// Promises: at most one system call, none while the thread is awake; never blocks; may be called by any thread.
     /// May err towards waking once too often, never towards not waking.
-    package func wake() { fatalError("a kernel can be woken") }
+    func wake()
 }
 
 /// The latest times a wait may end, one a clock, in nanoseconds; `Int64.max` where there is none.
@@ -61,38 +59,34 @@ package struct ReadyDescriptor: Equatable, Sendable {
 }
 
 /// A set of descriptors that a thread can wait for.
-package class Readiness {
-    package init() {}
-
+package protocol Readiness: AnyObject {
     /// Starts to report `descriptor` with `token` while any of `events` holds (level-triggered).
     ///
     /// Promises: takes effect at once, also for a wait under way on another thread, unless the set was empty before:
     /// then the caller has to wake the waiting thread. Hang-up and error are always reported.
     /// Throws what the system refused; the set is unchanged then.
-    package func register(
+    func register(
         _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
-    ) throws(RunLoopSystemCallError) { fatalError("a set takes descriptors") }
+    ) throws(RunLoopSystemCallError)
 
     /// Changes what a registered descriptor is reported for.
-    package func modify(
+    func modify(
         _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
-    ) throws(RunLoopSystemCallError) { fatalError("a set changes descriptors") }
+    ) throws(RunLoopSystemCallError)
 
     /// Stops reporting. A descriptor that was closed before has left by itself; that is no error.
-    package func unregister(_ descriptor: CInt) { fatalError("a set lets descriptors go") }
+    func unregister(_ descriptor: CInt)
 
     /// Whether nothing is registered.
-    package var isEmpty: Bool { fatalError("a set knows its size") }
+    var isEmpty: Bool { get }
 
     /// Appends what is ready to `ready`; waits for it until `limit` if `waiting`.
     ///
     /// Promises: returns when something is ready, when ``Kernel/wake()`` was called since the last wait ended, or when
     /// a limit has passed. May also return for no reason; the caller looks and waits again. Each call reports what is
     /// ready at the time, in the order in which the kernel found it.
-    package func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
-        fatalError("a set can be waited for")
-    }
+    func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor])
 
     /// Gives up whatever the system lent. The set is empty afterwards and is not used again.
-    package func close() {}
+    func close()
 }

@@ -1,17 +1,10 @@
 package import CLinuxKernel
 internal import Glibc
 
-/// Every system call the library makes, and nothing else makes any.
-///
-/// A class, so that tests can count the calls and make them fail: they subclass it and give it to a kernel.
-/// All methods return what the kernel returned, with errors as negative error numbers.
-package class SystemCalls: @unchecked Sendable {
-    package static let shared = SystemCalls()
+// Every system call the library makes, and no other file makes any.
 
-    package init() {}
-
-    // MARK: Clocks and threads: never mocked, so that they cost nothing
-
+/// Clocks, threads, and the futexes of locks: called directly, so that they cost nothing more.
+package enum SystemCalls {
     package static func now(_ base: RunLoopTimeBase) -> Int64 {
         switch base {
         case .monotonic: rl_clock_now(CLOCK_MONOTONIC)
@@ -40,6 +33,34 @@ package class SystemCalls: @unchecked Sendable {
     package static func futexWake(_ word: UnsafeRawPointer) {
         _ = rl_futex_wake(word, 1)
     }
+}
+
+/// What a kernel asks of Linux. A protocol, so that tests can count the calls and make them fail.
+///
+/// All return what the system returned, with errors as negative error numbers.
+package protocol KernelCalls: AnyObject, Sendable {
+    func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64) -> CInt
+    func futexWake(_ word: UnsafeRawPointer) -> CInt
+    func epollWait(_ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, nanoseconds: Int64) -> CInt
+    func epollWait(_ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, milliseconds: CInt) -> CInt
+    func setTimerSlack(nanoseconds: UInt) -> CInt
+    func epollCreate() -> CInt
+    func epollAdd(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt
+    func epollModify(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt
+    func epollRemove(_ epoll: CInt, _ descriptor: CInt) -> CInt
+    func eventCreate() -> CInt
+    func eventWrite(_ descriptor: CInt) -> CInt
+    func eventTake(_ descriptor: CInt) -> CInt
+    func timerCreate(_ base: RunLoopTimeBase) -> CInt
+    func timerSet(_ descriptor: CInt, deadline: Int64, cancelOnSet: Bool) -> CInt
+    func close(_ descriptor: CInt) -> CInt
+}
+
+/// The calls as they are.
+package final class LinuxCalls: KernelCalls {
+    package static let shared = LinuxCalls()
+
+    package init() {}
 
     // MARK: Waiting
 
@@ -100,6 +121,4 @@ package class SystemCalls: @unchecked Sendable {
     }
 
     package func close(_ descriptor: CInt) -> CInt { rl_close(descriptor) }
-
-    package func isOpen(_ descriptor: CInt) -> CInt { rl_is_open(descriptor) }
 }

@@ -1,50 +1,51 @@
 // Every call into the user's code passes through one of these, so that a stack trace or a profile says what kind of
-// callout it is, in release builds too. Not inlined; and each returns a value of its own made after the call, so that
-// the call is not the last thing it does (the frame would be reused) and no two bodies are alike (they would be merged).
+// callout it is, in release builds too. Not inlined; and each notes a number of its own after the call, so that the
+// call is not the last thing it does (its frame would be reused) and no two bodies are alike (they would be merged).
+
+internal import Synchronization
+
+private let lastReturned = Atomic<Int>(0)
+
+@inline(__always)
+private func calloutReturned(_ kind: Int) { lastReturned.store(kind, ordering: .relaxed) }
 
 @inline(never)
-@discardableResult
 func RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(
     _ function: (RunLoopObserver, RunLoopActivities) -> Void, _ observer: RunLoopObserver, _ activity: RunLoopActivities
-) -> Int {
+) {
     function(observer, activity)
-    return 1
+    calloutReturned(1)
 }
 
 @inline(never)
-@discardableResult
-func RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(_ function: () -> Void) -> Int {
+func RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(_ function: () -> Void) {
     function()
-    return 2
+    calloutReturned(2)
 }
 
 @inline(never)
-@discardableResult
-func RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(_ function: (RunLoopSource) -> Void, _ source: RunLoopSource) -> Int {
+func RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(_ function: (RunLoopSource) -> Void, _ source: RunLoopSource) {
     function(source)
-    return 3
+    calloutReturned(3)
 }
 
 @inline(never)
-@discardableResult
 func RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(
     _ function: (RunLoopPortSource, RunLoopDescriptorEvents) -> Void, _ source: RunLoopPortSource,
     _ events: RunLoopDescriptorEvents
-) -> Int {
+) {
     function(source, events)
-    return 4
+    calloutReturned(4)
 }
 
 @inline(never)
-@discardableResult
-func RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(_ function: (RunLoopTimer) -> Void, _ timer: RunLoopTimer) -> Int {
+func RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(_ function: (RunLoopTimer) -> Void, _ timer: RunLoopTimer) {
     function(timer)
-    return 5
+    calloutReturned(5)
 }
 
 @inline(never)
-@discardableResult
-func RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(_ queue: MainQueue) -> Int {
+func RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(_ queue: MainQueue) {
     queue.drain()
-    return 6
+    calloutReturned(6)
 }

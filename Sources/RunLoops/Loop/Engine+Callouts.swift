@@ -1,18 +1,30 @@
 // Telling observers, running blocks, performing sources. The loop's thread, without the lock held.
 
 extension Engine {
+    /// Every callout goes through here: one place to tell who wants to know.
+    @inline(__always)
+    func callOut(_ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, _ call: () -> Void) {
+        guard let tracer else { return call() }
+        tracer.trace(.calls(callee, label()))
+        call()
+        tracer.trace(.returns)
+    }
+
     /// Tells the observers of the mode in ascending order.
     ///
     /// The list is taken first: an observer added in a callout is told next time, one taken out in a callout is told
     /// this once more (so it is in Core Foundation), one made invalid is not.
     func tell(_ activity: RunLoopActivities, _ state: ModeState) {
+        tracer?.trace(.passes(activity))
         guard state.observes(activity) else { return }
         let observers = lock.withLock { state.observers }
         for observer in observers
         where !observer.activities.isDisjoint(with: activity) && !observer.isFiring && observer.isValid {
             guard let handler = observer.callback else { continue }
             observer.isFiring = true
-            RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(handler, observer, activity)
+            callOut(.observer, observer.labelStorage) {
+                RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(handler, observer, activity)
+            }
             if !observer.repeats { observer.invalidate() }
             observer.isFiring = false
         }
@@ -27,7 +39,7 @@ extension Engine {
         for block in batch {
             // Asked anew each time: a callout may mark the mode as common.
             if block.mayRun(in: state.mode, isCommon: state.isCommon) {
-                RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(block.body)
+                callOut(.block, block.label) { RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(block.body) }
             } else {
                 kept.append(block)
             }
@@ -73,7 +85,7 @@ extension Engine {
 
     private func perform(_ source: RunLoopSource) -> Bool {
         guard let performer = source.takeSignal() else { return false }
-        RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(performer, source)
+        callOut(.source, source.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(performer, source) }
         return true
     }
 
@@ -84,7 +96,9 @@ extension Engine {
         var handled = false
         for (source, events) in targets {
             guard let handler = source.callback else { continue }
-            RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(handler, source, events)
+            callOut(.port, source.labelStorage) {
+                RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(handler, source, events)
+            }
             handled = true
         }
         return handled
@@ -93,7 +107,7 @@ extension Engine {
     /// Does what the main queue has queued.
     func serveMainQueue(_ queue: MainQueue) {
         isInMainQueue = true
-        RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(queue)
+        callOut(.mainQueue, .text("main queue")) { RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(queue) }
         isInMainQueue = false
     }
 }

@@ -65,11 +65,14 @@ extension Engine {
         var run = Run(
             state: state, limit: limit, returnsAfterSource: returnAfterSourceHandled,
             servesMainQueue: beginsMainQueue(state))
+        tracer?.trace(.runBegins(mode))
         tell(.entry, state)
         var result: RunLoopRunResult? = takeStop() ? .stopped : nil
         while result == nil { result = turn(&run) }
         tell(.exit, state)
-        return result.unsafelyUnwrapped
+        let final = result.unsafelyUnwrapped
+        tracer?.trace(.runEnds(final))
+        return final
     }
 
     /// One turn: SEMANTICS 5, step by step.

@@ -154,7 +154,7 @@ extension Engine {
     private func fire(_ timer: RunLoopTimer) {
         let begun = lock.withLock { beginFiring(timer) }
         guard let (handler, date) = begun else { return }
-        RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler, timer)
+        callOut(.timer, timer.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler, timer) }
         if !timer.repeats { timer.invalidate() }
         lock.withLock { endFiring(timer, date) }
     }

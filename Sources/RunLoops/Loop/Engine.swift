@@ -29,6 +29,9 @@ package final class Engine: LoopCore, @unchecked Sendable {
 
     // MARK: The loop's thread
 
+    /// Who is told of everything; in general nobody.
+    package var tracer: (any LoopTracer)?
+
     /// Of the main loop only.
     let mainQueue: MainQueue?
     /// Work of the main queue must not be begun inside work of the main queue.
@@ -37,7 +40,7 @@ package final class Engine: LoopCore, @unchecked Sendable {
     var fetched: [ReadyDescriptor] = []
     var dueTimers: [RunLoopTimer] = []
 
-    package init(kernel: Kernel, threadID: Int32, servesMainQueue: Bool = false) {
+    package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
         mainQueue = servesMainQueue ? MainQueue() : nil
         super.init(kernel: kernel, threadID: threadID)
         _ = makeMode(.default)

@@ -8,7 +8,7 @@ package class LoopCore: @unchecked Sendable {
     /// Never held during a callout. A source's own lock may be taken inside, not the other way round.
     package let lock = Lock()
     package let wakeWord = WakeWord()
-    package let kernel: Kernel
+    package let kernel: any Kernel
     /// The kernel's number of the thread that the loop belongs to.
     package let threadID: Int32
     /// The public face of the loop: what sources are told when they are added.
@@ -16,7 +16,7 @@ package class LoopCore: @unchecked Sendable {
     /// The process that made the loop: a child after fork() must not use it.
     private let generation: Int
 
-    package init(kernel: Kernel, threadID: Int32) {
+    package init(kernel: any Kernel, threadID: Int32) {
         self.kernel = kernel
         self.threadID = threadID
         generation = ForkGuard.generation

@@ -6,9 +6,9 @@ internal import CLinuxKernel
 /// a function that does the work on the main thread.
 struct MainQueue {
     let descriptor: CInt
-    private let calls: SystemCalls
+    private let calls: any KernelCalls
 
-    init(calls: SystemCalls = .shared) {
+    init(calls: any KernelCalls = LinuxCalls.shared) {
         descriptor = rl_main_queue_descriptor()
         self.calls = calls
     }

@@ -30,7 +30,7 @@ final class ModeState: @unchecked Sendable {
     /// Whether the main queue's descriptor is in the readiness. The loop's thread's own.
     var watchesMainQueue = false
 
-    init(mode: RunLoopMode, readiness: Readiness) {
+    init(mode: RunLoopMode, readiness: any Readiness) {
         self.mode = mode
         ports = PortTable(readiness: readiness)
     }

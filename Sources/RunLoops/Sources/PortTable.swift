@@ -10,7 +10,7 @@ final class PortTable {
         var events: RunLoopDescriptorEvents { sources.reduce([]) { $0.union($1.events) } }
     }
 
-    let readiness: Readiness
+    let readiness: any Readiness
     /// Free places are reused; each use has another generation, so that an event of an earlier one is recognised.
     private var ports: [Port?] = []
     private var freeIndices: [Int] = []
@@ -18,7 +18,7 @@ final class PortTable {
     private var lastGeneration: UInt32 = 0
     private(set) var count = 0
 
-    init(readiness: Readiness) { self.readiness = readiness }
+    init(readiness: any Readiness) { self.readiness = readiness }
 
     func contains(_ source: RunLoopPortSource) -> Bool {
         guard let index = indices[source.descriptor], let port = ports[index] else { return false }

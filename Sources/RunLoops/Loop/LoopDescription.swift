@@ -1,0 +1,101 @@
+extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The loop in one line: its thread, its mode, and whether it sleeps.
+    public var description: String {
+        let mode = currentMode.map { "in \($0)" } ?? "not running"
+        return "<RunLoop of thread \(engine.threadID)>{\(mode)\(isWaiting ? ", waiting" : "")}"
+    }
+
+    /// Everything the loop holds, laid out as Apple's loop prints itself: the current mode, the common modes and
+    /// items, then each mode with its sources, observers and timers.
+    ///
+    /// Thread safety: any thread; a picture of one instant. Complexity: O(n log n) in the items.
+    public var debugDescription: String {
+        // Items are described after the lock is given back: their own fields are under it.
+        let picture = engine.lock.withLock { LoopPicture(engine) }
+        return picture.text(waiting: isWaiting)
+    }
+}
+
+/// What a loop consists of at one instant.
+private struct LoopPicture {
+    struct ModePicture {
+        let name: String
+        let isCommon: Bool
+        let sources: [RunLoopSource]
+        let ports: [RunLoopPortSource]
+        let observers: [RunLoopObserver]
+        let timers: [TimerPicture]
+    }
+
+    /// A timer with the dates it had.
+    struct TimerPicture {
+        let timer: RunLoopTimer
+        let fire: Int64
+        let tolerance: Int64
+        let isFiring: Bool
+    }
+
+    let threadID: Int32
+    let current: String?
+    let commonModes: [String]
+    let commonItems: [RunLoopItem]
+    let modes: [ModePicture]
+    let now: [RunLoopTimeBase: Int64]
+
+    /// With the lock held.
+    init(_ engine: Engine) {
+        threadID = engine.threadID
+        current = engine.current?.mode.rawValue
+        commonModes = engine.commonModes.map(\.rawValue)
+        commonItems = engine.commonItems.all
+        modes = engine.modes.map { state in
+            ModePicture(
+                name: state.mode.rawValue, isCommon: state.isCommon,
+                sources: state.sources.values.sorted { $0.number < $1.number }.map(\.source),
+                ports: state.ports.sources, observers: state.observers, timers: Self.timers(engine, state))
+        }
+        now = Dictionary(uniqueKeysWithValues: RunLoopTimeBase.allCases.map { ($0, engine.kernel.now($0)) })
+    }
+
+    private static func timers(_ engine: Engine, _ state: ModeState) -> [TimerPicture] {
+        var timers = engine.firingTimers.filter { engine.isIn($0, state) }
+        for bucket in state.timerBuckets { bucket.queue.forEach { timers.append($0) } }
+        return timers.sorted { ($0.fire, $0.sequence) < ($1.fire, $1.sequence) }.map {
+            TimerPicture(timer: $0, fire: $0.fire, tolerance: $0.hard - $0.fire, isFiring: $0.isFiring)
+        }
+    }
+
+    func text(waiting: Bool) -> String {
+        var lines = ["<RunLoop of thread \(threadID)>{"]
+        lines.append("  current mode = \(current ?? "(none)"), waiting = \(waiting ? "yes" : "no"),")
+        lines.append("  common modes = {\(commonModes.joined(separator: ", "))},")
+        lines += section("common items", commonItems.map(\.description), indent: "  ")
+        lines.append("  modes = \(modes.count) {")
+        for mode in modes {
+            lines.append("    \(mode.name)\(mode.isCommon ? " (common)" : "") {")
+            lines += section(
+                "sources", mode.sources.map(\.description) + mode.ports.map(\.description), indent: "      ")
+            lines += section("observers", mode.observers.map(\.description), indent: "      ")
+            lines += section("timers", mode.timers.map(describe), indent: "      ")
+            lines.append("    }")
+        }
+        return (lines + ["  }", "}"]).joined(separator: "\n")
+    }
+
+    private func section(_ name: String, _ items: [String], indent: String) -> [String] {
+        if items.isEmpty { return ["\(indent)\(name) = (none)"] }
+        return ["\(indent)\(name) = \(items.count) {"] + items.map { "\(indent)  \($0)" } + ["\(indent)}"]
+    }
+
+    private func describe(_ picture: TimerPicture) -> String {
+        let timer = picture.timer
+        let due = Duration.nanoseconds(picture.fire) - .nanoseconds(now[timer.base] ?? 0)
+        let parts = [
+            timer.isValid ? "valid" : "invalid", picture.isFiring ? "firing" : nil,
+            "interval = \(timer.interval.map(\.description) ?? "(once)")",
+            "tolerance = \(Duration.nanoseconds(picture.tolerance))",
+            "next fire = \(due) from now (\(timer.base) \(picture.fire))",
+        ]
+        return "<RunLoop.Timer \(timer.label)>{\(parts.compactMap { $0 }.joined(separator: ", "))}"
+    }
+}

@@ -1,0 +1,24 @@
+/// What a loop does, as it does it: for recorders and diagnostics.
+package enum LoopEvent: Sendable {
+    /// A run begins in the mode.
+    case runBegins(RunLoopMode)
+    /// A point of the run is passed, whether anybody observes it or not.
+    case passes(RunLoopActivities)
+    /// A callout begins; the item's label, or the place where a block was added.
+    case calls(Callee, ItemLabel)
+    /// The innermost callout has returned.
+    case returns
+    /// The innermost run ends.
+    case runEnds(RunLoopRunResult)
+
+    /// Kinds of callouts.
+    package enum Callee: String, Sendable {
+        case observer, block, source, port, timer
+        case mainQueue = "main queue"
+    }
+}
+
+/// Is told of each event, on the loop's thread, with no lock held.
+package protocol LoopTracer: AnyObject {
+    func trace(_ event: LoopEvent)
+}

@@ -1,0 +1,128 @@
+package import RunLoops
+internal import Synchronization
+
+/// A kernel whose time stands still until a wait moves it, and whose descriptors are ready when a test says so.
+///
+/// Everything but ``wake()`` and ``now(_:)`` belongs to the thread of the loop.
+package final class ManualKernel: Kernel, @unchecked Sendable {
+    /// Nanoseconds since the start of the machine, without and with the time it was suspended, and since 1970.
+    private let monotonic = Atomic<Int64>(1_000_000_000)
+    private let suspended = Atomic<Int64>(0)
+    private let wallClock = Atomic<Int64>(1_700_000_000_000_000_000)
+    private let isWoken = Atomic<Bool>(false)
+    private let wakes = Atomic<Int>(0)
+
+    /// Waits that were asked for, and how many of them really slept.
+    package private(set) var waits = 0
+    package private(set) var sleeps = 0
+    /// Looks that were not to wait.
+    package private(set) var polls = 0
+    /// Descriptors that are ready, in the order in which they became so.
+    package var ready: [(descriptor: CInt, events: RunLoopDescriptorEvents)] = []
+    /// Waits that end at once for no reason, as with EINTR.
+    package var interruptions = 0
+    /// Error numbers that the next calls fail with; by the call's name, the first first.
+    package var failures: [(call: String, code: CInt)] = []
+    /// What is done when a thread is about to sleep for ever.
+    package var sleepsForever: () -> Void = {}
+
+    package init() {}
+
+    /// How often ``wake()`` was called.
+    package var wakeCalls: Int { wakes.load(ordering: .relaxed) }
+
+    package func now(_ base: RunLoopTimeBase) -> Int64 {
+        let time = monotonic.load(ordering: .relaxed)
+        switch base {
+        case .monotonic: return time
+        case .boottime: return time + suspended.load(ordering: .relaxed)
+        case .realtime: return time + suspended.load(ordering: .relaxed) + wallClock.load(ordering: .relaxed)
+        }
+    }
+
+    package func makeReadiness() -> any Readiness { ManualReadiness(kernel: self) }
+
+    package func wake() {
+        wakes.add(1, ordering: .relaxed)
+        isWoken.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Time goes on.
+    package func advance(to time: Int64) { monotonic.store(max(time, now(.monotonic)), ordering: .relaxed) }
+
+    /// The machine is suspended for a while: the monotonic clock stands still.
+    package func suspend(for nanoseconds: Int64) { suspended.add(nanoseconds, ordering: .relaxed) }
+
+    /// Somebody changes the date.
+    package func changeWallClock(by nanoseconds: Int64) { wallClock.add(nanoseconds, ordering: .relaxed) }
+
+    fileprivate func takeFailure(of call: String) -> RunLoopSystemCallError? {
+        guard let index = failures.firstIndex(where: { $0.call == call }) else { return nil }
+        return RunLoopSystemCallError(call: call, code: failures.remove(at: index).code)
+    }
+
+    fileprivate func countPoll() { polls += 1 }
+
+    /// One wait with nothing ready: time jumps to the first limit.
+    fileprivate func sleep(until limit: WaitLimit) {
+        waits += 1
+        if interruptions > 0 {
+            interruptions -= 1
+            return
+        }
+        if isWoken.exchange(false, ordering: .sequentiallyConsistent) { return }
+        sleeps += 1
+        let distances = RunLoopTimeBase.allCases.compactMap { base -> Int64? in
+            limit[base] == .max ? nil : limit[base] - now(base)
+        }
+        guard let nearest = distances.min() else { return sleepsForever() }
+        advance(to: now(.monotonic) + max(0, nearest))
+    }
+}
+
+/// The descriptors of one mode under a manual kernel.
+final class ManualReadiness: Readiness {
+    private let kernel: ManualKernel
+    private var registered: [CInt: (events: RunLoopDescriptorEvents, token: UInt64)] = [:]
+
+    init(kernel: ManualKernel) {
+        self.kernel = kernel
+    }
+
+    func register(
+        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
+    ) throws(RunLoopSystemCallError) {
+        if let failure = kernel.takeFailure(of: "epoll_ctl") { throw failure }
+        registered[descriptor] = (events, token)
+    }
+
+    func modify(
+        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
+    ) throws(RunLoopSystemCallError) {
+        if let failure = kernel.takeFailure(of: "epoll_ctl") { throw failure }
+        registered[descriptor] = (events, token)
+    }
+
+    func unregister(_ descriptor: CInt) { registered[descriptor] = nil }
+
+    var isEmpty: Bool { registered.isEmpty }
+
+    func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+        if !waiting { kernel.countPoll() }
+        collect(into: &ready)
+        if waiting, ready.isEmpty {
+            kernel.sleep(until: limit)
+            collect(into: &ready)
+        }
+    }
+
+    func close() { registered = [:] }
+
+    private func collect(into ready: inout [ReadyDescriptor]) {
+        for (descriptor, events) in kernel.ready {
+            guard let (wanted, token) = registered[descriptor] else { continue }
+            let told = events.intersection(wanted.union([.hangUp, .error]))
+            if !told.isEmpty { ready.append(ReadyDescriptor(token: token, events: told)) }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+public import RunLoops
+
+/// A run loop in virtual time: the same loop, on a kernel whose clock moves only when a test says so.
+///
+/// Use it to test code that uses a run loop: timers of hours fire in no time, in the order in which they would, and
+/// what woke the loop can be counted.
+///
+/// ```swift
+/// ManualRunLoop.with { manual in
+///     let ticker = Ticker(every: .seconds(60))      // adds a timer to RunLoop.current
+///     manual.advance(by: .seconds(3600))
+///     #expect(ticker.ticks == 60)
+/// }
+/// ```
+///
+/// While time is manual a callout takes none. Descriptors are ready when the test says so (``setReady(_:_:)``); nothing
+/// is asked of the system.
+///
+/// Thread safety: all members belong to the thread that made it. Its ``loop`` may be used by any thread, as any loop.
+public final class ManualRunLoop {
+    /// The loop; `RunLoop.current` inside ``with(_:)``.
+    public let loop: RunLoop
+    private let kernel = ManualKernel()
+
+    private init() {
+        loop = RunLoop(engine: Engine(kernel: kernel, threadID: SystemCalls.threadID))
+        kernel.sleepsForever = { [weak self] in
+            self?.endlessSleeps += 1
+            self?.loop.stop()
+        }
+    }
+
+    /// Runs `body` with a manual loop as the calling thread's own, and puts the thread's loop back afterwards.
+    ///
+    /// At the end what is still in the manual loop is cancelled and released, as at the end of a thread.
+    public static func with<Result, Failure: Error>(
+        _ body: (ManualRunLoop) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let manual = ManualRunLoop()
+        let outer = ThreadLoopAccess.replace(with: manual.loop)
+        defer {
+            manual.loop.engine.threadEnds()
+            ThreadLoopAccess.restore(outer)
+        }
+        return try body(manual)
+    }
+
+    // MARK: Time
+
+    /// The present instant on the monotonic clock.
+    public var now: RunLoop.Instant { now(.monotonic) }
+
+    /// The present instant on a clock. The wall clock starts in November 2023.
+    public func now(_ base: RunLoop.TimeBase) -> RunLoop.Instant {
+        RunLoop.Instant(nanoseconds: kernel.now(base), base: base)
+    }
+
+    /// Runs everything that is due within `duration`, in order, each at its own instant, and leaves the clock at the
+    /// end of it.
+    ///
+    /// Many small advances do what one large one does: each timer fires at the same instant, in the same order. A
+    /// `stop()` ends the advance where it was called.
+    ///
+    /// - Parameters:
+    ///   - duration: How much time goes by.
+    ///   - mode: The mode to run in.
+    /// - Returns: `stopped`, or `timedOut` when all the time has gone by.
+    @discardableResult
+    public func advance(by duration: Duration, in mode: RunLoop.Mode = .default) -> RunLoop.RunResult {
+        let end = now.advanced(by: duration)
+        // What is due now already goes first, also when no time goes by.
+        var result = loop.poll(mode: mode)
+        while result != .stopped, now < end {
+            result = loop.run(mode: mode, until: end)
+            // An empty mode does not hold time up.
+            if result == .finished { kernel.advance(to: end.nanoseconds) }
+        }
+        return result == .stopped ? .stopped : .timedOut
+    }
+
+    /// Lets time go by until the next timer of the mode is due, and fires it. Whether there was one.
+    @discardableResult
+    public func advanceToNextTimer(in mode: RunLoop.Mode = .default) -> Bool {
+        guard let deadline = loop.nextTimerDeadline(in: mode) else { return false }
+        advance(by: max(.zero, now(deadline.base).duration(to: deadline)), in: mode)
+        return true
+    }
+
+    /// The machine is suspended for `duration`: the monotonic clock stands still, the others go on.
+    public func suspend(for duration: Duration) { kernel.suspend(for: duration.clampedNanoseconds) }
+
+    /// Somebody changes the wall clock by `difference`.
+    public func changeWallClock(by difference: Duration) {
+        kernel.changeWallClock(by: difference.clampedNanoseconds)
+    }
+
+    // MARK: Descriptors
+
+    /// Makes a descriptor ready for `events`, level-triggered, until it is made ready for others or for none.
+    ///
+    /// Any number will do; no file is needed. Descriptors are reported in the order in which they became ready.
+    public func setReady(_ descriptor: CInt, _ events: RunLoop.PortSource.Events) {
+        kernel.ready.removeAll { $0.descriptor == descriptor }
+        if !events.isEmpty { kernel.ready.append((descriptor, events)) }
+    }
+
+    // MARK: What went wrong, and what it cost
+
+    /// Makes the next `call` (such as `epoll_ctl`) fail with an error number.
+    public func failNext(_ call: String, with code: CInt) { kernel.failures.append((call, code)) }
+
+    /// Makes the next `count` waits end at once for no reason, as a signal handler does (`EINTR`).
+    public func interruptNextWaits(_ count: Int = 1) { kernel.interruptions += count }
+
+    /// How often the thread has slept.
+    public var sleeps: Int { kernel.sleeps }
+
+    /// How often the kernel was asked to wait; more than ``sleeps`` where a wait ended before it began.
+    public var waits: Int { kernel.waits }
+
+    /// How often the kernel was asked what is ready, without waiting.
+    public var polls: Int { kernel.polls }
+
+    /// How often the kernel was asked to wake the thread; none while the thread is awake.
+    public var wakeUps: Int { kernel.wakeCalls }
+
+    /// How often the thread was about to sleep with nothing to end it. On a real kernel it would hang; here the run is
+    /// stopped.
+    public private(set) var endlessSleeps = 0
+}
