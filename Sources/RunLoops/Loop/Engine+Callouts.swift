@@ -61,14 +61,15 @@ extension Engine {
     /// any, is what Core Foundation does: after a source that made a later one invalid the turn may sleep.
     func performSources(_ state: ModeState, onlyOne: Bool) -> Bool {
         if state.signals.isEmpty { return false }
-        var places = state.signals.takeAll()
-        // A place may be stale: taken out of the mode, performed by another loop, made invalid.
-        let present = lock.withLock { places.map { $0.element.isSignalled && state.contains($0.element) } }
-        var index = 0
-        places.removeAll { _ in
-            index += 1
-            return !present[index - 1]
+        var places: [SignalQueue<RunLoopSource>.Place] = []
+        swap(&places, &signalled)
+        defer {
+            places.removeAll(keepingCapacity: true)
+            swap(&places, &signalled)
         }
+        state.signals.takeAll(into: &places)
+        // A place may be stale: taken out of the mode, performed in another, made invalid.
+        places.removeAll { !$0.isPresent || !$0.element.isSignalled }
         if places.count > 1 {
             places.sort { ($0.element.order, $0.element.signalStamp) < ($1.element.order, $1.element.signalStamp) }
         }
@@ -92,16 +93,16 @@ extension Engine {
     /// Calls the port sources of one ready descriptor. Whether there was one.
     func servePort(_ state: ModeState) -> Bool {
         guard let event = state.ready.next() else { return false }
-        let targets = lock.withLock { state.ports.targets(of: event) }
-        var handled = false
-        for (source, events) in targets {
-            guard let handler = source.callback else { continue }
-            callOut(.port, source.labelStorage) {
-                RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(handler, source, events)
-            }
-            handled = true
-        }
+        guard let (first, others) = lock.withLock({ state.ports.sources(of: event) }) else { return false }
+        var handled = servePort(first, event.events)
+        for source in others { handled = servePort(source, event.events) || handled }
         return handled
+    }
+
+    private func servePort(_ source: RunLoopPortSource, _ events: RunLoopDescriptorEvents) -> Bool {
+        guard let (handler, events) = source.callback(for: events) else { return false }
+        callOut(.port, source.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(handler, source, events) }
+        return true
     }
 
     /// Does what the main queue has queued.

@@ -24,7 +24,7 @@ extension Engine {
         let added = try lock.withLock { () throws(RunLoopSystemCallError) -> [RunLoopItem] in
             if commonModes.contains(mode) || isDead { return [] }
             commonModes.append(mode)
-            existingMode(mode)?.isCommon = true
+            existingMode(mode)?.markCommon()
             var added: [RunLoopItem] = []
             for item in commonItems.all where try put(item, in: mode) { added.append(item) }
             return added

@@ -176,10 +176,8 @@ extension Engine {
         guard timer.isValid else { return }
         // A date set in the callout counts, if it is later than the one that was served; any other is passed over.
         if timer.fire <= date {
-            let tolerance = timer.hard - timer.fire
             timer.fire = TimerGrid.next(
                 after: date, interval: timer.intervalNanoseconds, now: kernel.now(timer.base))
-            timer.hard = timer.fire.clampedAdding(tolerance)
         }
         if timer.bucket >= 0, timer.owner === self { enqueue(timer) }
     }

@@ -76,8 +76,9 @@ extension Engine {
         state.ports.readiness.wait(waiting, until: limit, into: &fetched)
         if fetched.isEmpty { return }
         putMainQueueLast()
-        // Only compared with timers and wake-ups, which have instants of their own.
-        state.ready.replace(with: &fetched, since: kernel.now(.monotonic))
+        // The instant is only compared with those of timers and wake-ups. Without any now, whatever comes is younger.
+        let hasRivals = state.hasTimers || wakeWord.wakeUp != nil
+        state.ready.replace(with: &fetched, since: hasRivals ? kernel.now(.monotonic) : .min)
     }
 
     /// The main queue goes after all that was ready with it, as in Core Foundation, which asks for it last.

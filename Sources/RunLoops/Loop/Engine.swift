@@ -39,6 +39,7 @@ package final class Engine: LoopCore, @unchecked Sendable {
     /// Kept from one turn to the next, so that a turn makes no arrays.
     var fetched: [ReadyDescriptor] = []
     var dueTimers: [RunLoopTimer] = []
+    var signalled: [SignalQueue<RunLoopSource>.Place] = []
 
     package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
         mainQueue = servesMainQueue ? MainQueue() : nil
@@ -57,7 +58,7 @@ package final class Engine: LoopCore, @unchecked Sendable {
     func makeMode(_ mode: RunLoopMode) -> ModeState {
         if let state = existingMode(mode) { return state }
         let state = ModeState(mode: mode, readiness: kernel.makeReadiness())
-        state.isCommon = commonModes.contains(mode)
+        if commonModes.contains(mode) { state.markCommon() }
         modes.append(state)
         return state
     }

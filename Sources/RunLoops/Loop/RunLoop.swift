@@ -47,7 +47,10 @@ public final class RunLoop: Sendable {
     /// Corresponds to `CFRunLoopGetCurrent`.
     /// Thread safety: any thread. Complexity: O(1).
     public static var current: RunLoop {
-        if let loop = ThreadLoop.existing?.face as? RunLoop { return loop }
+        if let face = ThreadLoop.existingFace {
+            // SAFETY: ThreadLoop.set is only given run loops, here and in ThreadLoopAccess.
+            return unsafeDowncast(face, to: RunLoop.self)
+        }
         let id = SystemCalls.threadID
         let loop = id == SystemCalls.mainThreadID ? main : RunLoop(engine: Engine(kernel: EpollKernel(), threadID: id))
         ThreadLoop.set(loop.engine, keeping: loop)

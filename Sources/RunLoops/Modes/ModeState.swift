@@ -6,9 +6,6 @@ internal import Synchronization
 /// there is nothing to do, and for what is marked as the loop's thread's own.
 final class ModeState: @unchecked Sendable {
     let mode: RunLoopMode
-    /// Marked as common.
-    var isCommon = false
-
     /// By order, equal orders as added.
     private(set) var observers: [RunLoopObserver] = []
     private let observerMask = Atomic<UInt>(0)
@@ -24,6 +21,7 @@ final class ModeState: @unchecked Sendable {
     var timerBuckets: [TimerBucket] = []
     private let timers = Atomic<Int>(0)
     private let items = Atomic<Int>(0)
+    private let common = Atomic<Bool>(false)
 
     /// Events fetched and not yet served, and when they were fetched. The loop's thread's own.
     var ready = ReadyPorts()
@@ -36,6 +34,10 @@ final class ModeState: @unchecked Sendable {
     }
 
     // MARK: Without the lock
+
+    /// Marked as common.
+    var isCommon: Bool { common.load(ordering: .relaxed) }
+    func markCommon() { common.store(true, ordering: .relaxed) }
 
     /// Whether any observer wants `activity`.
     @inline(__always)

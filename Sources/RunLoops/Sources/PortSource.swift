@@ -103,8 +103,14 @@ public final class RunLoopPortSource: RunLoopItem, @unchecked Sendable {
         }
     }
 
-    /// The closure, while the source is valid.
-    var callback: ((RunLoopPortSource, Events) -> Void)? { lock.withLock { handler } }
+    /// The closure and what it is told, while the source is valid and wants any of `ready`.
+    func callback(for ready: Events) -> (handler: (RunLoopPortSource, Events) -> Void, events: Events)? {
+        lock.withLock {
+            let told = ready.intersection(interest.union([.hangUp, .error]))
+            guard let handler, !told.isEmpty else { return nil }
+            return (handler, told)
+        }
+    }
 
     /// Called with the loop's lock held.
     func join(_ loop: LoopCore) {

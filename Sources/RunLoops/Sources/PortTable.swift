@@ -112,18 +112,14 @@ final class PortTable {
 
     // MARK: Events
 
-    /// The sources to call for an event, with what each is told; none for an event of an earlier use of the place, or
-    /// of something that nobody wants any more.
-    func targets(of event: ReadyDescriptor) -> [(source: RunLoopPortSource, events: RunLoopDescriptorEvents)] {
+    /// The sources to ask for an event; none for an event of an earlier use of the place.
+    func sources(of event: ReadyDescriptor) -> (RunLoopPortSource, others: ArraySlice<RunLoopPortSource>)? {
         let index = Int(truncatingIfNeeded: event.token & 0xFFFF_FFFF)
         let generation = UInt32(truncatingIfNeeded: event.token >> 32)
-        guard index < ports.count, let port = ports[index], port.generation & 0x7FFF_FFFF == generation else { return [] }
-        var targets: [(source: RunLoopPortSource, events: RunLoopDescriptorEvents)] = []
-        for source in port.sources {
-            let events = event.events.intersection(source.events.union([.hangUp, .error]))
-            if !events.isEmpty { targets.append((source, events)) }
-        }
-        return targets
+        guard index < ports.count, let port = ports[index], port.generation & 0x7FFF_FFFF == generation,
+            let first = port.sources.first
+        else { return nil }
+        return (first, port.sources.dropFirst())
     }
 
     private static func token(_ index: Int, _ generation: UInt32) -> UInt64 {

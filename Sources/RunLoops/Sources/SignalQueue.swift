@@ -12,6 +12,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         /// Written by whoever queues the place, read by who takes it: the queue hands it over.
         fileprivate var next: Unmanaged<Place>?
         private let isQueued = Atomic<Bool>(false)
+        private let isLeft = Atomic<Bool>(false)
 
         package init(_ element: Element, in queue: SignalQueue) {
             self.element = element
@@ -26,6 +27,12 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
             queue.push(self)
         }
 
+        /// The source is no longer in the mode; the place may still be queued.
+        package func leave() { isLeft.store(true, ordering: .relaxed) }
+
+        /// Whether the source is still in the mode.
+        package var isPresent: Bool { !isLeft.load(ordering: .relaxed) }
+
         fileprivate func leaveQueue() {
             next = nil
             isQueued.store(false, ordering: .sequentiallyConsistent)
@@ -37,7 +44,10 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
 
     package init() {}
 
-    deinit { _ = takeAll() }
+    deinit {
+        var waste: [Place] = []
+        takeAll(into: &waste)
+    }
 
     /// Whether nothing is queued. Any thread.
     package var isEmpty: Bool { newest.load(ordering: .sequentiallyConsistent) == nil }
@@ -57,15 +67,14 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     }
 
     /// Takes all out, in no particular order, and lets them be queued again. The loop's thread.
-    package func takeAll() -> [Place] {
-        guard var pointer = newest.exchange(nil, ordering: .sequentiallyConsistent) else { return [] }
-        var places: [Place] = []
+    package func takeAll(into places: inout [Place]) {
+        guard var pointer = newest.exchange(nil, ordering: .sequentiallyConsistent) else { return }
         while true {
             let place = Unmanaged<Place>.fromOpaque(pointer).takeRetainedValue()
             let next = place.next
             place.leaveQueue()
             places.append(place)
-            guard let next else { return places }
+            guard let next else { return }
             pointer = UnsafeRawPointer(next.toOpaque())
         }
     }

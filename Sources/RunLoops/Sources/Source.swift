@@ -51,8 +51,9 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
     /// Complexity: O(1) in the sources; O(k) in the modes that this source is in.
     public func signal() {
         // sequentiallyConsistent: the mark comes before the look at each place, see SignalQueue.Place.enqueue.
-        guard stamp.load(ordering: .sequentiallyConsistent) == 0, isValid else { return }
+        guard stamp.load(ordering: .sequentiallyConsistent) == 0 else { return }
         lock.withLock {
+            guard isValid else { return }
             let marked = stamp.compareExchange(
                 expected: 0, desired: SignalClock.next(), ordering: .sequentiallyConsistent
             ).exchanged
@@ -88,7 +89,13 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
 
     /// Called with the loop's lock held. A place that is queued stays so and is passed over when it is taken.
     func leave(_ loop: LoopCore, _ mode: RunLoopMode) {
-        lock.withLock { memberships.removeAll { $0.loop === loop && $0.mode == mode } }
+        lock.withLock {
+            memberships.removeAll { membership in
+                guard membership.loop === loop, membership.mode == mode else { return false }
+                membership.place.leave()
+                return true
+            }
+        }
     }
 
     public override func invalidate() {

@@ -29,6 +29,8 @@ enum ThreadLoop {
 
     /// The loop of the calling thread, if it has one already.
     static var existing: LoopCore? { slot?.loop }
+    /// Its public face.
+    static var existingFace: AnyObject? { slot?.face }
 
     /// Makes `loop` that of the calling thread.
     static func set(_ loop: LoopCore, keeping face: AnyObject) {

@@ -2,7 +2,7 @@
 package enum ThreadLoopAccess {
     /// Makes `loop` the calling thread's; returns the one it had.
     package static func replace(with loop: RunLoop) -> RunLoop? {
-        let outer = ThreadLoop.existing?.face as? RunLoop
+        let outer = ThreadLoop.existingFace as? RunLoop
         ThreadLoop.set(loop.engine, keeping: loop)
         return outer
     }

@@ -13,7 +13,8 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
 
     // Guarded by the owner's lock (withFields), all but the constants.
     package internal(set) var fire: Int64
-    package internal(set) var hard: Int64
+    /// Nanoseconds; bounded by half the interval.
+    var toleranceNanoseconds: Int64
     package var sequence: UInt64 = 0
     package var firePosition: Int32 = -1
     package var hardPosition: Int32 = -1
@@ -77,12 +78,14 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
         base = schedule.base
         intervalNanoseconds = schedule.interval?.clampedNanoseconds ?? 0
         fire = schedule.firstDate(now: TimerClock.now(schedule.base))
-        hard = fire.clampedAdding(
-            TimerGrid.tolerance(
-                tolerance.clampedNanoseconds, interval: intervalNanoseconds > 0 ? intervalNanoseconds : nil))
+        toleranceNanoseconds = TimerGrid.tolerance(
+            tolerance.clampedNanoseconds, interval: intervalNanoseconds > 0 ? intervalNanoseconds : nil)
         self.handler = handler
         super.init(order: order, label: label, home: home)
     }
+
+    /// The latest the thread may sleep for it.
+    package var hard: Int64 { TimerGrid.latest(fire, tolerance: toleranceNanoseconds) }
 
     /// Whether the timer fires more than once.
     public var repeats: Bool { intervalNanoseconds > 0 }
@@ -96,11 +99,11 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
     /// `CFRunLoopTimerSetTolerance`, which does nothing on Linux.
     /// Complexity: O(log n) in the timers of the loop.
     public var tolerance: Duration {
-        get { withFields { _ in .nanoseconds(hard) - .nanoseconds(fire) } }
+        get { .nanoseconds(withFields { _ in toleranceNanoseconds }) }
         set {
             let bounded = TimerGrid.tolerance(
                 newValue.clampedNanoseconds, interval: repeats ? intervalNanoseconds : nil)
-            withFields { owner in reschedule(owner) { hard = fire.clampedAdding(bounded) } }
+            withFields { owner in reschedule(owner) { toleranceNanoseconds = bounded } }
         }
     }
 
@@ -122,11 +125,7 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
             guard isValid else { return }
             withFields { owner in
                 let now = owner?.kernel.now(base) ?? TimerClock.now(base)
-                reschedule(owner) {
-                    let tolerance = hard - fire
-                    fire = max(now, newValue.nanoseconds)
-                    hard = fire.clampedAdding(tolerance)
-                }
+                reschedule(owner) { fire = max(now, newValue.nanoseconds) }
             }
         }
     }

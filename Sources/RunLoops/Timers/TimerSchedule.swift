@@ -83,4 +83,10 @@ enum TimerGrid {
         guard let interval else { return wished }
         return min(wished, interval / 2)
     }
+
+    /// Until when a thread may sleep that has to serve a timer in time: not quite to the end of its tolerance, since
+    /// waking up takes time too. An eighth of it is kept in hand, a millisecond at most.
+    static func latest(_ date: Int64, tolerance: Int64) -> Int64 {
+        date.clampedAdding(tolerance - min(tolerance / 8, 1_000_000))
+    }
 }
