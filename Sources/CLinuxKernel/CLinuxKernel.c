@@ -44,7 +44,13 @@ int32_t rl_process_id(void) { return (int32_t)getpid(); }
 
 int rl_set_timer_slack(unsigned long nanoseconds) { return result(prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0)); }
 
-int rl_at_fork(void (*child)(void)) { return -pthread_atfork(NULL, NULL, child); }
+// The one thread that survives in the child has another number there.
+static void forget_thread_id(void) { thread_id = 0; }
+
+int rl_at_fork(void (*child)(void)) {
+    pthread_atfork(NULL, NULL, forget_thread_id);
+    return -pthread_atfork(NULL, NULL, child);
+}
 
 int rl_close(int descriptor) { return result(close(descriptor)); }
 

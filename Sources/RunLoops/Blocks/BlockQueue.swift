@@ -1,16 +1,16 @@
 internal import Synchronization
 
 /// A closure that waits for its turn, for one mode, for several, or for the common ones.
-final class Block: @unchecked Sendable {
+package final class Block: @unchecked Sendable {
     /// The first (in general the only) mode, and the others.
     let mode: RunLoopMode
     let otherModes: [RunLoopMode]
-    let body: () -> Void
+    package let body: () -> Void
     let label: ItemLabel
     /// The one put in before; written before the block is put in, read when it is taken out.
-    fileprivate var previous: Unmanaged<Block>?
+    @exclusivity(unchecked) fileprivate var previous: Unmanaged<Block>?
 
-    init(mode: RunLoopMode, otherModes: [RunLoopMode], label: ItemLabel, body: @escaping () -> Void) {
+    package init(mode: RunLoopMode, otherModes: [RunLoopMode], label: ItemLabel, body: @escaping () -> Void) {
         self.mode = mode
         self.otherModes = otherModes
         self.label = label
@@ -18,7 +18,7 @@ final class Block: @unchecked Sendable {
     }
 
     /// Whether it may run in `running`, which is marked as common or not.
-    func mayRun(in running: RunLoopMode, isCommon: Bool) -> Bool {
+    package func mayRun(in running: RunLoopMode, isCommon: Bool) -> Bool {
         if matches(mode, running, isCommon) { return true }
         return otherModes.contains { matches($0, running, isCommon) }
     }
@@ -31,11 +31,13 @@ final class Block: @unchecked Sendable {
 }
 
 /// The blocks of a loop: any thread puts in, without a lock; the loop's thread takes out, first in, first out.
-final class BlockQueue: @unchecked Sendable {
+package final class BlockQueue: @unchecked Sendable {
     /// The newest block, or the mark that the queue is closed. Each block holds a reference of its own while queued.
+    package init() {}
+
     private let newest = Atomic<UnsafeRawPointer?>(nil)
     /// Taken from there, oldest first, waiting for a run in one of their modes. The loop's thread alone.
-    private(set) var waiting: [Block] = []
+    @exclusivity(unchecked) private(set) var waiting: [Block] = []
 
     // SAFETY: an address that no block can have.
     private static var closed: UnsafeRawPointer { UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped }
@@ -45,7 +47,7 @@ final class BlockQueue: @unchecked Sendable {
     /// Puts a block in; one that comes after the end is released unrun. Any thread.
     ///
     /// Complexity: O(1).
-    func push(_ block: Block) {
+    package func push(_ block: Block) {
         var old = newest.load(ordering: .relaxed)
         let pointer = UnsafeRawPointer(Unmanaged.passRetained(block).toOpaque())
         while true {
@@ -63,28 +65,28 @@ final class BlockQueue: @unchecked Sendable {
     }
 
     /// Moves what other threads have put in to the end of what waits. The loop's thread.
-    func absorb() {
+    package func absorb() {
         guard newest.load(ordering: .sequentiallyConsistent) != nil else { return }
         takeNew(leaving: nil)
     }
 
     /// Whether nothing waits and nothing was put in. The loop's thread.
-    var isEmpty: Bool { waiting.isEmpty && newest.load(ordering: .sequentiallyConsistent) == nil }
+    package var isEmpty: Bool { waiting.isEmpty && newest.load(ordering: .sequentiallyConsistent) == nil }
 
     /// All that waits, in order, for a drain that gives back what it does not run.
-    func takeWaiting() -> [Block] {
+    package func takeWaiting() -> [Block] {
         absorb()
         defer { waiting = [] }
         return waiting
     }
 
     /// Puts back what a drain did not run: before all that came during it.
-    func putBack(_ blocks: [Block]) {
+    package func putBack(_ blocks: [Block]) {
         if waiting.isEmpty { waiting = blocks } else { waiting = blocks + waiting }
     }
 
     /// Releases all blocks unrun and those that will still come.
-    func close() {
+    package func close() {
         takeNew(leaving: Self.closed)
         waiting = []
     }

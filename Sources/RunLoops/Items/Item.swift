@@ -7,12 +7,17 @@ public class RunLoopItem: @unchecked Sendable, CustomStringConvertible {
     /// Among sources and observers of one mode the lower order goes first; timers keep theirs without using it.
     public let order: Int
 
+    /// Which subclass it is, to know without asking the runtime.
+    enum Kind: UInt8 { case timer, source, port, observer }
+
+    let kind: Kind
     let labelStorage: ItemLabel
     /// The one thread whose loop may take the item, by the kernel's number; 0 for any.
     let home: Int32
     private let valid = Atomic<Bool>(true)
 
-    init(order: Int, label: ItemLabel, home: Int32) {
+    init(_ kind: Kind, order: Int, label: ItemLabel, home: Int32) {
+        self.kind = kind
         self.order = order
         labelStorage = label
         self.home = home
@@ -69,7 +74,7 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
     private let ownerReference = Atomic<UnsafeRawPointer?>(nil)
     /// Loops the item was in before and that a slow thread may still be looking at. Guarded by the present owner's
     /// lock; in practice empty.
-    private var formerOwners: [LoopCore] = []
+    private var formerOwners: [LoopCore]?
 
     deinit {
         if let pointer = ownerReference.load(ordering: .acquiring) {
@@ -84,8 +89,13 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
         return Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
     }
 
+    final func isOwned(by loop: LoopCore) -> Bool {
+        ownerReference.load(ordering: .acquiring) == UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque())
+    }
+
     /// Makes `new` the item's loop, unless another has it in one of its modes. Called without a lock held.
     final func claim(for new: LoopCore) -> Bool {
+        if isOwned(by: new) { return true }
         while true {
             guard let old = owner else {
                 if Self.unowned.withLock({ replaceOwner(nil, with: new) }) { return true }
@@ -96,7 +106,7 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
                 guard owner === old else { return nil }
                 if old.holds(self) { return false }
                 // A thread that has read the old reference may be about to take that loop's lock: it stays alive.
-                formerOwners.append(old)
+                formerOwners = (formerOwners ?? []) + [old]
                 return replaceOwner(old, with: new)
             }
             if let answer { return answer }

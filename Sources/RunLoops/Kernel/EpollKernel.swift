@@ -26,13 +26,13 @@ package final class EpollKernel: Kernel, @unchecked Sendable {
 
     let calls: any KernelCalls
     /// Falls back, once and for good, when the kernel says it does not know the call.
-    var fineWait: FineWait
+    @exclusivity(unchecked) var fineWait: FineWait
     let sleeper: UnsafeMutablePointer<Atomic<UInt32>>
     /// Made with the first epoll of the loop; in every epoll of the loop, edge-triggered and never read: each write is
     /// an edge, and the count cannot overflow within the age of the universe.
-    private(set) var wakeDescriptor: CInt = -1
+    @exclusivity(unchecked) private(set) var wakeDescriptor: CInt = -1
     /// The timer slack is a property of the thread: set once, before the first timed wait.
-    private var hasFineSlack = false
+    @exclusivity(unchecked) private var hasFineSlack = false
 
     package init(calls: any KernelCalls = LinuxCalls.shared, fineWait: FineWait = .nanosecondCall) {
         self.calls = calls

@@ -18,14 +18,14 @@ package final class EpollReadiness: Readiness {
 
     private let kernel: EpollKernel
     private let calls: any KernelCalls
-    private var epoll: CInt = -1
-    private var events: UnsafeMutablePointer<epoll_event>?
+    @exclusivity(unchecked) private var epoll: CInt = -1
+    @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
     /// What the user registered: needed to know when the epoll may be left alone, and to build it anew.
-    private var registered: [CInt: (events: UInt32, token: UInt64)] = [:]
+    @exclusivity(unchecked) private var registered: [CInt: (events: UInt32, token: UInt64)] = [:]
     /// Descriptors that epoll refuses because they are always ready, as regular files are.
-    private var alwaysReady: [CInt: ReadyDescriptor] = [:]
+    @exclusivity(unchecked) private var alwaysReady: [CInt: ReadyDescriptor] = [:]
     /// Timer descriptors with what they are set to: the fallback for fine waits, and the clocks epoll cannot wait for.
-    private var timers: [(base: RunLoopTimeBase, descriptor: CInt, deadline: Int64)] = []
+    @exclusivity(unchecked) private var timers: [(base: RunLoopTimeBase, descriptor: CInt, deadline: Int64)] = []
 
     package init(kernel: EpollKernel) {
         self.kernel = kernel

@@ -59,7 +59,7 @@ public struct RunLoopInstant: InstantProtocol, Sendable {
     }
 
     private func requireSameBase(_ other: RunLoopInstant) {
-        precondition(
+        require(
             base == other.base,
             "An instant of the \(base) clock was compared with one of the \(other.base) clock: convert one of them first."
         )
@@ -69,10 +69,14 @@ public struct RunLoopInstant: InstantProtocol, Sendable {
 extension Duration {
     /// The duration in nanoseconds, or the nearest that 64 bits can hold (292 years).
     package var clampedNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        return whole.clampedAdding(attoseconds / 1_000_000_000)
+        let attoseconds = attoseconds
+        if attoseconds < 0 { return -(Duration(attoseconds: -max(attoseconds, -.max)).clampedNanoseconds) }
+        let high = UInt64(truncatingIfNeeded: attoseconds >> 64)
+        let perNanosecond: UInt64 = 1_000_000_000
+        // One division instruction; that of 128-bit integers is a loop in a library. The quotient must fit.
+        if high >= perNanosecond / 2 { return .max }
+        let quotient = perNanosecond.dividingFullWidth((high, UInt64(truncatingIfNeeded: attoseconds))).quotient
+        return Int64(bitPattern: quotient)
     }
 }
 

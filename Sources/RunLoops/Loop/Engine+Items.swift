@@ -3,6 +3,18 @@
 extension Engine {
     // MARK: Adding
 
+    /// The way of most timers: into one mode. With the rest of the rules for items that `add(_:in:)` has.
+    package func add(_ timer: RunLoopTimer, toMode mode: RunLoopMode) {
+        checkNotForked()
+        timer.requireHome(self)
+        guard timer.claim(for: self) else { return }
+        lock.lock()
+        defer { lock.unlock() }
+        guard timer.isValid, !isDead, timer.isOwned(by: self) else { return }
+        let state = makeMode(mode)
+        if !isIn(timer, state) { put(timer, in: state) }
+    }
+
     /// Adds to a mode, or to all common modes and those that will be marked later. Invalid items and those of another
     /// loop are passed over, as Core Foundation does; adding twice is once.
     package func add(_ item: RunLoopItem, in mode: RunLoopMode) throws(RunLoopSystemCallError) {
@@ -34,12 +46,12 @@ extension Engine {
 
     /// Timers and observers belong to one loop at a time. Without a lock held.
     private func claim(_ item: RunLoopItem) -> Bool {
-        (item as? RunLoopSingleLoopItem)?.claim(for: self) ?? true
+        item.asSingleLoopItem?.claim(for: self) ?? true
     }
 
     /// Whether another loop has not claimed the item meanwhile. With the lock held.
     private func isOurs(_ item: RunLoopItem) -> Bool {
-        (item as? RunLoopSingleLoopItem).map { $0.owner === self } ?? true
+        item.asSingleLoopItem.map { $0.isOwned(by: self) } ?? true
     }
 
     /// Puts an item into several modes, or, when the system refuses one, into none.
@@ -59,22 +71,20 @@ extension Engine {
     private func put(_ item: RunLoopItem, in mode: RunLoopMode) throws(RunLoopSystemCallError) -> Bool {
         let state = makeMode(mode)
         if holds(item, state) { return false }
-        switch item {
-        case let timer as RunLoopTimer:
+        switch item.byKind {
+        case .timer(let timer):
             put(timer, in: state)
-        case let source as RunLoopSource:
+        case .source(let source):
             state.add(source)
             source.join(self, mode, state.signals)
-        case let port as RunLoopPortSource:
+        case .port(let port):
             let wasEmpty = state.ports.readiness.isEmpty
             try state.add(port)
             port.join(self)
             // A thread that sleeps without descriptors does not see the first one come.
-            if wasEmpty, sleep?.mode === state { kernel.wake() }
-        case let observer as RunLoopObserver:
+            if wasEmpty, sleepingMode == state.mode { kernel.wake() }
+        case .observer(let observer):
             state.add(observer)
-        default:
-            preconditionFailure("There are four kinds of items.")
         }
         return true
     }
@@ -103,9 +113,10 @@ extension Engine {
 
     /// Takes out an item that has become invalid. With the lock held.
     func discardItem(_ item: AnyObject) {
-        guard let item = item as? RunLoopItem else { return }
+        // SAFETY: LoopCore.discard is called by items only.
+        let item = unsafeDowncast(item, to: RunLoopItem.self)
         _ = commonItems.remove(item)
-        if let timer = item as? RunLoopTimer { return takeOut(timer) }
+        if case .timer(let timer) = item.byKind { return takeOut(timer) }
         for state in modes { take(item, outOf: state) }
     }
 
@@ -113,19 +124,17 @@ extension Engine {
     @discardableResult
     func take(_ item: RunLoopItem, outOf state: ModeState) -> Bool {
         guard holds(item, state) else { return false }
-        switch item {
-        case let timer as RunLoopTimer:
+        switch item.byKind {
+        case .timer(let timer):
             take(timer, outOf: state)
-        case let source as RunLoopSource:
+        case .source(let source):
             state.remove(source)
             source.leave(self, state.mode)
-        case let port as RunLoopPortSource:
+        case .port(let port):
             state.remove(port)
             if !modes.contains(where: { $0.ports.contains(port) }) { port.leave(self) }
-        case let observer as RunLoopObserver:
+        case .observer(let observer):
             state.remove(observer)
-        default:
-            preconditionFailure("There are four kinds of items.")
         }
         return true
     }
@@ -140,17 +149,17 @@ extension Engine {
     }
 
     private func holds(_ item: RunLoopItem, _ state: ModeState) -> Bool {
-        switch item {
-        case let timer as RunLoopTimer: isIn(timer, state)
-        case let source as RunLoopSource: state.contains(source)
-        case let port as RunLoopPortSource: state.ports.contains(port)
-        case let observer as RunLoopObserver: state.contains(observer)
-        default: false
+        switch item.byKind {
+        case .timer(let timer): isIn(timer, state)
+        case .source(let source): state.contains(source)
+        case .port(let port): state.ports.contains(port)
+        case .observer(let observer): state.contains(observer)
         }
     }
 
     func holdsItem(_ item: AnyObject) -> Bool {
-        guard let item = item as? RunLoopItem else { return false }
+        // SAFETY: LoopCore.holds is called by items only.
+        let item = unsafeDowncast(item, to: RunLoopItem.self)
         return modes.contains { holds(item, $0) }
     }
 }

@@ -49,7 +49,7 @@ extension Engine {
         _ mode: RunLoopMode, until limit: Int64, returnAfterSourceHandled: Bool
     ) -> RunLoopRunResult {
         checkNotForked()
-        precondition(
+        require(
             SystemCalls.threadID == threadID,
             "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run that of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
         )

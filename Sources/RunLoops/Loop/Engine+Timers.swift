@@ -4,7 +4,7 @@ extension Engine {
     // MARK: Places
 
     func isIn(_ timer: RunLoopTimer, _ state: ModeState) -> Bool {
-        timer.bucket >= 0 && timer.owner === self && timerBuckets[Int(timer.bucket)].contains(state.mode)
+        timer.bucket >= 0 && timer.isOwned(by: self) && timerBuckets[Int(timer.bucket)].contains(state.mode)
     }
 
     /// Adds a mode to those of the timer.
@@ -13,7 +13,7 @@ extension Engine {
         if timer.bucket < 0 {
             // The loop's own reference; given back in leaveBuckets.
             _ = Unmanaged.passRetained(timer)
-            enter(timer, bucketIndex(timer.base, [state.mode]))
+            enter(timer, soleBucketIndex(timer.base, state))
         } else {
             let modes = timerBuckets[Int(timer.bucket)].modes + [state.mode]
             move(timer, to: modes)
@@ -29,7 +29,7 @@ extension Engine {
 
     /// Takes the timer out of all its modes.
     func takeOut(_ timer: RunLoopTimer) {
-        guard timer.bucket >= 0, timer.owner === self else { return }
+        guard timer.bucket >= 0, timer.isOwned(by: self) else { return }
         for mode in timerBuckets[Int(timer.bucket)].modes { existingMode(mode)?.timerLeft() }
         leaveBuckets(timer)
     }
@@ -50,6 +50,15 @@ extension Engine {
         if !timer.isFiring { enqueue(timer) }
     }
 
+    /// The bucket of the timers that are in this mode alone: of most.
+    @inline(__always)
+    private func soleBucketIndex(_ base: RunLoopTimeBase, _ state: ModeState) -> Int {
+        if base == .monotonic, state.soleBucket >= 0 { return state.soleBucket }
+        let index = bucketIndex(base, [state.mode])
+        if base == .monotonic { state.soleBucket = index }
+        return index
+    }
+
     private func bucketIndex(_ base: RunLoopTimeBase, _ modes: [RunLoopMode]) -> Int {
         if let index = timerBuckets.firstIndex(where: { $0.isFor(base, modes) }) { return index }
         let bucket = TimerBucket(base: base, modes: modes)
@@ -64,20 +73,22 @@ extension Engine {
         timer.sequence = timerSequence
         let bucket = timerBuckets[Int(timer.bucket)]
         bucket.queue.insert(timer)
-        if let sleep, bucket.contains(sleep.mode.mode), timer.hard < sleep.limit[timer.base] { kernel.wake() }
+        if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] { kernel.wake() }
     }
 
     /// Changes a timer's dates or a port's events.
     func rescheduleItem(_ item: AnyObject, _ change: () -> Void) {
-        if let timer = item as? RunLoopTimer {
+        // SAFETY: LoopCore.reschedule is called by items only.
+        switch unsafeDowncast(item, to: RunLoopItem.self).byKind {
+        case .timer(let timer):
             let isQueued = timer.bucket >= 0 && !timer.isFiring
             if isQueued { timerBuckets[Int(timer.bucket)].queue.remove(timer) }
             change()
             if isQueued { enqueue(timer) }
-        } else if let port = item as? RunLoopPortSource {
+        case .port(let port):
             change()
             for state in modes { state.ports.eventsChanged(of: port) }
-        } else {
+        case .source, .observer:
             change()
         }
     }
@@ -160,7 +171,7 @@ extension Engine {
     }
 
     private func beginFiring(_ timer: RunLoopTimer) -> ((RunLoopTimer) -> Void, Int64)? {
-        guard timer.bucket >= 0, timer.owner === self, !timer.isFiring, timer.fire <= kernel.now(timer.base),
+        guard timer.bucket >= 0, timer.isOwned(by: self), !timer.isFiring, timer.fire <= kernel.now(timer.base),
             let handler = timer.handler
         else { return nil }
         // Out of the heap while it fires: a nested run neither fires it nor sleeps until its date.
@@ -179,6 +190,6 @@ extension Engine {
             timer.fire = TimerGrid.next(
                 after: date, interval: timer.intervalNanoseconds, now: kernel.now(timer.base))
         }
-        if timer.bucket >= 0, timer.owner === self { enqueue(timer) }
+        if timer.bucket >= 0, timer.isOwned(by: self) { enqueue(timer) }
     }
 }

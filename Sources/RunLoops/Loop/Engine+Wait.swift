@@ -54,12 +54,13 @@ extension Engine {
     func sleep(_ run: Run) -> Cause {
         let state = run.state
         wakeWord.enter(.sleeping)
-        defer { lock.withLock { sleep = nil } }
+        defer { lock.withLock { sleepingMode = nil } }
         while true {
-            // From here on, who brings something earlier finds `sleep` and wakes the thread.
+            // From here on, who brings something earlier finds the mode and the limit and wakes the thread.
             var (limit, isDue) = lock.withLock { () -> (WaitLimit, Bool) in
                 let limit = state.sleepLimit()
-                sleep = (state, limit)
+                sleepingMode = state.mode
+                sleepLimit = limit
                 return (limit, state.hasTimers && dueSince(state) != nil)
             }
             limit.monotonic = min(limit.monotonic, run.limit)

@@ -7,21 +7,23 @@ package final class Engine: LoopCore, @unchecked Sendable {
     // MARK: Guarded by the lock
 
     /// Never removed, in the order in which they were made.
-    var modes: [ModeState] = []
+    // The dynamic check of exclusivity is off where a lock or a single thread excludes what it looks for.
+    @exclusivity(unchecked) var modes: [ModeState] = []
     /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
     var commonModes: [RunLoopMode] = [.default]
-    var commonItems = CommonItems()
+    @exclusivity(unchecked) var commonItems = CommonItems()
     /// Never removed; empty ones are reused by mode and clock.
-    var timerBuckets: [TimerBucket] = []
-    var timerSequence: UInt64 = 0
+    @exclusivity(unchecked) var timerBuckets: [TimerBucket] = []
+    @exclusivity(unchecked) var timerSequence: UInt64 = 0
     /// Timers whose callouts are under way, innermost last.
-    var firingTimers: [RunLoopTimer] = []
-    /// The mode the thread sleeps in and until when, while it does: who brings something earlier has to wake it.
-    var sleep: (mode: ModeState, limit: WaitLimit)?
+    @exclusivity(unchecked) var firingTimers: [RunLoopTimer] = []
+    /// The mode the thread sleeps in, while it does, and until when: who brings something earlier has to wake it.
+    @exclusivity(unchecked) var sleepingMode: RunLoopMode?
+    @exclusivity(unchecked) var sleepLimit = WaitLimit.forever
     /// The innermost run's mode.
-    var current: ModeState?
+    @exclusivity(unchecked) var current: ModeState?
     /// The thread has ended.
-    var isDead = false
+    @exclusivity(unchecked) var isDead = false
 
     // MARK: Any thread
 
@@ -30,16 +32,16 @@ package final class Engine: LoopCore, @unchecked Sendable {
     // MARK: The loop's thread
 
     /// Who is told of everything; in general nobody.
-    package var tracer: (any LoopTracer)?
+    @exclusivity(unchecked) package var tracer: (any LoopTracer)?
 
     /// Of the main loop only.
     let mainQueue: MainQueue?
     /// Work of the main queue must not be begun inside work of the main queue.
-    var isInMainQueue = false
+    @exclusivity(unchecked) var isInMainQueue = false
     /// Kept from one turn to the next, so that a turn makes no arrays.
-    var fetched: [ReadyDescriptor] = []
-    var dueTimers: [RunLoopTimer] = []
-    var signalled: [SignalQueue<RunLoopSource>.Place] = []
+    @exclusivity(unchecked) var fetched: [ReadyDescriptor] = []
+    @exclusivity(unchecked) var dueTimers: [RunLoopTimer] = []
+    @exclusivity(unchecked) var signalled: [SignalQueue<RunLoopSource>.Place] = []
 
     package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
         mainQueue = servesMainQueue ? MainQueue() : nil

@@ -8,7 +8,9 @@ extension RunLoop {
     ///
     /// Precondition: the timer's closure may run on this loop's thread.
     /// Corresponds to `CFRunLoopAddTimer`. Complexity: O(log n) in the timers of the mode.
-    public func add(_ timer: Timer, in mode: Mode) { addWithoutPort(timer, mode) }
+    public func add(_ timer: Timer, in mode: Mode) {
+        if mode == .common { addWithoutPort(timer, mode) } else { engine.add(timer, toMode: mode) }
+    }
 
     /// Adds a signalled source to `mode`, or to all common modes and those that will be marked later.
     ///

@@ -49,7 +49,7 @@ extension RunLoop {
         in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping () -> Void
     ) {
-        precondition(
+        require(
             SystemCalls.threadID == engine.threadID,
             "performLocally was called on thread \(SystemCalls.threadID) for the loop of thread \(engine.threadID): use perform with a @Sendable closure to reach another thread."
         )

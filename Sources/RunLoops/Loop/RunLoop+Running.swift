@@ -27,7 +27,7 @@ extension RunLoop {
     @discardableResult
     public func run(mode: Mode, until instant: Instant?, returnAfterSourceHandled: Bool = false) -> RunResult {
         guard let instant else { return run(mode, .max, returnAfterSourceHandled) }
-        precondition(
+        require(
             instant.base == .monotonic,
             "A run ends at an instant of the monotonic clock, and was given one of the \(instant.base) clock.")
         let isPast = instant.nanoseconds <= engine.kernel.now(.monotonic)

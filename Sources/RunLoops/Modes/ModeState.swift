@@ -18,13 +18,16 @@ final class ModeState: @unchecked Sendable {
     let ports: PortTable
 
     /// The buckets whose timers fire in this mode.
-    var timerBuckets: [TimerBucket] = []
+    @exclusivity(unchecked) var timerBuckets: [TimerBucket] = []
+    /// Where the loop keeps the bucket of monotonic timers that are in this mode alone; -1 while there is none.
+    @exclusivity(unchecked) var soleBucket = -1
+    // Written with the lock held, so that a load and a store are as good as an addition in one.
     private let timers = Atomic<Int>(0)
     private let items = Atomic<Int>(0)
     private let common = Atomic<Bool>(false)
 
     /// Events fetched and not yet served, and when they were fetched. The loop's thread's own.
-    var ready = ReadyPorts()
+    @exclusivity(unchecked) var ready = ReadyPorts()
     /// Whether the main queue's descriptor is in the readiness. The loop's thread's own.
     var watchesMainQueue = false
 
@@ -50,6 +53,11 @@ final class ModeState: @unchecked Sendable {
     var hasNoItems: Bool { items.load(ordering: .relaxed) == 0 }
     var hasTimers: Bool { timers.load(ordering: .relaxed) != 0 }
 
+    @inline(__always)
+    private func change(_ counter: borrowing Atomic<Int>, by difference: Int) {
+        counter.store(counter.load(ordering: .relaxed) + difference, ordering: .relaxed)
+    }
+
     // MARK: Observers
 
     func add(_ observer: RunLoopObserver) {
@@ -70,36 +78,36 @@ final class ModeState: @unchecked Sendable {
     func add(_ source: RunLoopSource) {
         sourcesAdded += 1
         sources[ObjectIdentifier(source)] = (sourcesAdded, source)
-        items.add(1, ordering: .relaxed)
+        change(items, by: 1)
     }
 
     func remove(_ source: RunLoopSource) {
-        if sources.removeValue(forKey: ObjectIdentifier(source)) != nil { items.subtract(1, ordering: .relaxed) }
+        if sources.removeValue(forKey: ObjectIdentifier(source)) != nil { change(items, by: -1) }
     }
 
     func contains(_ source: RunLoopSource) -> Bool { sources[ObjectIdentifier(source)] != nil }
 
     func add(_ port: RunLoopPortSource) throws(RunLoopSystemCallError) {
         try ports.add(port)
-        items.add(1, ordering: .relaxed)
+        change(items, by: 1)
     }
 
     func remove(_ port: RunLoopPortSource) {
         let count = ports.count
         ports.remove(port)
-        if ports.count < count { items.subtract(1, ordering: .relaxed) }
+        if ports.count < count { change(items, by: -1) }
     }
 
     // MARK: Timers
 
     func timerJoined() {
-        timers.add(1, ordering: .relaxed)
-        items.add(1, ordering: .relaxed)
+        change(timers, by: 1)
+        change(items, by: 1)
     }
 
     func timerLeft() {
-        timers.subtract(1, ordering: .relaxed)
-        items.subtract(1, ordering: .relaxed)
+        change(timers, by: -1)
+        change(items, by: -1)
     }
 
     /// Until when a thread that runs in this mode may sleep.

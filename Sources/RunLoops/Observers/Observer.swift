@@ -16,7 +16,7 @@ public final class RunLoopObserver: RunLoopSingleLoopItem, @unchecked Sendable {
     /// Guarded by the owner's lock.
     private var handler: ((RunLoopObserver, RunLoopActivities) -> Void)?
     /// Whether its callout is under way; the loop's thread alone touches it.
-    var isFiring = false
+    @exclusivity(unchecked) var isFiring = false
 
     /// An observer whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -72,7 +72,7 @@ public final class RunLoopObserver: RunLoopSingleLoopItem, @unchecked Sendable {
         self.activities = activities
         self.repeats = repeats
         self.handler = handler
-        super.init(order: order, label: label, home: home)
+        super.init(.observer, order: order, label: label, home: home)
     }
 
     /// The closure, while the observer is valid.

@@ -20,9 +20,9 @@ public final class RunLoopPortSource: RunLoopItem, @unchecked Sendable {
 
     private let lock = Lock()
     // Guarded by the lock.
-    private var loops: [LoopCore] = []
-    private var interest: Events
-    private var handler: ((RunLoopPortSource, Events) -> Void)?
+    @exclusivity(unchecked) private var loops: [LoopCore] = []
+    @exclusivity(unchecked) private var interest: Events
+    @exclusivity(unchecked) private var handler: ((RunLoopPortSource, Events) -> Void)?
 
     /// A port source whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -76,13 +76,13 @@ public final class RunLoopPortSource: RunLoopItem, @unchecked Sendable {
         _ descriptor: CInt, _ events: Events, _ order: Int, _ label: ItemLabel, home: Int32,
         _ handler: @escaping (RunLoopPortSource, Events) -> Void
     ) {
-        precondition(
+        require(
             descriptor >= 0,
             "A port source was made with the descriptor \(descriptor): was the result of open or socket checked?")
         self.descriptor = descriptor
         interest = events
         self.handler = handler
-        super.init(order: order, label: label, home: home)
+        super.init(.port, order: order, label: label, home: home)
     }
 
     /// What the closure is called for; hang-up and error are always reported.

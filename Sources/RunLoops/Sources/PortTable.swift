@@ -12,11 +12,11 @@ final class PortTable {
 
     let readiness: any Readiness
     /// Free places are reused; each use has another generation, so that an event of an earlier one is recognised.
-    private var ports: [Port?] = []
-    private var freeIndices: [Int] = []
-    private var indices: [CInt: Int] = [:]
-    private var lastGeneration: UInt32 = 0
-    private(set) var count = 0
+    @exclusivity(unchecked) private var ports: [Port?] = []
+    @exclusivity(unchecked) private var freeIndices: [Int] = []
+    @exclusivity(unchecked) private var indices: [CInt: Int] = [:]
+    @exclusivity(unchecked) private var lastGeneration: UInt32 = 0
+    @exclusivity(unchecked) private(set) var count = 0
 
     init(readiness: any Readiness) { self.readiness = readiness }
 

@@ -10,7 +10,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         package let element: Element
         fileprivate let queue: SignalQueue
         /// Written by whoever queues the place, read by who takes it: the queue hands it over.
-        fileprivate var next: Unmanaged<Place>?
+        @exclusivity(unchecked) fileprivate var next: Unmanaged<Place>?
         private let isQueued = Atomic<Bool>(false)
         private let isLeft = Atomic<Bool>(false)
 

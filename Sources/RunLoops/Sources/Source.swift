@@ -25,8 +25,8 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
     private let stamp = Atomic<UInt64>(0)
     private let lock = Lock()
     // Guarded by the lock.
-    private var memberships: [Membership] = []
-    private var performer: ((RunLoopSource) -> Void)?
+    @exclusivity(unchecked) private var memberships: [Membership] = []
+    @exclusivity(unchecked) private var performer: ((RunLoopSource) -> Void)?
     /// Told with no lock held.
     let scheduled: PlaceCallback?
     let cancelled: PlaceCallback?
@@ -38,7 +38,7 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
         performer = perform
         self.scheduled = scheduled
         self.cancelled = cancelled
-        super.init(order: order, label: label, home: home)
+        super.init(.source, order: order, label: label, home: home)
     }
 
     // MARK: Signals

@@ -5,7 +5,7 @@ enum ThreadLoop {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         let result = pthread_key_create(&key) { pointer in ThreadLoop.threadEnds(pointer) }
-        precondition(result == 0, "No thread-specific key is left for run loops (pthread_key_create: \(result)).")
+        require(result == 0, "No thread-specific key is left for run loops (pthread_key_create: \(result)).")
         return key
     }()
 
@@ -41,7 +41,7 @@ enum ThreadLoop {
         }
         let slot = Unmanaged.passRetained(Slot(loop: loop, face: face))
         let result = pthread_setspecific(key, slot.toOpaque())
-        precondition(result == 0, "Out of memory for the run loop of a thread (pthread_setspecific: \(result)).")
+        require(result == 0, "Out of memory for the run loop of a thread (pthread_setspecific: \(result)).")
     }
 
     /// Leaves the calling thread without a loop; the one it had is not torn down.

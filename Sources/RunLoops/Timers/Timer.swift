@@ -11,21 +11,22 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
     /// When a timer fires.
     public typealias Schedule = RunLoopTimerSchedule
 
-    // Guarded by the owner's lock (withFields), all but the constants.
-    package internal(set) var fire: Int64
+    // Guarded by the owner's lock (withFields), all but the constants. The lock excludes what the dynamic check of
+    // exclusivity looks for, and the check would cost more than the lock.
+    @exclusivity(unchecked) package internal(set) var fire: Int64
     /// Nanoseconds; bounded by half the interval.
-    var toleranceNanoseconds: Int64
-    package var sequence: UInt64 = 0
-    package var firePosition: Int32 = -1
-    package var hardPosition: Int32 = -1
+    @exclusivity(unchecked) var toleranceNanoseconds: Int64
+    @exclusivity(unchecked) package var sequence: UInt64 = 0
+    @exclusivity(unchecked) package var firePosition: Int32 = -1
+    @exclusivity(unchecked) package var hardPosition: Int32 = -1
     /// Which of the loop's buckets the timer is in; -1 for none.
-    var bucket: Int32 = -1
+    @exclusivity(unchecked) var bucket: Int32 = -1
     /// Whether its callout is under way. The timer is in no heap then.
-    var isFiring = false
+    @exclusivity(unchecked) var isFiring = false
     let base: RunLoopTimeBase
     /// Nanoseconds between fires; 0 for a timer that fires once.
     let intervalNanoseconds: Int64
-    var handler: ((RunLoopTimer) -> Void)?
+    @exclusivity(unchecked) var handler: ((RunLoopTimer) -> Void)?
 
     /// A timer whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -81,8 +82,10 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
         toleranceNanoseconds = TimerGrid.tolerance(
             tolerance.clampedNanoseconds, interval: intervalNanoseconds > 0 ? intervalNanoseconds : nil)
         self.handler = handler
-        super.init(order: order, label: label, home: home)
+        super.init(.timer, order: order, label: label, home: home)
     }
+
+    package var isTolerant: Bool { toleranceNanoseconds > 0 }
 
     /// The latest the thread may sleep for it.
     package var hard: Int64 { TimerGrid.latest(fire, tolerance: toleranceNanoseconds) }
@@ -119,7 +122,7 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
     public var fireInstant: RunLoopInstant {
         get { RunLoopInstant(nanoseconds: withFields { _ in fire }, base: base) }
         set {
-            precondition(
+            require(
                 newValue.base == base,
                 "\(self) counts on the \(base) clock and was given an instant of the \(newValue.base) clock.")
             guard isValid else { return }

@@ -6,7 +6,7 @@ final class TimerBucket {
     let base: RunLoopTimeBase
     /// In the order in which they were joined; at least one.
     let modes: [RunLoopMode]
-    var queue = TimerQueue<RunLoopTimer>()
+    @exclusivity(unchecked) var queue = TimerQueue<RunLoopTimer>()
 
     init(base: RunLoopTimeBase, modes: [RunLoopMode]) {
         self.base = base

@@ -3,7 +3,7 @@
 /// A timer without tolerance must be served at its date: it is in one heap. One with tolerance is in two, by its date
 /// and by the latest instant that still keeps the promise. The thread sleeps until the earliest such latest instant
 /// and then serves all that are due: the fewest wake-ups there can be (stabbing intervals, earliest end first).
-package struct TimerQueue<Timer: HeapTimer> {
+package struct TimerQueue<Timer: HeapTimer>: ~Copyable {
     private var exact = TimerHeap<FireKey<Timer>>()
     private var tolerant = TimerHeap<FireKey<Timer>>()
     private var latest = TimerHeap<HardKey<Timer>>()
@@ -22,7 +22,7 @@ package struct TimerQueue<Timer: HeapTimer> {
 
     @inline(__always)
     package mutating func insert(_ timer: Timer) {
-        if timer.hard == timer.fire {
+        if !timer.isTolerant {
             exact.insert(timer)
         } else {
             tolerant.insert(timer)

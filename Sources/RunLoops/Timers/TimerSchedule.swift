@@ -39,7 +39,7 @@ public struct RunLoopTimerSchedule: Sendable, Hashable {
 
     private init(start: Start, interval: Duration?) {
         if let interval {
-            precondition(
+            require(
                 interval >= .nanoseconds(1),
                 "A timer was asked to repeat every \(interval): an interval must be at least a nanosecond. Leave it out for a timer that fires once."
             )
@@ -56,7 +56,7 @@ public struct RunLoopTimerSchedule: Sendable, Hashable {
     }
 
     /// The first date, given the present one: never in the past.
-    func firstDate(now: Int64) -> Int64 {
+    package func firstDate(now: Int64) -> Int64 {
         switch start {
         case .after(let delay, _): now.clampedAdding(max(0, delay.clampedNanoseconds))
         case .at(let instant): max(now, instant.nanoseconds)
@@ -65,10 +65,10 @@ public struct RunLoopTimerSchedule: Sendable, Hashable {
 }
 
 /// The arithmetic of dates: values in, values out.
-enum TimerGrid {
+package enum TimerGrid {
     /// The first date on the grid of `interval` through `date` that is after `now`: those that went by while the
     /// thread was busy are skipped, never made up.
-    static func next(after date: Int64, interval: Int64, now: Int64) -> Int64 {
+    package static func next(after date: Int64, interval: Int64, now: Int64) -> Int64 {
         // Intervals that have gone by in whole, plus the one to come.
         let behind = max(0, now.clampedAdding(-date))
         let steps = behind / interval + 1
@@ -78,7 +78,7 @@ enum TimerGrid {
 
     /// How late a fire may be: what was asked for, at most half an interval for a timer that repeats, so that two
     /// fires never fall together (the rule of Core Foundation and libdispatch).
-    static func tolerance(_ wished: Int64, interval: Int64?) -> Int64 {
+    package static func tolerance(_ wished: Int64, interval: Int64?) -> Int64 {
         let wished = max(0, wished)
         guard let interval else { return wished }
         return min(wished, interval / 2)
@@ -86,7 +86,7 @@ enum TimerGrid {
 
     /// Until when a thread may sleep that has to serve a timer in time: not quite to the end of its tolerance, since
     /// waking up takes time too. An eighth of it is kept in hand, a millisecond at most.
-    static func latest(_ date: Int64, tolerance: Int64) -> Int64 {
+    package static func latest(_ date: Int64, tolerance: Int64) -> Int64 {
         date.clampedAdding(tolerance - min(tolerance / 8, 1_000_000))
     }
 }
