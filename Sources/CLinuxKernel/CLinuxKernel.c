@@ -44,12 +44,17 @@ int32_t rl_process_id(void) { return (int32_t)getpid(); }
 
 int rl_set_timer_slack(unsigned long nanoseconds) { return result(prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0)); }
 
-// The one thread that survives in the child has another number there.
-static void forget_thread_id(void) { thread_id = 0; }
+int32_t rl_forks;
 
-int rl_at_fork(void (*child)(void)) {
-    pthread_atfork(NULL, NULL, forget_thread_id);
-    return -pthread_atfork(NULL, NULL, child);
+static void child_begins(void) {
+    rl_forks++;
+    // The one thread that survives in the child has another number there.
+    thread_id = 0;
+}
+
+__attribute__((constructor)) static void watch_forks(void) {
+    // ENOMEM alone is possible; without the handler the child would not be told, and nothing else changes.
+    pthread_atfork(NULL, NULL, child_begins);
 }
 
 int rl_close(int descriptor) { return result(close(descriptor)); }

@@ -26,8 +26,12 @@ int32_t rl_thread_id(void);
 int32_t rl_process_id(void);
 // The timer slack of the calling thread, in nanoseconds (1 is the least; 0 restores the default).
 int rl_set_timer_slack(unsigned long nanoseconds);
-// Calls `child` in the child of every later fork().
-int rl_at_fork(void (*child)(void));
+// How many forks lie between the process and its first ancestor with this library. Written in the child only, before
+// it has a second thread.
+static inline int32_t rl_fork_count(void) {
+    extern int32_t rl_forks;
+    return rl_forks;
+}
 
 // Descriptors.
 int rl_close(int descriptor);

@@ -89,6 +89,7 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
         return Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
     }
 
+    @inline(__always)
     final func isOwned(by loop: LoopCore) -> Bool {
         ownerReference.load(ordering: .acquiring) == UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque())
     }
@@ -124,10 +125,19 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
     /// Runs `body` with the item's fields to itself: under the lock of its loop, or of all items that have none.
     final func withFields<Result>(_ body: (LoopCore?) -> Result) -> Result {
         while true {
-            let found = owner
-            if let found { found.lock.lock() } else { Self.unowned.lock() }
-            defer { if let found { found.lock.unlock() } else { Self.unowned.unlock() } }
-            if owner === found { return body(found) }
+            guard let pointer = ownerReference.load(ordering: .acquiring) else {
+                Self.unowned.lock()
+                defer { Self.unowned.unlock() }
+                if ownerReference.load(ordering: .relaxed) == nil { return body(nil) }
+                continue
+            }
+            // SAFETY: an owner is kept until the item dies, so that no reference of our own is needed.
+            let result = Unmanaged<LoopCore>.fromOpaque(pointer)._withUnsafeGuaranteedRef { loop -> Result? in
+                loop.lock.lock()
+                defer { loop.lock.unlock() }
+                return ownerReference.load(ordering: .relaxed) == pointer ? body(loop) : nil
+            }
+            if let result { return result }
         }
     }
 

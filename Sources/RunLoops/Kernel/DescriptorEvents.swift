@@ -7,15 +7,15 @@ public struct RunLoopDescriptorEvents: OptionSet, Hashable, Sendable, CustomStri
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// There is something to read, a connection to accept, or the end of the stream.
-    public static let readable = RunLoopDescriptorEvents(rawValue: 1)
+    public static var readable: RunLoopDescriptorEvents { RunLoopDescriptorEvents(rawValue: 1) }
     /// Writing would not block.
-    public static let writable = RunLoopDescriptorEvents(rawValue: 2)
+    public static var writable: RunLoopDescriptorEvents { RunLoopDescriptorEvents(rawValue: 2) }
     /// The other side has gone. Always reported, whether asked for or not.
-    public static let hangUp = RunLoopDescriptorEvents(rawValue: 4)
+    public static var hangUp: RunLoopDescriptorEvents { RunLoopDescriptorEvents(rawValue: 4) }
     /// An error is pending on the descriptor. Always reported, whether asked for or not.
-    public static let error = RunLoopDescriptorEvents(rawValue: 8)
+    public static var error: RunLoopDescriptorEvents { RunLoopDescriptorEvents(rawValue: 8) }
     /// Urgent data (out-of-band bytes, a change in sysfs, a state change in a control group).
-    public static let priority = RunLoopDescriptorEvents(rawValue: 16)
+    public static var priority: RunLoopDescriptorEvents { RunLoopDescriptorEvents(rawValue: 16) }
 
     /// The names, in the order of the bits.
     public var description: String {

@@ -19,10 +19,9 @@ package enum SystemCalls {
     /// The number of the main thread.
     package static var mainThreadID: Int32 { rl_process_id() }
 
-    package static func atFork(child: @escaping @convention(c) () -> Void) {
-        // ENOMEM alone is possible; without the handler the child would not be told, and nothing else changes.
-        _ = rl_at_fork(child)
-    }
+    /// How many forks lie between the process and its first ancestor with this library.
+    @inline(__always)
+    package static var forks: Int32 { rl_fork_count() }
 
     /// Futexes of locks, which have no kernel object of ours.
     package static func futexWait(_ word: UnsafeRawPointer, expected: UInt32) {

@@ -3,75 +3,74 @@
 extension Engine {
     // MARK: Places
 
+    @inline(__always)
     func isIn(_ timer: RunLoopTimer, _ state: ModeState) -> Bool {
-        timer.bucket >= 0 && timer.isOwned(by: self) && timerBuckets[Int(timer.bucket)].contains(state.mode)
+        guard let bucket = timer.bucket, timer.isOwned(by: self) else { return false }
+        return bucket._withUnsafeGuaranteedRef { $0.contains(state.mode) }
     }
 
     /// Adds a mode to those of the timer.
+    @inline(__always)
     func put(_ timer: RunLoopTimer, in state: ModeState) {
-        state.timerJoined()
-        if timer.bucket < 0 {
-            // The loop's own reference; given back in leaveBuckets.
+        guard let bucket = timer.bucket else {
+            // The loop's own reference; given back in takeOut.
             _ = Unmanaged.passRetained(timer)
-            enter(timer, soleBucketIndex(timer.base, state))
-        } else {
-            let modes = timerBuckets[Int(timer.bucket)].modes + [state.mode]
-            move(timer, to: modes)
+            return enter(timer, timer.base == .monotonic ? state.soleBucket : nil, [state.mode])
         }
+        leave(timer)
+        enter(timer, nil, bucket._withUnsafeGuaranteedRef { $0.modes + [state.mode] })
     }
 
     /// Takes a mode from those of the timer.
     func take(_ timer: RunLoopTimer, outOf state: ModeState) {
-        state.timerLeft()
-        let modes = timerBuckets[Int(timer.bucket)].modes.filter { $0 != state.mode }
-        if modes.isEmpty { leaveBuckets(timer) } else { move(timer, to: modes) }
+        guard let bucket = timer.bucket else { return }
+        let modes = bucket._withUnsafeGuaranteedRef { $0.modes.filter { $0 != state.mode } }
+        if modes.isEmpty { return takeOut(timer) }
+        leave(timer)
+        enter(timer, nil, modes)
     }
 
     /// Takes the timer out of all its modes.
+    @inline(__always)
     func takeOut(_ timer: RunLoopTimer) {
-        guard timer.bucket >= 0, timer.isOwned(by: self) else { return }
-        for mode in timerBuckets[Int(timer.bucket)].modes { existingMode(mode)?.timerLeft() }
-        leaveBuckets(timer)
-    }
-
-    private func move(_ timer: RunLoopTimer, to modes: [RunLoopMode]) {
-        if !timer.isFiring { timerBuckets[Int(timer.bucket)].queue.remove(timer) }
-        enter(timer, bucketIndex(timer.base, modes))
-    }
-
-    private func leaveBuckets(_ timer: RunLoopTimer) {
-        if !timer.isFiring { timerBuckets[Int(timer.bucket)].queue.remove(timer) }
-        timer.bucket = -1
+        guard timer.bucket != nil, timer.isOwned(by: self) else { return }
+        leave(timer)
         Unmanaged.passUnretained(timer).release()
     }
 
-    private func enter(_ timer: RunLoopTimer, _ index: Int) {
-        timer.bucket = Int32(index)
-        if !timer.isFiring { enqueue(timer) }
-    }
-
-    /// The bucket of the timers that are in this mode alone: of most.
     @inline(__always)
-    private func soleBucketIndex(_ base: RunLoopTimeBase, _ state: ModeState) -> Int {
-        if base == .monotonic, state.soleBucket >= 0 { return state.soleBucket }
-        let index = bucketIndex(base, [state.mode])
-        if base == .monotonic { state.soleBucket = index }
-        return index
+    private func enter(_ timer: RunLoopTimer, _ known: TimerBucket?, _ modes: @autoclosure () -> [RunLoopMode]) {
+        let bucket = known ?? self.bucket(timer.base, modes())
+        timer.bucket = .passUnretained(bucket)
+        bucket.countTimers(1)
+        if !timer.isFiring { enqueue(timer, in: bucket) }
     }
 
-    private func bucketIndex(_ base: RunLoopTimeBase, _ modes: [RunLoopMode]) -> Int {
-        if let index = timerBuckets.firstIndex(where: { $0.isFor(base, modes) }) { return index }
-        let bucket = TimerBucket(base: base, modes: modes)
+    @inline(__always)
+    private func leave(_ timer: RunLoopTimer) {
+        timer.bucket?._withUnsafeGuaranteedRef { bucket in
+            bucket.countTimers(-1)
+            if !timer.isFiring { bucket.queue.remove(timer) }
+        }
+        timer.bucket = nil
+    }
+
+    @inline(never)
+    private func bucket(_ base: RunLoopTimeBase, _ modes: [RunLoopMode]) -> TimerBucket {
+        if let found = timerBuckets.first(where: { $0.isFor(base, modes) }) { return found }
+        let states = modes.map(makeMode)
+        let bucket = TimerBucket(base: base, modes: modes, counters: states.map(\.counter))
         timerBuckets.append(bucket)
-        for mode in modes { existingMode(mode)?.timerBuckets.append(bucket) }
-        return timerBuckets.count - 1
+        for state in states { state.timerBuckets.append(bucket) }
+        if modes.count == 1, base == .monotonic { states[0].soleBucket = bucket }
+        return bucket
     }
 
     /// Puts a timer behind all of the same date, and makes a thread that sleeps too long sleep shorter.
-    private func enqueue(_ timer: RunLoopTimer) {
+    @inline(__always)
+    private func enqueue(_ timer: RunLoopTimer, in bucket: TimerBucket) {
         timerSequence += 1
         timer.sequence = timerSequence
-        let bucket = timerBuckets[Int(timer.bucket)]
         bucket.queue.insert(timer)
         if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] { kernel.wake() }
     }
@@ -81,10 +80,10 @@ extension Engine {
         // SAFETY: LoopCore.reschedule is called by items only.
         switch unsafeDowncast(item, to: RunLoopItem.self).byKind {
         case .timer(let timer):
-            let isQueued = timer.bucket >= 0 && !timer.isFiring
-            if isQueued { timerBuckets[Int(timer.bucket)].queue.remove(timer) }
+            guard let bucket = timer.bucket?.takeUnretainedValue(), !timer.isFiring else { return change() }
+            bucket.queue.remove(timer)
             change()
-            if isQueued { enqueue(timer) }
+            enqueue(timer, in: bucket)
         case .port(let port):
             change()
             for state in modes { state.ports.eventsChanged(of: port) }
@@ -171,11 +170,11 @@ extension Engine {
     }
 
     private func beginFiring(_ timer: RunLoopTimer) -> ((RunLoopTimer) -> Void, Int64)? {
-        guard timer.bucket >= 0, timer.isOwned(by: self), !timer.isFiring, timer.fire <= kernel.now(timer.base),
+        guard let bucket = timer.bucket, timer.isOwned(by: self), !timer.isFiring, timer.fire <= kernel.now(timer.base),
             let handler = timer.handler
         else { return nil }
         // Out of the heap while it fires: a nested run neither fires it nor sleeps until its date.
-        timerBuckets[Int(timer.bucket)].queue.remove(timer)
+        bucket._withUnsafeGuaranteedRef { $0.queue.remove(timer) }
         timer.isFiring = true
         firingTimers.append(timer)
         return (handler, timer.fire)
@@ -190,6 +189,6 @@ extension Engine {
             timer.fire = TimerGrid.next(
                 after: date, interval: timer.intervalNanoseconds, now: kernel.now(timer.base))
         }
-        if timer.bucket >= 0, timer.isOwned(by: self) { enqueue(timer) }
+        if let bucket = timer.bucket, timer.isOwned(by: self) { enqueue(timer, in: bucket.takeUnretainedValue()) }
     }
 }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// What an item knows of the loop it is in: the lock, how to wake it, and whom to tell of changes.
 ///
 /// The whole loop is the subclass ``Engine``; items do not know it, so that the arrows run one way.
@@ -14,12 +12,12 @@ package class LoopCore: @unchecked Sendable {
     /// The public face of the loop: what sources are told when they are added.
     package weak var face: AnyObject?
     /// The process that made the loop: a child after fork() must not use it.
-    private let generation: Int
+    private let forks: Int32
 
     package init(kernel: any Kernel, threadID: Int32) {
         self.kernel = kernel
         self.threadID = threadID
-        generation = ForkGuard.generation
+        forks = SystemCalls.forks
     }
 
     /// Makes the loop turn once more, if it is in a run and on its way to sleep or asleep.
@@ -47,29 +45,17 @@ package class LoopCore: @unchecked Sendable {
     /// The loop's thread ends: cancels and releases what the loop holds. Later calls on it are harmless.
     package func threadEnds() { fatalError("the engine tears itself down") }
 
+    @inline(__always)
     package func checkNotForked() {
-        if generation != ForkGuard.generation {
-            fatalError(
-                """
-                A run loop made before fork() was used in the child process. Its kernel objects are shared with the \
-                parent, whose wake-ups would be stolen. Call exec after fork, or make new threads with loops of their own.
-                """)
-        }
+        if forks != SystemCalls.forks { refuse() }
     }
-}
 
-/// Counts the forks that lie between the process and its first ancestor.
-private enum ForkGuard {
-    private static let counter = Atomic<Int>(0)
-
-    /// Registers the handler with the first use.
-    private static let isRegistered: Bool = {
-        SystemCalls.atFork { ForkGuard.counter.add(1, ordering: .relaxed) }
-        return true
-    }()
-
-    static var generation: Int {
-        _ = isRegistered
-        return counter.load(ordering: .relaxed)
+    @inline(never)
+    private func refuse() -> Never {
+        fatalError(
+            """
+            A run loop made before fork() was used in the child process. Its kernel objects are shared with the \
+            parent, whose wake-ups would be stolen. Call exec after fork, or make new threads with loops of their own.
+            """)
     }
 }

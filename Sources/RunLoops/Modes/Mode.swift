@@ -31,21 +31,21 @@ public struct RunLoopMode: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public var description: String { rawValue }
 
     /// The mode for everything that has no reason to be elsewhere (`kCFRunLoopDefaultMode`).
-    public static let `default` = RunLoopMode(number: 0)
+    public static var `default`: RunLoopMode { RunLoopMode(number: 0) }
     /// Not a mode to run in but a mark: all modes that were marked as common (`kCFRunLoopCommonModes`).
-    public static let common = RunLoopMode(number: 1)
+    public static var common: RunLoopMode { RunLoopMode(number: 1) }
     /// While the user drags (`UITrackingRunLoopMode`). An application layer marks it as common.
-    public static let tracking = RunLoopMode(number: 2)
+    public static var tracking: RunLoopMode { RunLoopMode(number: 2) }
     /// While the application starts (`UIInitializationRunLoopMode`).
-    public static let initialization = RunLoopMode(number: 3)
+    public static var initialization: RunLoopMode { RunLoopMode(number: 3) }
     /// While system events are received (`GSEventReceiveRunLoopMode`).
-    public static let eventReceive = RunLoopMode(number: 4)
+    public static var eventReceive: RunLoopMode { RunLoopMode(number: 4) }
     /// While an answer over a connection is awaited (`NSConnectionReplyMode`).
-    public static let connectionReply = RunLoopMode(number: 5)
+    public static var connectionReply: RunLoopMode { RunLoopMode(number: 5) }
     /// While a modal panel is up (`NSModalPanelRunLoopMode`).
-    public static let modalPanel = RunLoopMode(number: 6)
+    public static var modalPanel: RunLoopMode { RunLoopMode(number: 6) }
     /// While the end of a child process is awaited (`NSTaskDeathCheckMode`).
-    public static let taskDeathCheck = RunLoopMode(number: 7)
+    public static var taskDeathCheck: RunLoopMode { RunLoopMode(number: 7) }
 
     /// Names and numbers.
     private final class Names: @unchecked Sendable {

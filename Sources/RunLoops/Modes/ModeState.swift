@@ -19,11 +19,9 @@ final class ModeState: @unchecked Sendable {
 
     /// The buckets whose timers fire in this mode.
     @exclusivity(unchecked) var timerBuckets: [TimerBucket] = []
-    /// Where the loop keeps the bucket of monotonic timers that are in this mode alone; -1 while there is none.
-    @exclusivity(unchecked) var soleBucket = -1
-    // Written with the lock held, so that a load and a store are as good as an addition in one.
-    private let timers = Atomic<Int>(0)
-    private let items = Atomic<Int>(0)
+    /// The one of monotonic timers that are in this mode alone: of most timers there are.
+    @exclusivity(unchecked) var soleBucket: TimerBucket?
+    let counter = ItemCounter()
     private let common = Atomic<Bool>(false)
 
     /// Events fetched and not yet served, and when they were fetched. The loop's thread's own.
@@ -50,13 +48,9 @@ final class ModeState: @unchecked Sendable {
     }
 
     /// Whether there is no source, port source or timer.
-    var hasNoItems: Bool { items.load(ordering: .relaxed) == 0 }
-    var hasTimers: Bool { timers.load(ordering: .relaxed) != 0 }
-
+    var hasNoItems: Bool { counter.isEmpty }
     @inline(__always)
-    private func change(_ counter: borrowing Atomic<Int>, by difference: Int) {
-        counter.store(counter.load(ordering: .relaxed) + difference, ordering: .relaxed)
-    }
+    var hasTimers: Bool { counter.hasTimers }
 
     // MARK: Observers
 
@@ -78,37 +72,27 @@ final class ModeState: @unchecked Sendable {
     func add(_ source: RunLoopSource) {
         sourcesAdded += 1
         sources[ObjectIdentifier(source)] = (sourcesAdded, source)
-        change(items, by: 1)
+        counter.changeSources(by: 1)
     }
 
     func remove(_ source: RunLoopSource) {
-        if sources.removeValue(forKey: ObjectIdentifier(source)) != nil { change(items, by: -1) }
+        if sources.removeValue(forKey: ObjectIdentifier(source)) != nil { counter.changeSources(by: -1) }
     }
 
     func contains(_ source: RunLoopSource) -> Bool { sources[ObjectIdentifier(source)] != nil }
 
     func add(_ port: RunLoopPortSource) throws(RunLoopSystemCallError) {
         try ports.add(port)
-        change(items, by: 1)
+        counter.changeSources(by: 1)
     }
 
     func remove(_ port: RunLoopPortSource) {
         let count = ports.count
         ports.remove(port)
-        if ports.count < count { change(items, by: -1) }
+        if ports.count < count { counter.changeSources(by: -1) }
     }
 
     // MARK: Timers
-
-    func timerJoined() {
-        change(timers, by: 1)
-        change(items, by: 1)
-    }
-
-    func timerLeft() {
-        change(timers, by: -1)
-        change(items, by: -1)
-    }
 
     /// Until when a thread that runs in this mode may sleep.
     func sleepLimit() -> WaitLimit {

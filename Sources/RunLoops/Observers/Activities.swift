@@ -9,19 +9,19 @@ public struct RunLoopActivities: OptionSet, Hashable, Sendable, CustomStringConv
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
     /// A run begins; told once, before its first turn.
-    public static let entry = RunLoopActivities(rawValue: 1)
+    public static var entry: RunLoopActivities { RunLoopActivities(rawValue: 1) }
     /// A turn begins (step 2).
-    public static let beforeTimers = RunLoopActivities(rawValue: 2)
+    public static var beforeTimers: RunLoopActivities { RunLoopActivities(rawValue: 2) }
     /// Blocks and signalled sources are about to be served (step 3).
-    public static let beforeSources = RunLoopActivities(rawValue: 4)
+    public static var beforeSources: RunLoopActivities { RunLoopActivities(rawValue: 4) }
     /// The thread is about to sleep (step 7). No other callout follows before it has.
-    public static let beforeWaiting = RunLoopActivities(rawValue: 32)
+    public static var beforeWaiting: RunLoopActivities { RunLoopActivities(rawValue: 32) }
     /// The thread has slept and is awake (step 8).
-    public static let afterWaiting = RunLoopActivities(rawValue: 64)
+    public static var afterWaiting: RunLoopActivities { RunLoopActivities(rawValue: 64) }
     /// A run ends; told once, after its last turn.
-    public static let exit = RunLoopActivities(rawValue: 128)
+    public static var exit: RunLoopActivities { RunLoopActivities(rawValue: 128) }
     /// All of them, also those that later versions may add.
-    public static let all = RunLoopActivities(rawValue: 0x0FFF_FFFF)
+    public static var all: RunLoopActivities { RunLoopActivities(rawValue: 0x0FFF_FFFF) }
 
     /// The names of the known bits, in the order of a turn.
     public var description: String {

@@ -19,8 +19,9 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
     @exclusivity(unchecked) package var sequence: UInt64 = 0
     @exclusivity(unchecked) package var firePosition: Int32 = -1
     @exclusivity(unchecked) package var hardPosition: Int32 = -1
-    /// Which of the loop's buckets the timer is in; -1 for none.
-    @exclusivity(unchecked) var bucket: Int32 = -1
+    /// Where the loop keeps the timer, if it is in any mode. Not counted: the loop keeps its buckets, and the timer
+    /// keeps the loop.
+    @exclusivity(unchecked) var bucket: Unmanaged<TimerBucket>?
     /// Whether its callout is under way. The timer is in no heap then.
     @exclusivity(unchecked) var isFiring = false
     let base: RunLoopTimeBase
@@ -152,7 +153,7 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
 
     /// The loop takes the timer out of its heaps, which go by the dates, before they change.
     private func reschedule(_ owner: LoopCore?, _ change: () -> Void) {
-        guard let owner, bucket >= 0 else { return change() }
+        guard let owner, bucket != nil else { return change() }
         owner.reschedule(self, change)
     }
 }

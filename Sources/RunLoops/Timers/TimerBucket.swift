@@ -1,21 +1,34 @@
 /// The timers that are in the same modes and count on the same clock.
 ///
 /// A timer is in one bucket, however many modes it is in, so that it has one place in one heap; a mode looks at the
-/// few buckets that contain it. Guarded by the loop's lock.
+/// few buckets that contain it. Guarded by the loop's lock. A loop keeps its buckets until it dies.
 final class TimerBucket {
     let base: RunLoopTimeBase
     /// In the order in which they were joined; at least one.
     let modes: [RunLoopMode]
+    /// Of the first mode, and of the others.
+    private let counter: ItemCounter
+    private let otherCounters: [ItemCounter]
     @exclusivity(unchecked) var queue = TimerQueue<RunLoopTimer>()
 
-    init(base: RunLoopTimeBase, modes: [RunLoopMode]) {
+    init(base: RunLoopTimeBase, modes: [RunLoopMode], counters: [ItemCounter]) {
         self.base = base
         self.modes = modes
+        counter = counters[0]
+        otherCounters = Array(counters.dropFirst())
     }
 
+    @inline(__always)
     func contains(_ mode: RunLoopMode) -> Bool { modes.contains(mode) }
 
     func isFor(_ base: RunLoopTimeBase, _ modes: [RunLoopMode]) -> Bool {
         self.base == base && self.modes.count == modes.count && modes.allSatisfy(contains)
+    }
+
+    /// One more timer, or one less, in each of the modes.
+    @inline(__always)
+    func countTimers(_ difference: Int) {
+        counter.changeTimers(by: difference)
+        for other in otherCounters { other.changeTimers(by: difference) }
     }
 }
