@@ -1,106 +1,106 @@
 internal import Synchronization
 
-/// A closure that waits for its turn, for one mode, for several, or for the common ones.
-package final class Block: @unchecked Sendable {
-    /// The first (in general the only) mode, and the others.
-    let mode: RunLoopMode
-    let otherModes: [RunLoopMode]
-    package let body: () -> Void
-    let label: ItemLabel
-    /// The one put in before; written before the block is put in, read when it is taken out.
-    @exclusivity(unchecked) fileprivate var previous: Unmanaged<Block>?
-
-    package init(mode: RunLoopMode, otherModes: [RunLoopMode], label: ItemLabel, body: @escaping () -> Void) {
-        self.mode = mode
-        self.otherModes = otherModes
-        self.label = label
-        self.body = body
-    }
-
-    /// Whether it may run in `running`, which is marked as common or not.
-    package func mayRun(in running: RunLoopMode, isCommon: Bool) -> Bool {
-        if matches(mode, running, isCommon) { return true }
-        return otherModes.contains { matches($0, running, isCommon) }
-    }
-
-    private func matches(_ mode: RunLoopMode, _ running: RunLoopMode, _ isCommon: Bool) -> Bool {
-        mode == running || (isCommon && mode == .common)
-    }
-
-    var modes: [RunLoopMode] { [mode] + otherModes }
-}
-
-/// The blocks of a loop: any thread puts in, without a lock; the loop's thread takes out, first in, first out.
+/// The blocks of a loop: any thread puts in; the loop's thread takes all that is there at once, first in, first out.
+///
+/// A lock and a row of memory. A queue without locks would take an allocation a block and a reversal at the end; a
+/// lock that is held for ten instructions by posters, and once a drain by the loop, costs less
+/// (Documentation/Decisions/0008-posting.md).
 package final class BlockQueue: @unchecked Sendable {
-    /// The newest block, or the mark that the queue is closed. Each block holds a reference of its own while queued.
+    private let lock = Lock()
+    // Guarded by the lock.
+    @exclusivity(unchecked) private var incoming = BlockBuffer()
+    @exclusivity(unchecked) private var isClosed = false
+    /// Whether `incoming` has any; written with the lock held.
+    private let hasIncoming = Atomic<Bool>(false)
+
+    // The loop's thread alone.
+    /// Those that no run could run so far, oldest first.
+    @exclusivity(unchecked) private var waiting = BlockBuffer()
+    /// Empty memory, to be used again.
+    @exclusivity(unchecked) private var spare = BlockBuffer()
+    /// The mode that none of the waiting ones may run in: they need not be looked at again in it.
+    @exclusivity(unchecked) private var fruitless: (mode: RunLoopMode, isCommon: Bool)?
+
     package init() {}
-
-    private let newest = Atomic<UnsafeRawPointer?>(nil)
-    /// Taken from there, oldest first, waiting for a run in one of their modes. The loop's thread alone.
-    @exclusivity(unchecked) private(set) var waiting: [Block] = []
-
-    // SAFETY: an address that no block can have.
-    private static var closed: UnsafeRawPointer { UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped }
-
-    deinit { close() }
 
     /// Puts a block in; one that comes after the end is released unrun. Any thread.
     ///
-    /// Complexity: O(1).
-    package func push(_ block: Block) {
-        var old = newest.load(ordering: .relaxed)
-        let pointer = UnsafeRawPointer(Unmanaged.passRetained(block).toOpaque())
-        while true {
-            if old == Self.closed {
-                Unmanaged<Block>.fromOpaque(pointer).release()
-                return
-            }
-            block.previous = old.map { Unmanaged.fromOpaque($0) }
-            // sequentiallyConsistent: the block is there before the poster looks at the wake word; see WakeWord.
-            let (exchanged, found) = newest.compareExchange(
-                expected: old, desired: pointer, ordering: .sequentiallyConsistent)
-            if exchanged { return }
-            old = found
+    /// Complexity: O(1) amortised.
+    @inline(__always)
+    package func push(_ block: consuming Block) {
+        lock.lock()
+        if isClosed {
+            lock.unlock()
+            return
         }
-    }
-
-    /// Moves what other threads have put in to the end of what waits. The loop's thread.
-    package func absorb() {
-        guard newest.load(ordering: .sequentiallyConsistent) != nil else { return }
-        takeNew(leaving: nil)
+        incoming.append(block)
+        // sequentiallyConsistent: the block is there before the poster looks at the wake word; see WakeWord.
+        if !hasIncoming.load(ordering: .relaxed) { hasIncoming.store(true, ordering: .sequentiallyConsistent) }
+        lock.unlock()
     }
 
     /// Whether nothing waits and nothing was put in. The loop's thread.
-    package var isEmpty: Bool { waiting.isEmpty && newest.load(ordering: .sequentiallyConsistent) == nil }
+    @inline(__always)
+    package var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
 
-    /// All that waits, in order, for a drain that gives back what it does not run.
-    package func takeWaiting() -> [Block] {
+    /// Whether a block waits that may run in the mode. The loop's thread.
+    package func hasBlock(in mode: RunLoopMode, isCommon: Bool) -> Bool {
+        if isEmpty { return false }
         absorb()
-        defer { waiting = [] }
-        return waiting
+        return waiting.contains { $0.mayRun(in: mode, isCommon: isCommon) }
     }
 
-    /// Puts back what a drain did not run: before all that came during it.
-    package func putBack(_ blocks: [Block]) {
-        if waiting.isEmpty { waiting = blocks } else { waiting = blocks + waiting }
-    }
-
-    /// Releases all blocks unrun and those that will still come.
-    package func close() {
-        takeNew(leaving: Self.closed)
-        waiting = []
-    }
-
-    private func takeNew(leaving mark: UnsafeRawPointer?) {
-        guard let first = newest.exchange(mark, ordering: .sequentiallyConsistent), first != Self.closed else { return }
-        let start = waiting.count
-        var next: Unmanaged<Block>? = .fromOpaque(first)
-        while let reference = next {
-            let block = reference.takeRetainedValue()
-            next = block.previous
-            block.previous = nil
-            waiting.append(block)
+    /// Runs `body` with each block that may run in the mode, in order; the others keep their place. The loop's thread.
+    ///
+    /// Blocks that are put in meanwhile wait for the next drain, and a nested drain sees only those.
+    /// - Parameter isCommon: Asked anew for each block, since a callout may mark the mode.
+    @inline(__always)
+    package func drain(in mode: RunLoopMode, isCommon: () -> Bool, _ body: (borrowing Block) -> Void) {
+        if isEmpty { return }
+        if !hasIncoming.load(ordering: .sequentiallyConsistent), let fruitless, fruitless == (mode, isCommon()) {
+            return
         }
-        waiting[start...].reverse()
+        absorb()
+        var batch = BlockBuffer()
+        swap(&batch, &waiting)
+        swap(&waiting, &spare)
+        var kept = BlockBuffer()
+        while let block = batch.next() {
+            if block.mayRun(in: mode, isCommon: isCommon()) { body(block) } else { kept.append(block) }
+        }
+        batch.reset()
+        // What a nested drain has kept came later, and has not been looked at here.
+        fruitless = kept.isEmpty || !waiting.isEmpty ? nil : (mode, isCommon())
+        kept.append(all: &waiting)
+        swap(&waiting, &kept)
+        swap(&spare, &batch)
+    }
+
+    /// Releases all blocks unrun, and those that will still come.
+    package func close() {
+        var waste = BlockBuffer()
+        lock.withLock {
+            isClosed = true
+            swap(&waste, &incoming)
+        }
+        waiting = BlockBuffer()
+    }
+
+    /// Moves what was put in to the end of what waits.
+    private func absorb() {
+        guard hasIncoming.load(ordering: .sequentiallyConsistent) else { return }
+        fruitless = nil
+        if waiting.isEmpty { waiting.reset() }
+        lock.lock()
+        hasIncoming.store(false, ordering: .sequentiallyConsistent)
+        if waiting.isEmpty {
+            swap(&incoming, &waiting)
+            lock.unlock()
+        } else {
+            var taken = BlockBuffer()
+            swap(&taken, &incoming)
+            lock.unlock()
+            waiting.append(all: &taken)
+        }
     }
 }

@@ -32,27 +32,16 @@ extension Engine {
 
     /// Runs the blocks that may run in the mode, first in, first out; the others keep their place. Blocks that come
     /// meanwhile wait for the next drain, and a nested run sees only those.
+    @inline(__always)
     func runBlocks(_ state: ModeState) {
         if blocks.isEmpty { return }
-        let batch = blocks.takeWaiting()
-        var kept: [Block] = []
-        for block in batch {
-            // Asked anew each time: a callout may mark the mode as common.
-            if block.mayRun(in: state.mode, isCommon: state.isCommon) {
-                callOut(.block, block.label) { RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(block.body) }
-            } else {
-                kept.append(block)
-            }
+        blocks.drain(in: state.mode, isCommon: { state.isCommon }) { block in
+            callOut(.block, block.label) { RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(block.body) }
         }
-        blocks.putBack(kept)
     }
 
     /// Whether a block waits that could run in the mode.
-    func hasBlock(for state: ModeState) -> Bool {
-        if blocks.isEmpty { return false }
-        blocks.absorb()
-        return blocks.waiting.contains { $0.mayRun(in: state.mode, isCommon: state.isCommon) }
-    }
+    func hasBlock(for state: ModeState) -> Bool { blocks.hasBlock(in: state.mode, isCommon: state.isCommon) }
 
     /// Performs the signalled sources of the mode in ascending order, or only the first, and says whether the last one
     /// looked at was performed.

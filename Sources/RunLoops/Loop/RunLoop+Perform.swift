@@ -15,7 +15,7 @@ extension RunLoop {
         in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () -> Void
     ) {
-        post([], mode, wake, ItemLabel(nil, fileID, line), body)
+        post(nil, mode, wake, fileID, line, body)
     }
 
     /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`.
@@ -26,7 +26,7 @@ extension RunLoop {
         _ body: @escaping @Sendable () -> Void
     ) {
         guard let first = modes.first else { return }
-        post(Array(modes.dropFirst()), first, wake, ItemLabel(nil, fileID, line), body)
+        post(modes.count > 1 ? Array(modes.dropFirst()) : nil, first, wake, fileID, line, body)
     }
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in `mode`.
@@ -54,7 +54,7 @@ extension RunLoop {
             "performLocally was called on thread \(SystemCalls.threadID) for the loop of thread \(engine.threadID): use perform with a @Sendable closure to reach another thread."
         )
         guard let first = modes.first else { return }
-        post(Array(modes.dropFirst()), first, wake, ItemLabel(nil, fileID, line), body)
+        post(modes.count > 1 ? Array(modes.dropFirst()) : nil, first, wake, fileID, line, body)
     }
 
     /// Runs a closure on the main actor, in the next turn of the main loop in `mode`.
@@ -79,10 +79,11 @@ extension RunLoop {
     }
 
     private func post(
-        _ otherModes: [Mode], _ mode: Mode, _ wake: Bool, _ label: ItemLabel, _ body: @escaping () -> Void
+        _ otherModes: [Mode]?, _ mode: Mode, _ wake: Bool, _ fileID: StaticString, _ line: UInt,
+        _ body: @escaping () -> Void
     ) {
         engine.checkNotForked()
-        engine.blocks.push(Block(mode: mode, otherModes: otherModes, label: label, body: body))
+        engine.blocks.push(Block(mode: mode, otherModes: otherModes, fileID: fileID, line: line, body: body))
         if wake { engine.wakeUp() }
     }
 }

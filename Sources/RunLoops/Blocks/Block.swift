@@ -1,0 +1,107 @@
+/// A closure that waits for its turn, for one mode, for several, or for the common ones.
+package struct Block {
+    package let body: () -> Void
+    /// The first (in general the only) mode, and the others.
+    let mode: RunLoopMode
+    let otherModes: [RunLoopMode]?
+    // Where it was added, taken apart so that a block takes 40 bytes.
+    private let file: UnsafePointer<UInt8>
+    private let line: UInt32
+
+    /// `fileID` is that of a literal, which lives for ever.
+    package init(
+        mode: RunLoopMode, otherModes: [RunLoopMode]?, fileID: StaticString, line: UInt, body: @escaping () -> Void
+    ) {
+        self.body = body
+        self.mode = mode
+        self.otherModes = otherModes
+        file = fileID.utf8Start
+        self.line = UInt32(clamping: line)
+    }
+
+    /// Whether it may run in `running`, which is marked as common or not.
+    @inline(__always)
+    package func mayRun(in running: RunLoopMode, isCommon: Bool) -> Bool {
+        if matches(mode, running, isCommon) { return true }
+        return otherModes?.contains { matches($0, running, isCommon) } ?? false
+    }
+
+    @inline(__always)
+    private func matches(_ mode: RunLoopMode, _ running: RunLoopMode, _ isCommon: Bool) -> Bool {
+        mode == running || (isCommon && mode == .common)
+    }
+
+    var modes: [RunLoopMode] { [mode] + (otherModes ?? []) }
+
+    var label: ItemLabel { .text("\(String(cString: file)):\(line)") }
+}
+
+/// Blocks in a row of memory: put in at the end, each moved out once, in order.
+struct BlockBuffer: ~Copyable {
+    // SAFETY: initialised from `first` up to `end`.
+    private var base: UnsafeMutablePointer<Block> = .allocate(capacity: 0)
+    private var capacity = 0
+    private var first = 0
+    private var end = 0
+
+    init() {}
+
+    deinit {
+        (base + first).deinitialize(count: end - first)
+        base.deallocate()
+    }
+
+    var isEmpty: Bool { first == end }
+    var count: Int { end - first }
+
+    @inline(__always)
+    mutating func append(_ block: consuming Block) {
+        if end == capacity { grow() }
+        (base + end).initialize(to: block)
+        end += 1
+    }
+
+    /// The first one, which leaves.
+    @inline(__always)
+    mutating func next() -> Block? {
+        if isEmpty { return nil }
+        first += 1
+        return (base + first - 1).move()
+    }
+
+    /// Moves all of `other` to the end of this one.
+    mutating func append(all other: inout BlockBuffer) {
+        while let block = other.next() { append(block) }
+        other.reset()
+    }
+
+    /// Starts at the beginning of the memory again. A burst's memory is given back.
+    ///
+    /// Precondition: empty.
+    mutating func reset() {
+        first = 0
+        end = 0
+        if capacity > 4096 {
+            base.deallocate()
+            base = .allocate(capacity: 0)
+            capacity = 0
+        }
+    }
+
+    func contains(where condition: (borrowing Block) -> Bool) -> Bool {
+        for index in first..<end where condition(base[index]) { return true }
+        return false
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        let larger = max(16, capacity * 2)
+        let new = UnsafeMutablePointer<Block>.allocate(capacity: larger)
+        new.moveInitialize(from: base + first, count: count)
+        base.deallocate()
+        base = new
+        capacity = larger
+        end = count
+        first = 0
+    }
+}
