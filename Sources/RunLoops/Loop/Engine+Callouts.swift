@@ -61,14 +61,13 @@ extension Engine {
         places.removeAll { !$0.isPresent || !$0.element.isSignalled }
         if places.count > 1 {
             places.sort { ($0.element.order, $0.element.signalStamp) < ($1.element.order, $1.element.signalStamp) }
+            // A nested run must find those whose turn has not come. Those that are performed here are passed over then.
+            for later in places.dropFirst() { later.enqueue() }
         }
         var handled = false
-        for (index, place) in places.enumerated() {
+        for place in places {
             handled = perform(place.element)
-            if handled, onlyOne {
-                for later in places[(index + 1)...] where later.element.isSignalled { later.enqueue() }
-                break
-            }
+            if handled, onlyOne { break }
         }
         return handled
     }
