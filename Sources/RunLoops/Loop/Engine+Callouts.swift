@@ -79,8 +79,7 @@ extension Engine {
     }
 
     /// Calls the port sources of one ready descriptor. Whether there was one.
-    func servePort(_ state: ModeState) -> Bool {
-        guard let event = state.ready.next() else { return false }
+    func servePort(_ state: ModeState, _ event: ReadyDescriptor) -> Bool {
         guard let (first, others) = lock.withLock({ state.ports.sources(of: event) }) else { return false }
         var handled = servePort(first, event.events)
         for source in others { handled = servePort(source, event.events) || handled }

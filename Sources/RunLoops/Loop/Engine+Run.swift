@@ -34,13 +34,13 @@ struct Run {
     var onlyPolls: Bool { limit == .min }
 }
 
-/// What a turn has found to do at step 9.
-enum Cause: Equatable {
+/// What a turn has found to do at step 9, and taken: a nested run that is begun before step 9 does not find it again.
+enum Cause {
+    /// Nothing, or a wake-up, which has nothing to do but its turn.
     case nothing
-    case wakeUp
     case timers
     case mainQueue
-    case port
+    case port(ReadyDescriptor)
 }
 
 extension Engine {
@@ -53,9 +53,7 @@ extension Engine {
             SystemCalls.threadID == threadID,
             "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run that of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
         )
-        guard let state = lock.withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(state) else {
-            return .finished
-        }
+        guard let state = stateToRun(mode), !isEmpty(state) else { return .finished }
         let outerMode = enter(state)
         let outer = wakeWord.beginRun()
         defer {
@@ -96,9 +94,8 @@ extension Engine {
         run.didMainQueue = false
         switch cause.unsafelyUnwrapped {  // 9
         case .nothing: break
-        case .wakeUp: wakeWord.serveWakeUp()
         case .timers: fireTimers(state)
-        case .port: handled = servePort(state) || handled
+        case .port(let event): handled = servePort(state, event) || handled
         case .mainQueue:
             if let mainQueue {
                 serveMainQueue(mainQueue)
@@ -129,6 +126,14 @@ extension Engine {
         if !state.hasNoItems { return false }
         if mainQueue != nil, state.isCommon, !isInMainQueue { return false }
         return !hasBlock(for: state)
+    }
+
+    /// The mode, if something was added to it: an item, or a block that names it.
+    private func stateToRun(_ mode: RunLoopMode) -> ModeState? {
+        lock.withLock {
+            if isDead { return nil }
+            return existingMode(mode) ?? (blocks.hasBlock(in: mode, isCommon: false) ? makeMode(mode) : nil)
+        }
     }
 
     // MARK: Entering and leaving

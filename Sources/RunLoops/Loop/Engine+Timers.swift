@@ -71,6 +71,8 @@ extension Engine {
     private func enqueue(_ timer: RunLoopTimer, in bucket: TimerBucket) {
         timerSequence += 1
         timer.sequence = timerSequence
+        // Most timers are of the future. One that is due has been ready since now, not since its date.
+        if timer.fire <= lastLook, bucket.queue.firstDate > lastLook { bucket.readySince = kernel.now(bucket.base) }
         bucket.queue.insert(timer)
         if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] { kernel.wake() }
     }
@@ -122,11 +124,13 @@ extension Engine {
     func dueSince(_ state: ModeState) -> Int64? {
         var since: Int64?
         let now = kernel.now(.monotonic)
+        lastLook = now
         for bucket in state.timerBuckets {
             let date = bucket.queue.firstDate
             if date == .max { continue }
-            let late = (bucket.base == .monotonic ? now : kernel.now(bucket.base)).clampedAdding(-date)
-            if late >= 0 { since = min(since ?? .max, now.clampedAdding(-late)) }
+            let bucketNow = bucket.base == .monotonic ? now : kernel.now(bucket.base)
+            if date > bucketNow { continue }
+            since = min(since ?? .max, now - (bucketNow - max(date, bucket.readySince)))
         }
         return since
     }

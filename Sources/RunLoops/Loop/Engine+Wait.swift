@@ -94,8 +94,9 @@ extension Engine {
     private func first(_ run: Run) -> Cause? {
         var cause: Cause?
         var since = Int64.max
-        if let wakeUp = wakeWord.wakeUp {
-            cause = .wakeUp
+        let wakeUp = wakeWord.wakeUp
+        if let wakeUp {
+            cause = .nothing
             since = wakeUp
         }
         if let due = timersDueSince(run.state), due < since {
@@ -103,11 +104,12 @@ extension Engine {
             since = due
         }
         if let head = run.state.ready.peek, run.state.ready.since < since {
-            if head.token != Self.mainQueueToken { return .port }
             _ = run.state.ready.next()
+            if head.token != Self.mainQueueToken { return .port(head) }
             // Step 6 may have been there before.
             if run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
         }
+        if wakeUp == since { wakeWord.serveWakeUp() }
         return cause
     }
 }

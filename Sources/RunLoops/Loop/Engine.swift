@@ -15,6 +15,8 @@ package final class Engine: LoopCore, @unchecked Sendable {
     /// Never removed; empty ones are reused by mode and clock.
     @exclusivity(unchecked) var timerBuckets: [TimerBucket] = []
     @exclusivity(unchecked) var timerSequence: UInt64 = 0
+    /// When the timers were last looked at, on the monotonic clock: a lower bound of now without asking.
+    @exclusivity(unchecked) var lastLook = Int64.min
     /// Timers whose callouts are under way, innermost last.
     @exclusivity(unchecked) var firingTimers: [RunLoopTimer] = []
     /// The mode the thread sleeps in, while it does, and until when: who brings something earlier has to wake it.

@@ -11,6 +11,9 @@ final class TimerBucket {
     private let otherCounters: [ItemCounter]
     @exclusivity(unchecked) var queue = TimerQueue<RunLoopTimer>()
 
+    /// When a timer was put in that was due already, with none before it: who has been ready longest goes first.
+    @exclusivity(unchecked) var readySince = Int64.min
+
     init(base: RunLoopTimeBase, modes: [RunLoopMode], counters: [ItemCounter]) {
         self.base = base
         self.modes = modes

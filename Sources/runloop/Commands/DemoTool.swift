@@ -1,0 +1,75 @@
+import ArgumentParser
+import Glibc
+
+/// `runloop demo`.
+struct DemoTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "One loop on the main thread, with real input.",
+        discussion: """
+            On a terminal: a live screen, with keys. Otherwise: one line for each step of each turn, with its number:
+            1 entry, 2 before timers, 3 before sources, 4 blocks, 5 signalled sources, 6 main queue had work, 7 before \
+            waiting, 8 after waiting, 9 what woke it, 10 blocks and result, 11 exit.
+
+            Without --for, the end of input ends it; so does the key q, or a line with nothing but q.
+            """)
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("How long: 3s, 500ms, 1.5s, 2m.", valueName: "duration"))
+    var length: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The interval of the two clock timers. (default: 500ms on a terminal, otherwise 250ms)",
+            valueName: "duration"))
+    var every: DurationArgument?
+
+    @Flag(help: "One line for each step, on a terminal too.")
+    var plain = false
+
+    func validate() throws {
+        if let every, every.duration < .milliseconds(1) {
+            throw ValidationError("--every must be at least 1ms.")
+        }
+    }
+
+    func run() throws {
+        // The main thread is the main actor's, and from here to the end it is the loop that runs on it.
+        try MainActor.assumeIsolated { try runOnMainActor() }
+    }
+
+    @MainActor
+    private func runOnMainActor() throws {
+        let environment = Environment()
+        let isLive = !plain && Terminal.isUsable(term: environment["TERM"])
+        let options = DemoOptions(
+            length: length?.duration,
+            interval: every?.duration ?? (isLive ? .milliseconds(500) : .milliseconds(250)),
+            errandInterval: isLive ? .milliseconds(1500) : .milliseconds(300),
+            isInteractive: isLive)
+        let output: any DemoOutput =
+            isLive
+            ? LiveOutput(
+                theme: environment.theme, keys: DemoCommand.allCases.map { (String($0.rawValue), $0.title) },
+                interval: options.interval)
+            : PlainOutput()
+
+        let demo = Demo(options: options, output: output)
+        let model = try demo.run()
+        print(Summary.lines(model).joined(separator: "\n"))
+        // As a shell would put it of a program that the signal had ended.
+        if let signal = demo.endingSignal { throw ExitCode(128 + signal) }
+    }
+}
+
+/// The variables of the environment that say what the terminal can do.
+private struct Environment {
+    subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    var theme: Theme {
+        // The first that is set decides, as in setlocale(3).
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { self[$0] }.first { !$0.isEmpty } ?? ""
+        let isUnicode = locale.lowercased().contains("utf-8") || locale.lowercased().contains("utf8")
+        // no-color.org: set and not empty.
+        return Theme(hasColour: (self["NO_COLOR"] ?? "").isEmpty, hasUnicode: isUnicode)
+    }
+}

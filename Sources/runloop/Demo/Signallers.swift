@@ -1,0 +1,19 @@
+import Synchronization
+
+/// Who signalled the source, in order; the source's perform takes them all.
+///
+/// Signals before a perform collapse into one, so what must not be lost is kept beside the source.
+final class Signallers: Sendable {
+    private let senders = Mutex<[Sender]>([])
+
+    /// Call before `signal()`: whoever performs then finds who it was.
+    func add(_ sender: Sender) { senders.withLock { $0.append(sender) } }
+
+    /// All of them, and none the next time.
+    func takeAll() -> [Sender] {
+        senders.withLock { senders in
+            defer { senders = [] }
+            return senders
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// Numbers and text in columns.
+///
+/// No Foundation, so the few formats that the demo needs are here.
+enum Format {
+    /// A fixed number of decimals, rounded towards zero: a time that has not come is not shown as come.
+    static func seconds(_ duration: Duration, decimals: Int = 3) -> String {
+        let (seconds, attoseconds) = duration.components
+        let isNegative = seconds < 0 || attoseconds < 0
+        let fraction = String(attoseconds.magnitude / 1_000_000_000)
+        let digits = String(repeating: "0", count: 9 - fraction.count) + fraction
+        return (isNegative ? "-" : "") + "\(seconds.magnitude).\(digits.prefix(decimals))"
+    }
+
+    /// A duration with the unit that suits it: `1.250 s`, `249.8 ms`, `13 us`.
+    static func short(_ duration: Duration) -> String {
+        if duration >= .seconds(1) { return seconds(duration) + " s" }
+        let microseconds = max(duration, .zero).components.attoseconds / 1_000_000_000_000
+        if microseconds >= 1000 { return "\(microseconds / 1000).\(microseconds % 1000 / 100) ms" }
+        return "\(microseconds) us"
+    }
+
+    /// The shortest exact way to write a duration that was asked for: `500 ms`, `3 s`.
+    static func asked(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        if attoseconds == 0 { return "\(seconds) s" }
+        let milliseconds = attoseconds / 1_000_000_000_000_000
+        let isWhole = attoseconds % 1_000_000_000_000_000 == 0
+        return isWhole && seconds == 0 ? "\(milliseconds) ms" : short(duration)
+    }
+
+    /// One decimal, of 100.
+    static func percent(_ share: Double) -> String {
+        let tenths = Int(min(max(share, 0), 1) * 1000)
+        return "\(tenths / 10).\(tenths % 10) %"
+    }
+
+    /// `1 turn`, `2 turns`.
+    static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+    static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    static func aligned(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+
+    /// In quotation marks, with whatever could move a terminal's cursor written as an escape.
+    static func quoted(_ text: String) -> String { "\"" + text.unicodeScalars.map(visible).joined() + "\"" }
+
+    /// A scalar as something that takes known columns: others than the plainly narrow are written by number.
+    static func visible(_ scalar: Unicode.Scalar) -> String {
+        switch scalar.value {
+        case 0x22, 0x5C: "\\" + String(scalar)
+        case 0x20...0x7E, 0xA1...0xAC, 0xAE...0x2FF: String(scalar)
+        case 0x09: "\\t"
+        default: "\\u{" + String(scalar.value, radix: 16) + "}"
+        }
+    }
+}
