@@ -61,6 +61,7 @@ package final class BlockQueue: @unchecked Sendable {
             return
         }
         absorb()
+        let wasCommon = isCommon()
         var batch = BlockBuffer()
         swap(&batch, &waiting)
         swap(&waiting, &spare)
@@ -70,7 +71,7 @@ package final class BlockQueue: @unchecked Sendable {
         }
         batch.reset()
         // What a nested drain has kept came later, and has not been looked at here.
-        fruitless = kept.isEmpty || !waiting.isEmpty ? nil : (mode, isCommon())
+        fruitless = kept.isEmpty || !waiting.isEmpty ? nil : (mode, wasCommon)
         kept.append(all: &waiting)
         swap(&waiting, &kept)
         swap(&spare, &batch)

@@ -71,8 +71,12 @@ extension Engine {
     private func enqueue(_ timer: RunLoopTimer, in bucket: TimerBucket) {
         timerSequence += 1
         timer.sequence = timerSequence
-        // Most timers are of the future. One that is due has been ready since now, not since its date.
-        if timer.fire <= lastLook, bucket.queue.firstDate > lastLook { bucket.readySince = kernel.now(bucket.base) }
+        // One that is put in late has been ready since now, not since its date: a wake-up that waits goes first.
+        if let wakeUp = wakeWord.wakeUp, timer.fire <= wakeUp, bucket.base == .monotonic,
+            bucket.queue.firstDate > wakeUp
+        {
+            bucket.readySince = kernel.now(.monotonic)
+        }
         bucket.queue.insert(timer)
         if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] { kernel.wake() }
     }
@@ -124,7 +128,6 @@ extension Engine {
     func dueSince(_ state: ModeState) -> Int64? {
         var since: Int64?
         let now = kernel.now(.monotonic)
-        lastLook = now
         for bucket in state.timerBuckets {
             let date = bucket.queue.firstDate
             if date == .max { continue }
@@ -155,6 +158,8 @@ extension Engine {
         var lateness: [RunLoopTimeBase: Int64] = [:]
         for bucket in state.timerBuckets {
             let now = kernel.now(bucket.base)
+            // What is not collected now goes behind all that waits already.
+            bucket.readySince = now
             if bucket.queue.firstDate > now { continue }
             bucket.queue.collectDue(at: now, into: &due)
             if bucket.base != .monotonic { lateness[bucket.base] = kernel.now(.monotonic) - now }

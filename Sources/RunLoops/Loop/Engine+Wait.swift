@@ -1,7 +1,7 @@
 // Sleeping, and finding out what there is to do. The loop's thread.
 //
-// Who has been ready longest goes first: a wake-up since it was called, a timer since it was due, a descriptor since it
-// was found ready. That one rule keeps any kind of item from starving another, and is what an epoll with all of them in
+// Who has been ready longest goes first: a wake-up since it was called, a timer since it was due (or timers were served
+// last), a descriptor since the look before the one that found it. That one rule keeps any kind of item from starving another, and is what an epoll with all of them in
 // it would do (Documentation/Decisions/0004-who-goes-first.md).
 
 extension Engine {
@@ -39,7 +39,9 @@ extension Engine {
     /// Step 6: the main queue before all others, unless it was the last to be served.
     func mainQueueGoesFirst(_ run: Run) -> Bool {
         guard run.servesMainQueue, !run.didMainQueue, let mainQueue else { return false }
-        return mainQueue.takeReadiness()
+        guard mainQueue.takeReadiness() else { return false }
+        mainQueueSince = .max
+        return true
     }
 
     // MARK: Looking and sleeping
@@ -64,7 +66,7 @@ extension Engine {
                 return (limit, state.hasTimers && dueSince(state) != nil)
             }
             limit.monotonic = min(limit.monotonic, run.limit)
-            let isReady = isDue || wakeWord.wakeUp != nil || !state.ready.isEmpty
+            let isReady = isDue || wakeWord.wakeUp != nil || !state.ready.isEmpty || (run.servesMainQueue && mainQueueSince != .max)
             look(state, waiting: !isReady, until: limit)
             if let cause = first(run) { return cause }
             if run.limit <= kernel.now(.monotonic) { return .nothing }
@@ -76,18 +78,19 @@ extension Engine {
         guard state.ready.isEmpty else { return }
         state.ports.readiness.wait(waiting, until: limit, into: &fetched)
         if fetched.isEmpty { return }
-        putMainQueueLast()
-        // The instant is only compared with those of timers and wake-ups. Without any now, whatever comes is younger.
-        let hasRivals = state.hasTimers || wakeWord.wakeUp != nil
-        state.ready.replace(with: &fetched, since: hasRivals ? kernel.now(.monotonic) : .min)
+        takeMainQueueEvent(state)
+        if fetched.isEmpty { return }
+        // The kernel does not say since when. The look before did not find them; they may have been ready ever since.
+        state.ready.replace(with: &fetched, since: lastLook)
+        // Only compared with timers and wake-ups: without any, whatever comes is younger.
+        if state.hasTimers || wakeWord.wakeUp != nil { lastLook = kernel.now(.monotonic) }
     }
 
-    /// The main queue goes after all that was ready with it, as in Core Foundation, which asks for it last.
-    private func putMainQueueLast() {
-        guard mainQueue != nil, fetched.count > 1,
-            let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken })
-        else { return }
-        fetched.append(fetched.remove(at: index))
+    /// The main queue goes after all that is ready with it, as in Core Foundation, which asks for it last.
+    private func takeMainQueueEvent(_ state: ModeState) {
+        guard mainQueue != nil, let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken }) else { return }
+        fetched.remove(at: index)
+        mainQueueSince = min(mainQueueSince, kernel.now(.monotonic))
     }
 
     /// Who has been ready longest.
@@ -103,11 +106,13 @@ extension Engine {
             cause = .timers
             since = due
         }
-        if let head = run.state.ready.peek, run.state.ready.since < since {
-            _ = run.state.ready.next()
-            if head.token != Self.mainQueueToken { return .port(head) }
+        if !run.state.ready.isEmpty, run.state.ready.since < since, run.state.ready.since < mainQueueSince {
+            return run.state.ready.next().map { .port($0) }
+        }
+        if run.servesMainQueue, mainQueueSince < since {
+            mainQueueSince = .max
             // Step 6 may have been there before.
-            if run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
+            if mainQueue?.takeReadiness() == true { return .mainQueue }
         }
         if wakeUp == since { wakeWord.serveWakeUp() }
         return cause

@@ -15,8 +15,6 @@ package final class Engine: LoopCore, @unchecked Sendable {
     /// Never removed; empty ones are reused by mode and clock.
     @exclusivity(unchecked) var timerBuckets: [TimerBucket] = []
     @exclusivity(unchecked) var timerSequence: UInt64 = 0
-    /// When the timers were last looked at, on the monotonic clock: a lower bound of now without asking.
-    @exclusivity(unchecked) var lastLook = Int64.min
     /// Timers whose callouts are under way, innermost last.
     @exclusivity(unchecked) var firingTimers: [RunLoopTimer] = []
     /// The mode the thread sleeps in, while it does, and until when: who brings something earlier has to wake it.
@@ -40,6 +38,10 @@ package final class Engine: LoopCore, @unchecked Sendable {
     let mainQueue: MainQueue?
     /// Work of the main queue must not be begun inside work of the main queue.
     @exclusivity(unchecked) var isInMainQueue = false
+    /// When descriptors were found last while there was something to compare them with.
+    @exclusivity(unchecked) var lastLook = Int64.min
+    /// When the main queue was found to have work; `Int64.max` while it was not.
+    @exclusivity(unchecked) var mainQueueSince = Int64.max
     /// Kept from one turn to the next, so that a turn makes no arrays.
     @exclusivity(unchecked) var fetched: [ReadyDescriptor] = []
     @exclusivity(unchecked) var dueTimers: [RunLoopTimer] = []

@@ -11,7 +11,8 @@ final class TimerBucket {
     private let otherCounters: [ItemCounter]
     @exclusivity(unchecked) var queue = TimerQueue<RunLoopTimer>()
 
-    /// When a timer was put in that was due already, with none before it: who has been ready longest goes first.
+    /// When the timers were served last, or when one was put in that was due already, with none before it: who has been
+    /// ready longest goes first.
     @exclusivity(unchecked) var readySince = Int64.min
 
     init(base: RunLoopTimeBase, modes: [RunLoopMode], counters: [ItemCounter]) {

@@ -1,0 +1,15 @@
+// A run in a mode of its own: nothing but the answer gets in between.
+
+import Dispatch
+import RunLoops
+
+let awaitingAnswer: RunLoop.Mode = "org.example.awaiting-answer"
+let answer = RunLoop.Source.mainActor { _ in print("the answer is there") }
+RunLoop.main.add(answer, in: awaitingAnswer)
+
+DispatchQueue.global().async {
+    answer.signal()
+    RunLoop.main.wakeUp()
+}
+let result = RunLoop.main.run(mode: awaitingAnswer, for: .seconds(5), returnAfterSourceHandled: true)
+print(result == .handledSource ? "in time" : "nobody has answered")
