@@ -62,7 +62,7 @@ extension Engine {
         }
         var run = Run(
             state: state, limit: limit, returnsAfterSource: returnAfterSourceHandled,
-            servesMainQueue: beginsMainQueue(state))
+            servesMainQueue: watchesMainQueue(state))
         tracer?.trace(.runBegins(mode))
         tell(.entry, state)
         var result: RunLoopRunResult? = takeStop() ? .stopped : nil
@@ -98,7 +98,7 @@ extension Engine {
         case .port(let event): handled = servePort(state, event) || handled
         case .mainQueue:
             if let mainQueue {
-                serveMainQueue(mainQueue)
+                serveMainQueue(mainQueue, state)
                 handled = true
                 run.didMainQueue = true
             }

@@ -50,7 +50,9 @@ extension Engine {
     private func leave(_ timer: RunLoopTimer) {
         timer.bucket?._withUnsafeGuaranteedRef { bucket in
             bucket.countTimers(-1)
-            if !timer.isFiring { bucket.queue.remove(timer) }
+            if timer.isFiring { return }
+            if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { timerGoes(timer, bucket) }
+            bucket.queue.remove(timer)
         }
         timer.bucket = nil
     }
@@ -71,14 +73,26 @@ extension Engine {
     private func enqueue(_ timer: RunLoopTimer, in bucket: TimerBucket) {
         timerSequence += 1
         timer.sequence = timerSequence
-        // One that is put in late has been ready since now, not since its date: a wake-up that waits goes first.
-        if let wakeUp = wakeWord.wakeUp, timer.fire <= wakeUp, bucket.base == .monotonic,
-            bucket.queue.firstDate > wakeUp
-        {
-            bucket.readySince = kernel.now(.monotonic)
-        }
+        if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { timerComes(timer, bucket) }
         bucket.queue.insert(timer)
         if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] { kernel.wake() }
+    }
+
+    // A wake-up waits, or has left its place in some mode: only then does it matter who came first.
+
+    @inline(never)
+    private func timerComes(_ timer: RunLoopTimer, _ bucket: TimerBucket) {
+        let wakeUp = wakeWord.wakeUp ?? lastWakeUp
+        guard timer.base == .monotonic, timer.fire <= wakeUp, bucket.queue.firstDate > wakeUp else { return }
+        let now = kernel.now(.monotonic)
+        for mode in bucket.modes { existingMode(mode)?.turnstile.lateTimer(now) }
+    }
+
+    @inline(never)
+    private func timerGoes(_ timer: RunLoopTimer, _ bucket: TimerBucket) {
+        let wakeUp = wakeWord.wakeUp ?? lastWakeUp
+        guard timer.base == .monotonic, timer.fire <= wakeUp, bucket.queue.firstDate == timer.fire else { return }
+        for mode in bucket.modes { existingMode(mode)?.turnstile.firstTimerLeaves(timer.fire) }
     }
 
     /// Changes a timer's dates or a port's events.
@@ -87,6 +101,7 @@ extension Engine {
         switch unsafeDowncast(item, to: RunLoopItem.self).byKind {
         case .timer(let timer):
             guard let bucket = timer.bucket?.takeUnretainedValue(), !timer.isFiring else { return change() }
+            if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { timerGoes(timer, bucket) }
             bucket.queue.remove(timer)
             change()
             enqueue(timer, in: bucket)
@@ -133,9 +148,13 @@ extension Engine {
             if date == .max { continue }
             let bucketNow = bucket.base == .monotonic ? now : kernel.now(bucket.base)
             if date > bucketNow { continue }
-            since = min(since ?? .max, now - (bucketNow - max(date, bucket.readySince)))
+            since = min(since ?? .max, now - (bucketNow - date))
         }
-        return since
+        guard let since else {
+            state.turnstile.foundNoTimers()
+            return nil
+        }
+        return state.turnstile.timersSince(since)
     }
 
     // MARK: Firing
@@ -155,11 +174,10 @@ extension Engine {
     }
 
     private func collectDue(_ state: ModeState, into due: inout [RunLoopTimer]) {
+        state.turnstile.servedTimers(kernel.now(.monotonic))
         var lateness: [RunLoopTimeBase: Int64] = [:]
         for bucket in state.timerBuckets {
             let now = kernel.now(bucket.base)
-            // What is not collected now goes behind all that waits already.
-            bucket.readySince = now
             if bucket.queue.firstDate > now { continue }
             bucket.queue.collectDue(at: now, into: &due)
             if bucket.base != .monotonic { lateness[bucket.base] = kernel.now(.monotonic) - now }

@@ -10,8 +10,10 @@ extension Engine {
 
     // MARK: The main queue
 
-    /// Whether a run in this mode does the main queue's work; asked when it begins.
-    func beginsMainQueue(_ state: ModeState) -> Bool {
+    /// Whether a run in this mode does the main queue's work; asked when it begins, and after such work, since a run
+    /// nested in that stops watching.
+    @discardableResult
+    func watchesMainQueue(_ state: ModeState) -> Bool {
         guard let mainQueue else { return false }
         let serves = state.isCommon && !isInMainQueue
         let isWatched = state.watchesMainQueue
@@ -39,9 +41,7 @@ extension Engine {
     /// Step 6: the main queue before all others, unless it was the last to be served.
     func mainQueueGoesFirst(_ run: Run) -> Bool {
         guard run.servesMainQueue, !run.didMainQueue, let mainQueue else { return false }
-        guard mainQueue.takeReadiness() else { return false }
-        mainQueueSince = .max
-        return true
+        return mainQueue.takeReadiness()
     }
 
     // MARK: Looking and sleeping
@@ -66,7 +66,7 @@ extension Engine {
                 return (limit, state.hasTimers && dueSince(state) != nil)
             }
             limit.monotonic = min(limit.monotonic, run.limit)
-            let isReady = isDue || wakeWord.wakeUp != nil || !state.ready.isEmpty || (run.servesMainQueue && mainQueueSince != .max)
+            let isReady = isDue || wakeWord.wakeUp != nil || !state.ready.isEmpty
             look(state, waiting: !isReady, until: limit)
             if let cause = first(run) { return cause }
             if run.limit <= kernel.now(.monotonic) { return .nothing }
@@ -75,6 +75,7 @@ extension Engine {
 
     /// Asks the kernel what is ready, unless something that it said is still to be served.
     private func look(_ state: ModeState, waiting: Bool, until limit: WaitLimit) {
+        foundMainQueue = false
         guard state.ready.isEmpty else { return }
         state.ports.readiness.wait(waiting, until: limit, into: &fetched)
         if fetched.isEmpty { return }
@@ -90,31 +91,38 @@ extension Engine {
     private func takeMainQueueEvent(_ state: ModeState) {
         guard mainQueue != nil, let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken }) else { return }
         fetched.remove(at: index)
-        mainQueueSince = min(mainQueueSince, kernel.now(.monotonic))
+        foundMainQueue = true
     }
 
     /// Who has been ready longest.
     private func first(_ run: Run) -> Cause? {
+        let state = run.state
         var cause: Cause?
         var since = Int64.max
         let wakeUp = wakeWord.wakeUp
         if let wakeUp {
             cause = .nothing
-            since = wakeUp
+            since = state.turnstile.wakeUpSince(wakeUp)
         }
-        if let due = timersDueSince(run.state), due < since {
+        if let due = timersDueSince(state), due < since {
             cause = .timers
             since = due
         }
-        if !run.state.ready.isEmpty, run.state.ready.since < since, run.state.ready.since < mainQueueSince {
-            return run.state.ready.next().map { .port($0) }
-        }
-        if run.servesMainQueue, mainQueueSince < since {
-            mainQueueSince = .max
-            // Step 6 may have been there before.
-            if mainQueue?.takeReadiness() == true { return .mainQueue }
-        }
-        if wakeUp == since { wakeWord.serveWakeUp() }
+        if !state.ready.isEmpty, state.ready.since < since { return state.ready.next().map { .port($0) } }
+        if case .nothing = cause, let wakeUp { serveWakeUp(wakeUp, state) }
+        state.turnstile.passedWakeUps(before: since)
+        // Unlike the others this one may be wrong: step 6 was there before, or another loop drains the queue.
+        if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
         return cause
+    }
+
+    /// Takes the wake-up for the turn of this mode. The others keep its place.
+    private func serveWakeUp(_ date: Int64, _ state: ModeState) {
+        wakeWord.serveWakeUp()
+        lock.withLock {
+            lastWakeUp = date
+            for other in modes where other !== state { other.turnstile.wakeUpServedElsewhere(date) }
+        }
+        state.turnstile.passedWakeUps(before: .max)
     }
 }

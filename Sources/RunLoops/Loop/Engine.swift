@@ -15,6 +15,8 @@ package final class Engine: LoopCore, @unchecked Sendable {
     /// Never removed; empty ones are reused by mode and clock.
     @exclusivity(unchecked) var timerBuckets: [TimerBucket] = []
     @exclusivity(unchecked) var timerSequence: UInt64 = 0
+    /// The wake-up that was served last, by when it was called.
+    @exclusivity(unchecked) var lastWakeUp = Int64.min
     /// Timers whose callouts are under way, innermost last.
     @exclusivity(unchecked) var firingTimers: [RunLoopTimer] = []
     /// The mode the thread sleeps in, while it does, and until when: who brings something earlier has to wake it.
@@ -40,8 +42,8 @@ package final class Engine: LoopCore, @unchecked Sendable {
     @exclusivity(unchecked) var isInMainQueue = false
     /// When descriptors were found last while there was something to compare them with.
     @exclusivity(unchecked) var lastLook = Int64.min
-    /// When the main queue was found to have work; `Int64.max` while it was not.
-    @exclusivity(unchecked) var mainQueueSince = Int64.max
+    /// Whether the last look at the descriptors has found work in the main queue.
+    @exclusivity(unchecked) var foundMainQueue = false
     /// Kept from one turn to the next, so that a turn makes no arrays.
     @exclusivity(unchecked) var fetched: [ReadyDescriptor] = []
     @exclusivity(unchecked) var dueTimers: [RunLoopTimer] = []

@@ -24,6 +24,9 @@ final class ModeState: @unchecked Sendable {
     let counter = ItemCounter()
     private let common = Atomic<Bool>(false)
 
+    /// Part guarded by the lock, part the loop's thread's own.
+    @exclusivity(unchecked) var turnstile = Turnstile()
+
     /// Events fetched and not yet served, and when they were fetched. The loop's thread's own.
     @exclusivity(unchecked) var ready = ReadyPorts()
     /// Whether the main queue's descriptor is in the readiness. The loop's thread's own.
@@ -117,8 +120,6 @@ struct ReadyPorts {
         served = 0
         self.since = since
     }
-
-    var peek: ReadyDescriptor? { isEmpty ? nil : events[served] }
 
     mutating func next() -> ReadyDescriptor? {
         if isEmpty { return nil }

@@ -11,10 +11,6 @@ final class TimerBucket {
     private let otherCounters: [ItemCounter]
     @exclusivity(unchecked) var queue = TimerQueue<RunLoopTimer>()
 
-    /// When the timers were served last, or when one was put in that was due already, with none before it: who has been
-    /// ready longest goes first.
-    @exclusivity(unchecked) var readySince = Int64.min
-
     init(base: RunLoopTimeBase, modes: [RunLoopMode], counters: [ItemCounter]) {
         self.base = base
         self.modes = modes
