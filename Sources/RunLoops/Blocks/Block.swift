@@ -93,6 +93,13 @@ struct BlockBuffer: ~Copyable {
         return false
     }
 
+    var picture: [String] {
+        (first..<end).map { index in
+            let block = (base + index).pointee
+            return "<Block \(block.label.text)>{\(block.modes.map(\.rawValue).joined(separator: ", "))}"
+        }
+    }
+
     @inline(never)
     private mutating func grow() {
         let larger = max(16, capacity * 2)

@@ -77,6 +77,9 @@ package final class BlockQueue: @unchecked Sendable {
         swap(&spare, &batch)
     }
 
+    /// Those that were put in and not yet looked at by the loop, for descriptions: place and modes. Any thread.
+    var picture: [String] { lock.withLock { incoming.picture } }
+
     /// Releases all blocks unrun, and those that will still come.
     package func close() {
         var waste = BlockBuffer()

@@ -23,6 +23,12 @@ package enum SystemCalls {
     @inline(__always)
     package static var forks: Int32 { rl_fork_count() }
 
+    /// One line for who looks at the terminal; a failure to say it is nothing to fail for.
+    package static func writeToStandardError(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
     /// Futexes of locks, which have no kernel object of ours.
     package static func futexWait(_ word: UnsafeRawPointer, expected: UInt32) {
         // EAGAIN (the word changed), EINTR: the caller looks at the word again in any case.

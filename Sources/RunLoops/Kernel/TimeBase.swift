@@ -58,6 +58,21 @@ public struct RunLoopInstant: InstantProtocol, Sendable {
         return left.nanoseconds < right.nanoseconds
     }
 
+    /// The instant `duration` later.
+    public static func + (instant: RunLoopInstant, duration: Duration) -> RunLoopInstant {
+        instant.advanced(by: duration)
+    }
+
+    /// The instant `duration` earlier.
+    public static func - (instant: RunLoopInstant, duration: Duration) -> RunLoopInstant {
+        instant.advanced(by: .zero - duration)
+    }
+
+    /// How long it is from `right` to `left`.
+    ///
+    /// Precondition: both are counted on the same clock.
+    public static func - (left: RunLoopInstant, right: RunLoopInstant) -> Duration { right.duration(to: left) }
+
     private func requireSameBase(_ other: RunLoopInstant) {
         require(
             base == other.base,
@@ -70,7 +85,10 @@ extension Duration {
     /// The duration in nanoseconds, or the nearest that 64 bits can hold (292 years).
     package var clampedNanoseconds: Int64 {
         let attoseconds = attoseconds
-        if attoseconds < 0 { return -(Duration(attoseconds: -max(attoseconds, -.max)).clampedNanoseconds) }
+        if attoseconds < 0 {
+            let positive = Duration(attoseconds: -max(attoseconds, -.max)).clampedNanoseconds
+            return positive == .max ? .min : -positive
+        }
         let high = UInt64(truncatingIfNeeded: attoseconds >> 64)
         let perNanosecond: UInt64 = 1_000_000_000
         // One division instruction; that of 128-bit integers is a loop in a library. The quotient must fit.

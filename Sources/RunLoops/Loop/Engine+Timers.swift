@@ -133,21 +133,23 @@ extension Engine {
         }
     }
 
-    /// Since when the mode's timers have something due, as an instant of the monotonic clock; `nil` if nothing is.
+    /// Since when the mode's timers have something to serve, as an instant of the monotonic clock; `nil` if nothing is.
+    ///
+    /// A timer with tolerance is served at its latest instant, or with whatever else has woken the thread.
     /// Without the lock held.
-    func timersDueSince(_ state: ModeState) -> Int64? {
+    @inline(__always)
+    func timersDueSince(_ state: ModeState, isAwakeAnyway: Bool) -> Int64? {
         guard state.hasTimers else { return nil }
-        return lock.withLock { dueSince(state) }
+        return lock.withLock { dueSince(state, isAwakeAnyway) }
     }
 
-    func dueSince(_ state: ModeState) -> Int64? {
+    /// The same with the lock held.
+    func dueSince(_ state: ModeState, _ isAwakeAnyway: Bool) -> Int64? {
         var since: Int64?
         let now = kernel.now(.monotonic)
         for bucket in state.timerBuckets {
-            let date = bucket.queue.firstDate
-            if date == .max { continue }
             let bucketNow = bucket.base == .monotonic ? now : kernel.now(bucket.base)
-            if date > bucketNow { continue }
+            guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { continue }
             since = min(since ?? .max, now - (bucketNow - date))
         }
         guard let since else {

@@ -26,8 +26,11 @@ extension Engine {
                     state.watchesMainQueue = true
                 } catch {
                     fatalError(
-                        "The main loop cannot wait for the main queue: \(error). Raise the limit of open files (RLIMIT_NOFILE)."
-                    )
+                        """
+                        The main loop cannot wait for the main queue's descriptor \(mainQueue.descriptor): \(error). \
+                        EEXIST: a port source is on that number, which was closed before the queue got it. \
+                        EMFILE: raise the limit of open files.
+                        """)
                 }
             } else {
                 // Inside the queue's own work it stays readable and would keep the nested run from sleeping.
@@ -63,7 +66,7 @@ extension Engine {
                 let limit = state.sleepLimit()
                 sleepingMode = state.mode
                 sleepLimit = limit
-                return (limit, state.hasTimers && dueSince(state) != nil)
+                return (limit, state.hasTimers && dueSince(state, false) != nil)
             }
             limit.monotonic = min(limit.monotonic, run.limit)
             let isReady = isDue || wakeWord.wakeUp != nil || !state.ready.isEmpty
@@ -104,7 +107,8 @@ extension Engine {
             cause = .nothing
             since = state.turnstile.wakeUpSince(wakeUp)
         }
-        if let due = timersDueSince(state), due < since {
+        let isAwakeAnyway = wakeUp != nil || foundMainQueue || !state.ready.isEmpty
+        if let due = timersDueSince(state, isAwakeAnyway: isAwakeAnyway), due < since {
             cause = .timers
             since = due
         }

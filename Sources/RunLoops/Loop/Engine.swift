@@ -84,6 +84,7 @@ package final class Engine: LoopCore, @unchecked Sendable {
         blocks.close()
         for (source, mode) in sources { source.cancelled?(self, mode) }
         // Items and their closures die here, with no lock held.
+        signalled = []
         withExtendedLifetime(waste) {}
     }
 
@@ -98,6 +99,8 @@ package final class Engine: LoopCore, @unchecked Sendable {
             told += sources.map { ($0, mode.mode) }
             waste += sources + mode.observers + mode.ports.sources
             for source in sources { take(source, outOf: mode) }
+            // A place holds its queue, and the queue the place: taken out, both can go.
+            mode.signals.takeAll(into: &signalled)
             for observer in mode.observers { mode.remove(observer) }
             for port in mode.ports.sources { take(port, outOf: mode) }
             mode.ports.readiness.close()

@@ -2,7 +2,7 @@ extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// The loop in one line: its thread, its mode, and whether it sleeps.
     public var description: String {
         let mode = currentMode.map { "in \($0)" } ?? "not running"
-        return "<RunLoop of thread \(engine.threadID)>{\(mode)\(isWaiting ? ", waiting" : "")}"
+        return "<RunLoop of \(engine.threadName)>{\(mode)\(isWaiting ? ", waiting" : "")}"
     }
 
     /// Everything the loop holds, laid out as Apple's loop prints itself: the current mode, the common modes and
@@ -35,16 +35,18 @@ private struct LoopPicture {
         let isFiring: Bool
     }
 
-    let threadID: Int32
+    let threadName: String
     let current: String?
     let commonModes: [String]
     let commonItems: [RunLoopItem]
     let modes: [ModePicture]
+    let blocks: [String]
     let now: [RunLoopTimeBase: Int64]
 
     /// With the lock held.
     init(_ engine: Engine) {
-        threadID = engine.threadID
+        threadName = engine.threadName
+        blocks = engine.blocks.picture
         current = engine.current?.mode.rawValue
         commonModes = engine.commonModes.map(\.rawValue)
         commonItems = engine.commonItems.all
@@ -66,10 +68,11 @@ private struct LoopPicture {
     }
 
     func text(waiting: Bool) -> String {
-        var lines = ["<RunLoop of thread \(threadID)>{"]
+        var lines = ["<RunLoop of \(threadName)>{"]
         lines.append("  current mode = \(current ?? "(none)"), waiting = \(waiting ? "yes" : "no"),")
         lines.append("  common modes = {\(commonModes.joined(separator: ", "))},")
         lines += section("common items", commonItems.map(\.description), indent: "  ")
+        lines += section("blocks not yet run", blocks, indent: "  ")
         lines.append("  modes = \(modes.count) {")
         for mode in modes {
             lines.append("    \(mode.name)\(mode.isCommon ? " (common)" : "") {")
@@ -92,10 +95,25 @@ private struct LoopPicture {
         let due = Duration.nanoseconds(picture.fire) - .nanoseconds(now[timer.base] ?? 0)
         let parts = [
             timer.isValid ? "valid" : "invalid", picture.isFiring ? "firing" : nil,
-            "interval = \(timer.interval.map(\.description) ?? "(once)")",
-            "tolerance = \(Duration.nanoseconds(picture.tolerance))",
-            "next fire = \(due) from now (\(timer.base) \(picture.fire))",
+            "interval = \(timer.interval.map(\.inMilliseconds) ?? "(once)")",
+            "tolerance = \(Duration.nanoseconds(picture.tolerance).inMilliseconds)",
+            "next fire = \(due.inMilliseconds) from now (\(timer.base) \(picture.fire))",
         ]
         return "<RunLoop.Timer \(timer.label)>{\(parts.compactMap { $0 }.joined(separator: ", "))}"
+    }
+}
+
+extension Engine {
+    /// The thread by its number, and whether it is the main one.
+    fileprivate var threadName: String { mainQueue == nil ? "thread \(threadID)" : "main thread \(threadID)" }
+}
+
+extension Duration {
+    /// In milliseconds with three decimals: `59999.671 ms`.
+    fileprivate var inMilliseconds: String {
+        let microseconds = clampedNanoseconds / 1000
+        let fraction = String(microseconds.magnitude % 1000)
+        let padding = String(repeating: "0", count: 3 - fraction.count)
+        return "\(microseconds < 0 ? "-" : "")\(microseconds.magnitude / 1000).\(padding)\(fraction) ms"
     }
 }

@@ -7,10 +7,12 @@ extension RunLoop {
     /// - Parameters:
     ///   - mode: The mode; `.common` for all common modes.
     ///   - wake: Whether to wake the loop, so that it runs the closure now.
+    ///   - fileID: Where it was added.
+    ///   - line: Where it was added.
     ///   - body: Runs once; released unrun if the thread ends before.
     ///
     /// Corresponds to `CFRunLoopPerformBlock`, with `wake` followed by `CFRunLoopWakeUp`.
-    /// Thread safety: any thread. Complexity: O(1), no lock.
+    /// Thread safety: any thread. Complexity: O(1) amortised.
     public func perform(
         in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () -> Void
@@ -20,7 +22,7 @@ extension RunLoop {
 
     /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`.
     ///
-    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(Mode,_,_,_,_)``; without any mode nothing happens.
+    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``; without any mode nothing happens.
     public func perform(
         in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () -> Void
@@ -31,7 +33,7 @@ extension RunLoop {
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in `mode`.
     ///
-    /// Like ``perform(in:wake:fileID:line:_:)-(Mode,_,_,_,_)``, but the closure stays on its thread and need not be
+    /// Like ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``, but the closure stays on its thread and need not be
     /// `@Sendable`.
     ///
     /// Precondition: called on the loop's own thread; any other traps.
@@ -59,7 +61,7 @@ extension RunLoop {
 
     /// Runs a closure on the main actor, in the next turn of the main loop in `mode`.
     ///
-    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(Mode,_,_,_,_)``.
+    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``.
     /// Thread safety: any thread.
     public static func performOnMainActor(
         in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,

@@ -54,7 +54,10 @@ extension RunLoop {
     }
 
     private func run(_ mode: Mode, _ limit: Int64, _ returnAfterSourceHandled: Bool) -> RunResult {
-        if mode == .common { return .finished }
+        if mode == .common {
+            Notice.runInCommonModes.sayOnce()
+            return .finished
+        }
         return engine.run(mode, until: limit, returnAfterSourceHandled: returnAfterSourceHandled)
     }
 }

@@ -98,7 +98,7 @@ package struct TimerHeap<Key: TimerHeapKey>: ~Copyable {
 
     /// Appends all timers whose date is not after `date`, in no order. Looks at those and at their children only.
     package func collect(through date: Int64, into result: inout [Timer]) {
-        if firstDate <= date { collect(from: 0, through: date, into: &result) }
+        if count > 0, firstDate <= date { collect(from: 0, through: date, into: &result) }
     }
 
     // As deep as the heap: nine calls for 100,000 timers.

@@ -20,6 +20,15 @@ package struct TimerQueue<Timer: HeapTimer>: ~Copyable {
     @inline(__always)
     package var sleepLimit: Int64 { min(exact.firstDate, latest.firstDate) }
 
+    /// The date of the first timer, if any has to be served at `now`, or if the thread is awake for something else
+    /// anyway and the first is due: then all that are due ride along. `nil` if there is nothing to serve.
+    @inline(__always)
+    package func firstToServe(at now: Int64, isAwakeAnyway: Bool) -> Int64? {
+        let first = firstDate
+        if first > now || first == .max { return nil }
+        return isAwakeAnyway || sleepLimit <= now ? first : nil
+    }
+
     @inline(__always)
     package mutating func insert(_ timer: Timer) {
         if !timer.isTolerant {

@@ -1,0 +1,10 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "syscalls",
+    dependencies: [.package(name: "swift-run-loops", path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "syscalls", dependencies: [.product(name: "RunLoops", package: "swift-run-loops")])
+    ])
