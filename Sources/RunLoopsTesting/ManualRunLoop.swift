@@ -50,7 +50,9 @@ public final class ManualRunLoop {
     /// The present instant on the monotonic clock.
     public var now: RunLoop.Instant { now(.monotonic) }
 
-    /// The present instant on a clock. The wall clock starts in November 2023.
+    /// The present instant on a clock.
+    ///
+    /// The wall clock starts in November 2023.
     public func now(_ base: RunLoop.TimeBase) -> RunLoop.Instant {
         RunLoop.Instant(nanoseconds: kernel.now(base), base: base)
     }
@@ -78,7 +80,9 @@ public final class ManualRunLoop {
         return result == .stopped ? .stopped : .timedOut
     }
 
-    /// Lets time go by until the next timer of the mode is due, and fires it. Whether there was one.
+    /// Lets time go by until the next timer of the mode is due, and fires it.
+    ///
+    /// Whether there was one.
     @discardableResult
     public func advanceToNextTimer(in mode: RunLoop.Mode = .default) -> Bool {
         guard let deadline = loop.nextTimerDeadline(in: mode) else { return false }
@@ -124,7 +128,8 @@ public final class ManualRunLoop {
     /// How often the kernel was asked to wake the thread; none while the thread is awake.
     public var wakeUps: Int { kernel.wakeCalls }
 
-    /// How often the thread was about to sleep with nothing to end it. On a real kernel it would hang; here the run is
-    /// stopped.
+    /// How often the thread was about to sleep with nothing to end it.
+    ///
+    /// On a real kernel it would hang; here the run is stopped.
     public private(set) var endlessSleeps = 0
 }

@@ -75,7 +75,9 @@ struct BlockBuffer: ~Copyable {
         other.reset()
     }
 
-    /// Starts at the beginning of the memory again. A burst's memory is given back.
+    /// Starts at the beginning of the memory again.
+    ///
+    /// A burst's memory is given back.
     ///
     /// Precondition: empty.
     mutating func reset() {

@@ -23,7 +23,9 @@ package final class BlockQueue: @unchecked Sendable {
 
     package init() {}
 
-    /// Puts a block in; one that comes after the end is released unrun. Any thread.
+    /// Puts a block in; one that comes after the end is released unrun.
+    ///
+    /// Any thread.
     ///
     /// Complexity: O(1) amortised.
     @inline(__always)
@@ -39,23 +41,29 @@ package final class BlockQueue: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// Whether nothing waits and nothing was put in. The loop's thread.
+    /// Whether nothing waits and nothing was put in.
+    ///
+    /// The loop's thread.
     @inline(__always)
     package var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether a block waits that may run in the mode. The loop's thread.
+    /// Whether a block waits that may run in the mode.
+    ///
+    /// The loop's thread.
     package func hasBlock(in mode: RunLoopMode, isCommon: Bool) -> Bool {
         if isEmpty { return false }
         absorb()
         return waiting.contains { $0.mayRun(in: mode, isCommon: isCommon) }
     }
 
-    /// Runs `body` with each block that may run in the mode, in order; the others keep their place. The loop's thread.
+    /// Runs `body` with each block that may run in the mode, in order; the others keep their place.
+    ///
+    /// The loop's thread.
     ///
     /// Blocks that are put in meanwhile wait for the next drain, and a nested drain sees only those.
     /// - Parameter isCommon: Asked anew for each block, since a callout may mark the mode.
     @inline(__always)
-    package func drain(in mode: RunLoopMode, isCommon: () -> Bool, _ body: (borrowing Block) -> Void) {
+    package func drain(in mode: RunLoopMode, isCommon: () -> Bool, run body: (borrowing Block) -> Void) {
         if isEmpty { return }
         if !hasIncoming.load(ordering: .sequentiallyConsistent), let fruitless, fruitless == (mode, isCommon()) {
             return
@@ -77,7 +85,9 @@ package final class BlockQueue: @unchecked Sendable {
         swap(&spare, &batch)
     }
 
-    /// Those that were put in and not yet looked at by the loop, for descriptions: place and modes. Any thread.
+    /// Those that were put in and not yet looked at by the loop, for descriptions: place and modes.
+    ///
+    /// Any thread.
     var picture: [String] { lock.withLock { incoming.picture } }
 
     /// Releases all blocks unrun, and those that will still come.

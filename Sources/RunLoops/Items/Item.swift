@@ -26,7 +26,9 @@ public class RunLoopItem: @unchecked Sendable, CustomStringConvertible {
     /// What the item is called in descriptions and tools: the label it was given, or where it was made.
     public final var label: String { labelStorage.text }
 
-    /// Whether the item can still fire. Once `false`, for ever `false`.
+    /// Whether the item can still fire.
+    ///
+    /// Once `false`, for ever `false`.
     public final var isValid: Bool { valid.load(ordering: .relaxed) }
 
     /// Takes the item out of every loop and mode, for good, and releases its closure.
@@ -72,8 +74,9 @@ enum ItemHome {
 /// kept until the item dies, so that a thread that has read it can always take that loop's lock and look again.
 public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
     private let ownerReference = Atomic<UnsafeRawPointer?>(nil)
-    /// Loops the item was in before and that a slow thread may still be looking at. Guarded by the present owner's
-    /// lock; in practice empty.
+    /// Loops the item was in before and that a slow thread may still be looking at.
+    ///
+    /// Guarded by the present owner's lock; in practice empty.
     private var formerOwners: [LoopCore]?
 
     deinit {
@@ -94,7 +97,9 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
         ownerReference.load(ordering: .acquiring) == UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque())
     }
 
-    /// Makes `new` the item's loop, unless another has it in one of its modes. Called without a lock held.
+    /// Makes `new` the item's loop, unless another has it in one of its modes.
+    ///
+    /// Called without a lock held.
     final func claim(for new: LoopCore) -> Bool {
         if isOwned(by: new) { return true }
         while true {

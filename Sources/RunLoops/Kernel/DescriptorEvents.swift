@@ -10,9 +10,13 @@ public struct RunLoopDescriptorEvents: OptionSet, Hashable, Sendable, CustomStri
     public static var readable: RunLoopDescriptorEvents { RunLoopDescriptorEvents(rawValue: 1) }
     /// Writing would not block.
     public static var writable: RunLoopDescriptorEvents { RunLoopDescriptorEvents(rawValue: 2) }
-    /// The other side has gone. Always reported, whether asked for or not.
+    /// The other side has gone.
+    ///
+    /// Always reported, whether asked for or not.
     public static var hangUp: RunLoopDescriptorEvents { RunLoopDescriptorEvents(rawValue: 4) }
-    /// An error is pending on the descriptor. Always reported, whether asked for or not.
+    /// An error is pending on the descriptor.
+    ///
+    /// Always reported, whether asked for or not.
     public static var error: RunLoopDescriptorEvents { RunLoopDescriptorEvents(rawValue: 8) }
     /// Urgent data (out-of-band bytes, a change in sysfs, a state change in a control group).
     public static var priority: RunLoopDescriptorEvents { RunLoopDescriptorEvents(rawValue: 16) }

@@ -5,7 +5,9 @@ internal import Glibc
 ///
 /// Without descriptors it is only a futex to sleep on.
 package final class EpollReadiness: Readiness {
-    /// Events fetched by one call. More are fetched by the next; none is lost.
+    /// Events fetched by one call.
+    ///
+    /// More are fetched by the next; none is lost.
     private static let batch = 64
 
     /// Tokens of our own, above all that a mode gives out.
@@ -157,7 +159,8 @@ package final class EpollReadiness: Readiness {
         } catch {
             // Out of descriptors (EMFILE, ENFILE) or memory: there is no way to sleep until that instant, and to sleep
             // past it would lose a timer. A millisecond of sleep and another look keeps the promise at a price.
-            _ = calls.futexWait(kernel.sleeper, expected: EpollKernel.Sleeper.none, until: kernel.now(.monotonic) + 1_000_000)
+            _ = calls.futexWait(
+                kernel.sleeper, expected: EpollKernel.Sleeper.none, until: kernel.now(.monotonic) + 1_000_000)
             if epoll >= 0 { fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready) }
             return
         }
@@ -183,8 +186,9 @@ package final class EpollReadiness: Readiness {
         return result
     }
 
-    /// Sets the timer descriptor of `base`, making it when it is first needed. Edge-triggered and never read: setting
-    /// it again is what empties it.
+    /// Sets the timer descriptor of `base`, making it when it is first needed.
+    ///
+    /// Edge-triggered and never read: setting it again is what empties it.
     private func setClock(_ base: RunLoopTimeBase, to deadline: Int64) throws(RunLoopSystemCallError) {
         let index: Int
         if let found = timers.firstIndex(where: { $0.base == base }) {

@@ -40,14 +40,18 @@ package enum SystemCalls {
     }
 }
 
-/// What a kernel asks of Linux. A protocol, so that tests can count the calls and make them fail.
+/// What a kernel asks of Linux.
+///
+/// A protocol, so that tests can count the calls and make them fail.
 ///
 /// All return what the system returned, with errors as negative error numbers.
 package protocol KernelCalls: AnyObject, Sendable {
     func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64) -> CInt
     func futexWake(_ word: UnsafeRawPointer) -> CInt
-    func epollWait(_ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, nanoseconds: Int64) -> CInt
-    func epollWait(_ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, milliseconds: CInt) -> CInt
+    func epollWait(_ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, nanoseconds: Int64)
+        -> CInt
+    func epollWait(_ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, milliseconds: CInt)
+        -> CInt
     func setTimerSlack(nanoseconds: UInt) -> CInt
     func epollCreate() -> CInt
     func epollAdd(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt

@@ -1,3 +1,6 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are to be found at a glance, as Apple's are.
+//
 // Every call into the user's code passes through one of these, so that a stack trace or a profile says what kind of
 // callout it is, in release builds too. Not inlined; and each notes a number of its own after the call, so that the
 // call is not the last thing it does (its frame would be reused) and no two bodies are alike (they would be merged).

@@ -30,14 +30,15 @@ extension Engine {
         }
     }
 
-    /// Runs the blocks that may run in the mode, first in, first out; the others keep their place. Blocks that come
-    /// meanwhile wait for the next drain, and a nested run sees only those.
+    /// Runs the blocks that may run in the mode, first in, first out; the others keep their place.
+    ///
+    /// Blocks that come meanwhile wait for the next drain, and a nested run sees only those.
     @inline(__always)
     func runBlocks(_ state: ModeState) {
         if blocks.isEmpty { return }
-        blocks.drain(in: state.mode, isCommon: { state.isCommon }) { block in
-            callOut(.block, block.label) { RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(block.body) }
-        }
+        blocks.drain(
+            in: state.mode, isCommon: { state.isCommon },
+            run: { block in callOut(.block, block.label) { RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(block.body) } })
     }
 
     /// Whether a block waits that could run in the mode.
@@ -78,7 +79,9 @@ extension Engine {
         return true
     }
 
-    /// Calls the port sources of one ready descriptor. Whether there was one.
+    /// Calls the port sources of one ready descriptor.
+    ///
+    /// Whether there was one.
     func servePort(_ state: ModeState, _ event: ReadyDescriptor) -> Bool {
         guard let (first, others) = lock.withLock({ state.ports.sources(of: event) }) else { return false }
         var handled = servePort(first, event.events)

@@ -3,7 +3,9 @@
 extension Engine {
     // MARK: Adding
 
-    /// The way of most timers: into one mode. With the rest of the rules for items that `add(_:in:)` has.
+    /// The way of most timers: into one mode.
+    ///
+    /// With the rest of the rules for items that `add(_:in:)` has.
     package func add(_ timer: RunLoopTimer, toMode mode: RunLoopMode) {
         checkNotForked()
         timer.requireHome(self)
@@ -15,8 +17,9 @@ extension Engine {
         if !isIn(timer, state) { put(timer, in: state) }
     }
 
-    /// Adds to a mode, or to all common modes and those that will be marked later. Invalid items and those of another
-    /// loop are passed over, as Core Foundation does; adding twice is once.
+    /// Adds to a mode, or to all common modes and those that will be marked later.
+    ///
+    /// Invalid items and those of another loop are passed over, as Core Foundation does; adding twice is once.
     package func add(_ item: RunLoopItem, in mode: RunLoopMode) throws(RunLoopSystemCallError) {
         checkNotForked()
         item.requireHome(self)
@@ -44,12 +47,16 @@ extension Engine {
         for item in added { tellScheduled(item, [mode]) }
     }
 
-    /// Timers and observers belong to one loop at a time. Without a lock held.
+    /// Timers and observers belong to one loop at a time.
+    ///
+    /// Without a lock held.
     private func claim(_ item: RunLoopItem) -> Bool {
         item.asSingleLoopItem?.claim(for: self) ?? true
     }
 
-    /// Whether another loop has not claimed the item meanwhile. With the lock held.
+    /// Whether another loop has not claimed the item meanwhile.
+    ///
+    /// With the lock held.
     private func isOurs(_ item: RunLoopItem) -> Bool {
         item.asSingleLoopItem.map { $0.isOwned(by: self) } ?? true
     }
@@ -111,7 +118,9 @@ extension Engine {
         for mode in left { cancelled(self, mode) }
     }
 
-    /// Takes out an item that has become invalid. With the lock held.
+    /// Takes out an item that has become invalid.
+    ///
+    /// With the lock held.
     func discardItem(_ item: AnyObject) {
         // SAFETY: LoopCore.discard is called by items only.
         let item = unsafeDowncast(item, to: RunLoopItem.self)
@@ -120,7 +129,9 @@ extension Engine {
         for state in modes { take(item, outOf: state) }
     }
 
-    /// Whether it was there. With the lock held.
+    /// Whether it was there.
+    ///
+    /// With the lock held.
     @discardableResult
     func take(_ item: RunLoopItem, outOf state: ModeState) -> Bool {
         guard holds(item, state) else { return false }

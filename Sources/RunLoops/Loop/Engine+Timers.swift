@@ -161,7 +161,9 @@ extension Engine {
 
     // MARK: Firing
 
-    /// Step 9 with timers: fires all that are due, in the order of their dates. Without the lock held.
+    /// Step 9 with timers: fires all that are due, in the order of their dates.
+    ///
+    /// Without the lock held.
     ///
     /// The timers are collected first, so that one added or moved in a callout waits for the next turn; each is looked
     /// at again before its callout, so that one made invalid, taken out or put off in the meantime does not fire. One

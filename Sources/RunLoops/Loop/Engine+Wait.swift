@@ -92,7 +92,9 @@ extension Engine {
 
     /// The main queue goes after all that is ready with it, as in Core Foundation, which asks for it last.
     private func takeMainQueueEvent(_ state: ModeState) {
-        guard mainQueue != nil, let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken }) else { return }
+        guard mainQueue != nil, let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken }) else {
+            return
+        }
         fetched.remove(at: index)
         foundMainQueue = true
     }
@@ -120,7 +122,9 @@ extension Engine {
         return cause
     }
 
-    /// Takes the wake-up for the turn of this mode. The others keep its place.
+    /// Takes the wake-up for the turn of this mode.
+    ///
+    /// The others keep its place.
     private func serveWakeUp(_ date: Int64, _ state: ModeState) {
         wakeWord.serveWakeUp()
         lock.withLock {

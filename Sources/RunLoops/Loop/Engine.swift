@@ -88,7 +88,9 @@ package final class Engine: LoopCore, @unchecked Sendable {
         withExtendedLifetime(waste) {}
     }
 
-    /// Empties all modes. With the lock held; returns the sources to tell, and all that must outlive the lock.
+    /// Empties all modes.
+    ///
+    /// With the lock held; returns the sources to tell, and all that must outlive the lock.
     private func takeEverythingOut() -> ([(RunLoopSource, RunLoopMode)], [AnyObject]) {
         isDead = true
         var told: [(RunLoopSource, RunLoopMode)] = []
@@ -106,8 +108,7 @@ package final class Engine: LoopCore, @unchecked Sendable {
             mode.ports.readiness.close()
         }
         for bucket in timerBuckets {
-            var timers: [RunLoopTimer] = []
-            bucket.queue.forEach { timers.append($0) }
+            let timers = bucket.queue.all
             waste += timers
             for timer in timers { takeOut(timer) }
         }

@@ -3,6 +3,7 @@
 /// The whole loop is the subclass ``Engine``; items do not know it, so that the arrows run one way.
 package class LoopCore: @unchecked Sendable {
     /// Guards what other threads may touch: modes and their tables, the items of this loop, the timers.
+    ///
     /// Never held during a callout. A source's own lock may be taken inside, not the other way round.
     package let lock = Lock()
     package let wakeWord = WakeWord()
@@ -32,17 +33,25 @@ package class LoopCore: @unchecked Sendable {
         if wakeWord.stop(now: { kernel.now(.monotonic) }) { kernel.wake() }
     }
 
-    /// Takes an item that has become invalid out of every mode. Called with the lock held.
+    /// Takes an item that has become invalid out of every mode.
+    ///
+    /// Called with the lock held.
     package func discard(_ item: AnyObject) { fatalError("the engine takes items out") }
 
     /// Makes a change to an item that the loop keeps in an order or has told the kernel of: the dates of a timer, the
-    /// events of a port source. Called with the lock held.
+    /// events of a port source.
+    ///
+    /// Called with the lock held.
     package func reschedule(_ item: AnyObject, _ change: () -> Void) { fatalError("the engine keeps the order") }
 
-    /// Whether the item is in any of the loop's modes. Called with the lock held.
+    /// Whether the item is in any of the loop's modes.
+    ///
+    /// Called with the lock held.
     package func holds(_ item: AnyObject) -> Bool { fatalError("the engine knows its items") }
 
-    /// The loop's thread ends: cancels and releases what the loop holds. Later calls on it are harmless.
+    /// The loop's thread ends: cancels and releases what the loop holds.
+    ///
+    /// Later calls on it are harmless.
     package func threadEnds() { fatalError("the engine tears itself down") }
 
     @inline(__always)

@@ -61,7 +61,7 @@ private struct LoopPicture {
 
     private static func timers(_ engine: Engine, _ state: ModeState) -> [TimerPicture] {
         var timers = engine.firingTimers.filter { engine.isIn($0, state) }
-        for bucket in state.timerBuckets { bucket.queue.forEach { timers.append($0) } }
+        for bucket in state.timerBuckets { timers += bucket.queue.all }
         return timers.sorted { ($0.fire, $0.sequence) < ($1.fire, $1.sequence) }.map {
             TimerPicture(timer: $0, fire: $0.fire, tolerance: $0.toleranceNanoseconds, isFiring: $0.isFiring)
         }

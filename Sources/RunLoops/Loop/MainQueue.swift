@@ -13,8 +13,9 @@ struct MainQueue {
         self.calls = calls
     }
 
-    /// Whether the queue has work; the answer is given once, since it empties the descriptor. It has to be emptied
-    /// before the work is done, or it stays readable for ever.
+    /// Whether the queue has work; the answer is given once, since it empties the descriptor.
+    ///
+    /// It has to be emptied before the work is done, or it stays readable for ever.
     func takeReadiness() -> Bool { calls.eventTake(descriptor) > 0 }
 
     /// Runs what is queued.

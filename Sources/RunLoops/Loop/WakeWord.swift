@@ -81,14 +81,18 @@ package struct WakeWord: ~Copyable, Sendable {
         Phase(rawValue: word.load(ordering: .sequentiallyConsistent) & Self.phaseMask).unsafelyUnwrapped
     }
 
-    /// Leaves a wake-up, if wake-ups count and none waits. Returns whether the kernel has to be told.
+    /// Leaves a wake-up, if wake-ups count and none waits.
+    ///
+    /// Returns whether the kernel has to be told.
     ///
     /// `now` is asked only when the answer is kept: the instant decides who has been ready longest.
     package func wake(now: () -> Int64) -> Bool {
         request(stop: false, now: now)
     }
 
-    /// Asks the innermost run to stop; without one nothing happens. Returns whether the kernel has to be told.
+    /// Asks the innermost run to stop; without one nothing happens.
+    ///
+    /// Returns whether the kernel has to be told.
     package func stop(now: () -> Int64) -> Bool {
         request(stop: true, now: now)
     }

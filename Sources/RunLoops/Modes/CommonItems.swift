@@ -1,4 +1,6 @@
-/// The items that were added to the common modes, in the order in which they were added. Guarded by the loop's lock.
+/// The items that were added to the common modes, in the order in which they were added.
+///
+/// Guarded by the loop's lock.
 struct CommonItems {
     private var entries: [ObjectIdentifier: (number: Int, item: RunLoopItem)] = [:]
     private var added = 0

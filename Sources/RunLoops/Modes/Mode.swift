@@ -34,7 +34,9 @@ public struct RunLoopMode: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public static var `default`: RunLoopMode { RunLoopMode(number: 0) }
     /// Not a mode to run in but a mark: all modes that were marked as common (`kCFRunLoopCommonModes`).
     public static var common: RunLoopMode { RunLoopMode(number: 1) }
-    /// While the user drags (`UITrackingRunLoopMode`). An application layer marks it as common.
+    /// While the user drags (`UITrackingRunLoopMode`).
+    ///
+    /// An application layer marks it as common.
     public static var tracking: RunLoopMode { RunLoopMode(number: 2) }
     /// While the application starts (`UIInitializationRunLoopMode`).
     public static var initialization: RunLoopMode { RunLoopMode(number: 3) }

@@ -27,9 +27,13 @@ final class ModeState: @unchecked Sendable {
     /// Part guarded by the lock, part the loop's thread's own.
     @exclusivity(unchecked) var turnstile = Turnstile()
 
-    /// Events fetched and not yet served, and when they were fetched. The loop's thread's own.
+    /// Events fetched and not yet served, and when they were fetched.
+    ///
+    /// The loop's thread's own.
     @exclusivity(unchecked) var ready = ReadyPorts()
-    /// Whether the main queue's descriptor is in the readiness. The loop's thread's own.
+    /// Whether the main queue's descriptor is in the readiness.
+    ///
+    /// The loop's thread's own.
     var watchesMainQueue = false
 
     init(mode: RunLoopMode, readiness: any Readiness) {

@@ -14,7 +14,9 @@ public struct RunLoopActivities: OptionSet, Hashable, Sendable, CustomStringConv
     public static var beforeTimers: RunLoopActivities { RunLoopActivities(rawValue: 2) }
     /// Blocks and signalled sources are about to be served (step 3).
     public static var beforeSources: RunLoopActivities { RunLoopActivities(rawValue: 4) }
-    /// The thread is about to sleep (step 7). No other callout follows before it has.
+    /// The thread is about to sleep (step 7).
+    ///
+    /// No other callout follows before it has.
     public static var beforeWaiting: RunLoopActivities { RunLoopActivities(rawValue: 32) }
     /// The thread has slept and is awake (step 8).
     public static var afterWaiting: RunLoopActivities { RunLoopActivities(rawValue: 64) }

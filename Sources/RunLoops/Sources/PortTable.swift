@@ -49,7 +49,9 @@ final class PortTable {
         count += 1
     }
 
-    /// Adds a second source on one descriptor. False if the kernel no longer knows the descriptor.
+    /// Adds a second source on one descriptor.
+    ///
+    /// False if the kernel no longer knows the descriptor.
     private func join(_ source: RunLoopPortSource, at index: Int) throws(RunLoopSystemCallError) -> Bool {
         guard var port = ports[index] else { return false }
         port.sources.append(source)

@@ -19,7 +19,9 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
             self.queue = queue
         }
 
-        /// Queues the place if it is not queued. Any thread.
+        /// Queues the place if it is not queued.
+        ///
+        /// Any thread.
         package func enqueue() {
             // sequentiallyConsistent, like leaveQueue: the caller has marked the source as signalled before. Either
             // the taker, who reads the mark after leaveQueue, sees it, or this finds the place free and queues it.
@@ -49,7 +51,9 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         takeAll(into: &waste)
     }
 
-    /// Whether nothing is queued. Any thread.
+    /// Whether nothing is queued.
+    ///
+    /// Any thread.
     package var isEmpty: Bool { newest.load(ordering: .sequentiallyConsistent) == nil }
 
     private func push(_ place: Place) {
@@ -66,7 +70,9 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         }
     }
 
-    /// Takes all out, in no particular order, and lets them be queued again. The loop's thread.
+    /// Takes all out, in no particular order, and lets them be queued again.
+    ///
+    /// The loop's thread.
     package func takeAll(into places: inout [Place]) {
         guard var pointer = newest.exchange(nil, ordering: .sequentiallyConsistent) else { return }
         while true {

@@ -43,7 +43,9 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
 
     // MARK: Signals
 
-    /// Marks the source, so that a loop performs it in its next turn. Does not wake the loop.
+    /// Marks the source, so that a loop performs it in its next turn.
+    ///
+    /// Does not wake the loop.
     ///
     /// A source that has been signalled and not yet performed stays as it is; so does an invalid one.
     /// Corresponds to `CFRunLoopSourceSignal`.
@@ -87,7 +89,9 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
         }
     }
 
-    /// Called with the loop's lock held. A place that is queued stays so and is passed over when it is taken.
+    /// Called with the loop's lock held.
+    ///
+    /// A place that is queued stays so and is passed over when it is taken.
     func leave(_ loop: LoopCore, _ mode: RunLoopMode) {
         lock.withLock {
             memberships.removeAll { membership in

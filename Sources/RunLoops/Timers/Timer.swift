@@ -19,10 +19,13 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
     @exclusivity(unchecked) package var sequence: UInt64 = 0
     @exclusivity(unchecked) package var firePosition: Int32 = -1
     @exclusivity(unchecked) package var hardPosition: Int32 = -1
-    /// Where the loop keeps the timer, if it is in any mode. Not counted: the loop keeps its buckets, and the timer
-    /// keeps the loop.
+    /// Where the loop keeps the timer, if it is in any mode.
+    ///
+    /// Not counted: the loop keeps its buckets, and the timer keeps the loop.
     @exclusivity(unchecked) var bucket: Unmanaged<TimerBucket>?
-    /// Whether its callout is under way. The timer is in no heap then.
+    /// Whether its callout is under way.
+    ///
+    /// The timer is in no heap then.
     @exclusivity(unchecked) var isFiring = false
     let base: RunLoopTimeBase
     /// Nanoseconds between fires; 0 for a timer that fires once.

@@ -76,9 +76,8 @@ package struct TimerHeap<Key: TimerHeapKey>: ~Copyable {
 
     package var first: Timer? { count == 0 ? nil : base[0].timer.takeUnretainedValue() }
 
-    package func forEach(_ body: (Timer) -> Void) {
-        for index in 0..<count { body(base[index].timer.takeUnretainedValue()) }
-    }
+    /// All of them, in no order.
+    package var all: [Timer] { (0..<count).map { base[$0].timer.takeUnretainedValue() } }
 
     @inline(__always)
     package mutating func insert(_ timer: Timer) {
@@ -96,7 +95,9 @@ package struct TimerHeap<Key: TimerHeapKey>: ~Copyable {
         if count * 4 < capacity, capacity > 8 { resize(to: capacity / 2) }
     }
 
-    /// Appends all timers whose date is not after `date`, in no order. Looks at those and at their children only.
+    /// Appends all timers whose date is not after `date`, in no order.
+    ///
+    /// Looks at those and at their children only.
     package func collect(through date: Int64, into result: inout [Timer]) {
         if count > 0, firstDate <= date { collect(from: 0, through: date, into: &result) }
     }

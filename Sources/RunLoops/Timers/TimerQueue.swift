@@ -12,16 +12,22 @@ package struct TimerQueue<Timer: HeapTimer>: ~Copyable {
 
     package var count: Int { exact.count + tolerant.count }
 
-    /// The date of the first timer; `Int64.max` if there is none. O(1).
+    /// The date of the first timer; `Int64.max` if there is none.
+    ///
+    /// O(1).
     @inline(__always)
     package var firstDate: Int64 { min(exact.firstDate, tolerant.firstDate) }
 
-    /// The instant until which the thread may sleep; `Int64.max` if there is no timer. O(1).
+    /// The instant until which the thread may sleep; `Int64.max` if there is no timer.
+    ///
+    /// O(1).
     @inline(__always)
     package var sleepLimit: Int64 { min(exact.firstDate, latest.firstDate) }
 
     /// The date of the first timer, if any has to be served at `now`, or if the thread is awake for something else
-    /// anyway and the first is due: then all that are due ride along. `nil` if there is nothing to serve.
+    /// anyway and the first is due: then all that are due ride along.
+    ///
+    /// `nil` if there is nothing to serve.
     @inline(__always)
     package func firstToServe(at now: Int64, isAwakeAnyway: Bool) -> Int64? {
         let first = firstDate
@@ -49,10 +55,8 @@ package struct TimerQueue<Timer: HeapTimer>: ~Copyable {
         }
     }
 
-    package func forEach(_ body: (Timer) -> Void) {
-        exact.forEach(body)
-        tolerant.forEach(body)
-    }
+    /// All of them, in no order.
+    package var all: [Timer] { exact.all + tolerant.all }
 
     /// Appends all that are due at `now`, in no order.
     package func collectDue(at now: Int64, into due: inout [Timer]) {

@@ -85,7 +85,9 @@ package enum TimerGrid {
     }
 
     /// Until when a thread may sleep that has to serve a timer in time: not quite to the end of its tolerance, since
-    /// waking up takes time too. An eighth of it is kept in hand, a millisecond at most.
+    /// waking up takes time too.
+    ///
+    /// An eighth of it is kept in hand, a millisecond at most.
     package static func latest(_ date: Int64, tolerance: Int64) -> Int64 {
         date.clampedAdding(tolerance - min(tolerance / 8, 1_000_000))
     }

@@ -1,0 +1,111 @@
+internal import Synchronization
+
+/// A call into a scenario's code.
+package enum Callout: Hashable, Sendable {
+    case source(Int)
+    case port(Int)
+    case timer(Int)
+    case observer(Int, activity: UInt)
+    case schedule(source: Int, mode: String)
+    case cancel(source: Int, mode: String)
+}
+
+/// Whoever runs the scenario: an engine tells it of every callout.
+package protocol CalloutReceiver: AnyObject, Sendable {
+    func receive(_ callout: Callout)
+}
+
+/// When a timer fires, seen from the scenario: `nil` in the protocol stands for no timer at all.
+package enum SeenDate: Hashable, Sendable {
+    /// Now or before. Past dates are clamped by one engine when they are set and by the other when they are used, so
+    /// that how far in the past they are is not compared.
+    case due
+    case slot(Int)
+    /// Seconds after the hour.
+    case far(Int)
+    /// The timer that never comes, of scenarios with sentinels.
+    case sentinel
+}
+
+/// A run loop that a scenario can be run on: the real one, ours, or a faulty one to test the comparison itself.
+///
+/// One object serves one run of one scenario, on the thread that made it. `makeItems` comes first and `finish` last, both
+/// on that thread. The calls under "any thread" may come from the other thread while the loop's thread sleeps.
+package protocol Engine: AnyObject, Sendable {
+    static var name: String { get }
+    init(_ scenario: Scenario, _ names: ModeNames, _ receiver: any CalloutReceiver)
+
+    func makeItems()
+    func run(_ mode: ModeName, _ limit: RunLimit, returnAfterSourceHandled: Bool) -> Int
+    /// Invalidates every item.
+    func finish()
+
+    // Any thread.
+    func add(_ item: ItemName, to mode: ModeName)
+    func remove(_ item: ItemName, from mode: ModeName)
+    func contains(_ item: ItemName, in mode: ModeName) -> Bool
+    func invalidate(_ item: ItemName)
+    func isValid(_ item: ItemName) -> Bool
+    func markCommon(_ mode: Int)
+    func signal(_ source: Int)
+    func isSignalled(_ source: Int) -> Bool
+    func trigger(port: Int)
+    func wakeUp()
+    func stop()
+    func perform(in modes: [ModeName], _ body: @escaping @Sendable () -> Void)
+    func setFireDate(ofTimer timer: Int, to date: FireDate)
+    func nextFireDate(in mode: ModeName) -> SeenDate?
+    /// Whether a timer of the current mode fires within half a second and is not being called already.
+    func timerIsSoon() -> Bool
+    var currentMode: String? { get }
+    var isWaiting: Bool { get }
+}
+
+/// The raw mode strings of one run of a scenario.
+///
+/// The main loop never forgets a mode, and a mode's epoll descriptor remembers in which order things became ready, so that
+/// each run has names of its own.
+package struct ModeNames: Sendable {
+    package let all: [String]
+
+    private static let runs = Atomic(0)
+
+    package init(_ scenario: Scenario) {
+        let run = Self.runs.add(1, ordering: .relaxed).newValue
+        all = (0..<scenario.modeCount).map { $0 == 0 ? "kCFRunLoopDefaultMode" : "m\($0).\(scenario.number).\(run)" }
+    }
+
+    /// The short name that traces use.
+    package func short(_ raw: String) -> String {
+        guard let index = all.firstIndex(of: raw) else { return raw == "kCFRunLoopCommonModes" ? "common" : raw }
+        return Self.short(index)
+    }
+
+    package static func short(_ index: Int) -> String {
+        index == 0 ? "default" : "m\(index)"
+    }
+}
+
+/// Nanoseconds, and what they mean to a scenario.
+package enum Dates {
+    package static let far: Int64 = 3_600_000_000_000
+    package static let sentinel: Int64 = 3 * far
+
+    /// Nanoseconds from the scenario's beginning to `date`; `now` is how long ago that was.
+    package static func offset(_ date: FireDate, now: Int64) -> Int64 {
+        switch date {
+        case .past(let milliseconds): now - Int64(milliseconds) * 1_000_000
+        case .now: now
+        case .slot(let slot): Int64(slot) * Scenario.slotNanoseconds
+        case .far(let seconds): far + Int64(seconds) * 1_000_000_000
+        }
+    }
+
+    /// What a date that is `offset` after the scenario's beginning means; `now` is how long ago that was.
+    package static func seen(_ offset: Int64, now: Int64) -> SeenDate {
+        if offset <= now { return .due }
+        if offset > 2 * far { return .sentinel }
+        if offset > far / 2 { return .far(Int((offset - far + 500_000_000) / 1_000_000_000)) }
+        return .slot(Int((offset + Scenario.slotNanoseconds / 2) / Scenario.slotNanoseconds))
+    }
+}

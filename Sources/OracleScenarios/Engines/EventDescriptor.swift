@@ -1,0 +1,36 @@
+internal import Glibc
+
+/// An eventfd, the one kind of descriptor that both loops take as a port source.
+///
+/// Swift's Glibc module leaves `<sys/eventfd.h>` out, so that the function is looked up by name.
+final class EventDescriptor: Sendable {
+    let descriptor: CInt
+
+    private typealias Make = @convention(c) (CUnsignedInt, CInt) -> CInt
+
+    private static let make: Make = {
+        guard let symbol = dlsym(nil, "eventfd") else { preconditionFailure("the C library has no eventfd") }
+        // SAFETY: int eventfd(unsigned int initval, int flags), as eventfd(2) declares it.
+        return unsafeBitCast(symbol, to: Make.self)
+    }()
+
+    init() {
+        // EFD_NONBLOCK and EFD_CLOEXEC are these two by definition.
+        descriptor = Self.make(0, O_NONBLOCK | O_CLOEXEC)
+        precondition(descriptor >= 0, "no eventfd for a port source: errno \(errno)")
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    func write() {
+        var one: UInt64 = 1
+        _ = Glibc.write(descriptor, &one, 8)
+    }
+
+    func read() {
+        var value: UInt64 = 0
+        _ = Glibc.read(descriptor, &value, 8)
+    }
+}

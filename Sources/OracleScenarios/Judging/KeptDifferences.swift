@@ -1,0 +1,43 @@
+/// The differences between the loops that are kept on purpose, and what the oracle does about each.
+///
+/// This is the one place where they are listed; the generator and the interpreter refer to it where they keep a scenario
+/// away from one.
+package struct KeptDifference: Sendable {
+    /// The row of part 9 of the design page that says why it is kept.
+    package let row: String
+    package let difference: String
+    package let handling: String
+
+    package static let all: [KeptDifference] = [
+        KeptDifference(
+            row: "A run with a deadline makes no helper timer and no thread.",
+            difference: """
+                When a finite limit passes inside a nested run, the real one's helper timer wakes the inner loop for \
+                nothing.
+                """,
+            handling: "No run is nested in a run whose limit passes while the scenario runs (Interpreter)."),
+        KeptDifference(
+            row: "Any file descriptor can be a port source (there: only ones that read like an eventfd).",
+            difference: """
+                The real one reads the descriptor that woke it (a port source's, the timers', the main queue's) before \
+                the afterWaiting observers; ours leaves it for whoever serves it, a nested run included.
+                """,
+            handling: """
+                Where there are port sources, timers or queue items, afterWaiting observers nest no runs, and do not \
+                write to port sources or move them (Interpreter).
+                """),
+        KeptDifference(
+            row:
+                "setNextFireDate, add of an earlier timer, perform with wake: true: wake a sleeping loop when they must.",
+            difference: "When another thread sets a fire date the real one wakes the loop, whether it must or not.",
+            handling: "The other thread adds timers, and sets no dates (ScenarioGenerator)."),
+        KeptDifference(
+            row: "Tolerance works on Linux.",
+            difference: "The real one ignores a timer's tolerance on Linux.",
+            handling: "Scenarios have no tolerances (Scenario)."),
+        KeptDifference(
+            row: "Main-queue and timer deadlines hold with nanosecond clocks.",
+            difference: "The real one keeps a past fire date as it was given; ours takes it as now.",
+            handling: "Past dates are compared as due (Dates)."),
+    ]
+}

@@ -1,0 +1,240 @@
+internal import Dispatch
+internal import Synchronization
+
+/// Runs one scenario on one engine and writes down what happens.
+///
+/// SAFETY: `shared` is behind its lock. The rest belongs to the loop's thread; the other thread acts only while that one
+/// sleeps in the kernel, and what it does goes through `shared` and the engine alone.
+package final class Interpreter: CalloutReceiver, @unchecked Sendable {
+    /// What both threads read and write.
+    struct Shared {
+        var trace: [String] = []
+        /// Schedule and cancel callouts of one call: several modes are told in the order of a hash table by the real one,
+        /// so that they are sorted when the call is over.
+        var held: [String]?
+        /// Goes up with everything that is done; two equal readings mean that nothing was.
+        var progress = 0
+        /// The limits of the runs in progress, outermost first.
+        var limits: [RunLimit] = []
+        var isOver = false
+    }
+
+    let scenario: Scenario
+    let shared = Mutex(Shared())
+    /// `nil` again when the run is over: the engine's callbacks hold the interpreter.
+    var engine: (any Engine)!
+    private let names: ModeNames
+    private let timers = TimerBarrier()
+    private var calls: [ScriptName: Int] = [:]
+    private var callouts = 0
+    /// How many afterWaiting observers are being called.
+    private var afterWaiting = 0
+    private let queued = Mutex(0)
+
+    private enum ScriptName: Hashable {
+        case item(ItemName)
+        case block(Int)
+        case queue(Int)
+    }
+
+    private init(_ scenario: Scenario) {
+        self.scenario = scenario
+        names = ModeNames(scenario)
+    }
+
+    /// Runs `scenario` on the calling thread, which must be a fresh one, or the main thread for a scenario of the main
+    /// thread, and returns the trace.
+    package static func trace(_ scenario: Scenario, on kind: any Engine.Type) -> [String] {
+        let interpreter = Interpreter(scenario)
+        return interpreter.run(kind)
+    }
+
+    private func run(_ kind: any Engine.Type) -> [String] {
+        let engine = kind.init(scenario, names, self)
+        self.engine = engine
+        engine.makeItems()
+        let other = OtherThread(self, watching: SleepWatch())
+        let thread = PlainThread { other.live() }
+        perform(scenario.body)
+        shared.withLock { $0.isOver = true }
+        thread.join()
+        other.close()
+        holdingSchedules { engine.finish() }
+        if scenario.onMainThread { leaveNothingBehind() }
+        self.engine = nil
+        return shared.withLock { $0.trace }
+    }
+
+    func write(_ line: @autoclosure () -> String) {
+        shared.withLock { shared in
+            shared.progress += 1
+            guard shared.trace.count < 1_000, !shared.isOver else { return }
+            shared.trace.append(String(repeating: "  ", count: shared.limits.count) + line())
+        }
+    }
+
+    private var isOver: Bool { shared.withLock { $0.isOver } }
+
+    /// The barrier serves one thread, and the other one has nothing to wait for: the loop sleeps.
+    func perform(_ actions: [Action], onOtherThread: Bool = false) {
+        for action in actions { perform(action, settling: !onOtherThread) }
+    }
+}
+
+// MARK: - Callouts
+
+extension Interpreter {
+    package func receive(_ callout: Callout) {
+        switch callout {
+        case .source(let index):
+            write("source s\(index)")
+            follow(.item(.source(index)), scenario.sources[index].script)
+        case .port(let index):
+            write("port p\(index)")
+            follow(.item(.port(index)), scenario.ports[index].script)
+        case .timer(let index):
+            write("timer t\(index)")
+            follow(.item(.timer(index)), scenario.timers[index].script)
+        case .observer(let index, let activity):
+            write("observer o\(index) \(ProgramText.activities(activity))")
+            afterWaiting += activity == 64 ? 1 : 0
+            follow(.item(.observer(index)), scenario.observers[index].script)
+            afterWaiting -= activity == 64 ? 1 : 0
+        case .schedule(_, let mode) where !names.all.contains(mode),
+            .cancel(_, let mode) where !names.all.contains(mode):
+            // The main loop still has the common modes of scenarios that are over.
+            break
+        case .schedule(let source, let mode):
+            note("schedule s\(source) \(names.short(mode))")
+            if scenario.sources[source].signalsWhenScheduled { engine.signal(source) }
+        case .cancel(let source, let mode):
+            note("cancel s\(source) \(names.short(mode))")
+        }
+    }
+
+    private func receiveBlock(_ index: Int) {
+        write("block b\(index)")
+        follow(.block(index), scenario.blocks[index])
+    }
+
+    private func receiveQueueItem(_ index: Int) {
+        queued.withLock { $0 -= 1 }
+        guard !isOver else { return }
+        write("queue q\(index)")
+        follow(.queue(index), scenario.queueItems[index])
+    }
+
+    /// Does what the script says for this call of it.
+    private func follow(_ name: ScriptName, _ script: Script) {
+        guard !isOver else { return }
+        callouts += 1
+        let call = calls[name, default: 0]
+        calls[name] = call + 1
+        guard callouts <= scenario.calloutBudget else {
+            // Whatever keeps the loop busy, it ends here; a loop that does not end when stopped is a crash to report.
+            precondition(callouts < scenario.calloutBudget + 5_000, "the loop does not stop when it is told to")
+            return engine.stop()
+        }
+        if script.indices.contains(call) { perform(script[call]) }
+    }
+
+    private func note(_ line: String) {
+        shared.withLock { shared in
+            shared.progress += 1
+            if shared.held != nil {
+                shared.held?.append(line)
+            } else {
+                shared.trace.append("unasked: " + line)
+            }
+        }
+    }
+
+    private func holdingSchedules(_ call: () -> Void) {
+        shared.withLock { $0.held = [] }
+        call()
+        shared.withLock { shared in
+            let indent = String(repeating: "  ", count: shared.limits.count)
+            shared.trace.append(contentsOf: (shared.held ?? []).sorted().map { indent + $0 })
+            shared.held = nil
+            shared.progress += 1
+        }
+    }
+
+    /// The main loop lives on: blocks and closures not called yet, and wake-ups, would show in the next scenario.
+    private func leaveNothingBehind() {
+        for mode in 0..<scenario.modeCount { _ = engine.run(.mode(mode), .zero, returnAfterSourceHandled: false) }
+        for _ in 0..<1_000 where queued.withLock({ $0 }) > 0 {
+            _ = engine.run(.mode(0), .zero, returnAfterSourceHandled: false)
+        }
+        precondition(queued.withLock { $0 } == 0, "the main queue was not served by the main loop")
+        // A wake-up, an expired timer descriptor, the main queue's descriptor: one a turn.
+        for _ in 0..<8 { _ = engine.run(.mode(0), .zero, returnAfterSourceHandled: false) }
+    }
+}
+
+// MARK: - Actions
+
+extension Interpreter {
+    private func perform(_ action: Action, settling: Bool) {
+        if isInvisibleToOurs(action) { return write("skipped inside afterWaiting") }
+        switch action {
+        case .add(let item, let mode):
+            holdingSchedules { engine.add(item, to: mode) }
+            if case .timer = item, settling { timers.wait() }
+        case .remove(let item, let mode): holdingSchedules { engine.remove(item, from: mode) }
+        case .invalidate(let item): holdingSchedules { engine.invalidate(item) }
+        case .markCommon(let mode):
+            holdingSchedules { engine.markCommon(mode) }
+            if !scenario.timers.isEmpty, settling { timers.wait() }
+        case .signal(let source):
+            engine.signal(source)
+            // Sources of equal order go by the time of their signal, which the real one keeps as a Double of seconds.
+            spin(1_000)
+        case .trigger(let port): engine.trigger(port: port)
+        case .wakeUp: engine.wakeUp()
+        case .stop: engine.stop()
+        case .perform(let block, let modes): engine.perform(in: modes) { [self] in receiveBlock(block) }
+        case .queue(let index):
+            queued.withLock { $0 += 1 }
+            DispatchQueue.main.async { [self] in receiveQueueItem(index) }
+        case .setFireDate(let timer, let date):
+            engine.setFireDate(ofTimer: timer, to: date)
+            if settling { timers.wait() }
+        case .run(let mode, let limit, let returnAfter): run(mode, limit, returnAfter)
+        case .askContains(let item, let mode):
+            write("\(ProgramText.item(item)) in \(ProgramText.mode(mode)): \(engine.contains(item, in: mode))")
+        case .askValid(let item): write("\(ProgramText.item(item)) valid: \(engine.isValid(item))")
+        case .askSignalled(let source): write("s\(source) signalled: \(engine.isSignalled(source))")
+        case .askCurrentMode: write("current mode: \(engine.currentMode.map(names.short) ?? "none")")
+        case .askNextFireDate(let mode):
+            write("next in \(ProgramText.mode(mode)): \(ProgramText.seen(engine.nextFireDate(in: mode)))")
+        }
+    }
+
+    private func run(_ mode: ModeName, _ limit: RunLimit, _ returnAfter: Bool) {
+        let limits = shared.withLock { $0.limits }
+        let endsByItself = limits.contains { if case .slots = $0 { true } else { false } }
+        // When a finite limit passes inside a nested run the real one makes a turn of the inner loop for nothing.
+        guard limits.count < 4, !endsByItself, callouts < scenario.calloutBudget else { return write("run skipped") }
+        write("run \(ProgramText.mode(mode)) {")
+        shared.withLock { $0.limits.append(limit) }
+        let result = engine.run(mode, limit, returnAfterSourceHandled: returnAfter)
+        shared.withLock { _ = $0.limits.popLast() }
+        write("} \(ProgramText.result(result))")
+    }
+
+    /// The real one reads the descriptor that woke it before the afterWaiting observers, ours after them.
+    ///
+    /// A run nested there, or what is done there to a port source, would tell. See `KeptDifference`.
+    private func isInvisibleToOurs(_ action: Action) -> Bool {
+        guard afterWaiting > 0 else { return false }
+        if case .run = action {
+            return !(scenario.ports.isEmpty && scenario.timers.isEmpty && scenario.queueItems.isEmpty)
+        }
+        guard !scenario.ports.isEmpty else { return false }
+        switch action {
+        case .trigger, .add(.port, _), .remove(.port, _), .invalidate(.port), .markCommon: return true
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,138 @@
+extension ScenarioGenerator {
+    /// Any action, for any place on the loop's own thread.
+    mutating func makeAction(runs: Bool = true) -> Action {
+        for _ in 0..<8 {
+            if let action = tryAction(runs: runs) { return action }
+        }
+        return .askCurrentMode
+    }
+
+    private mutating func tryAction(runs: Bool) -> Action? {
+        switch random.upTo(99) {
+        case 0..<12: return index(scenario.sources).map { .signal($0) }
+        case 12..<17: return .wakeUp
+        case 17..<22: return .stop
+        case 22..<33: return index(scenario.blocks).map { .perform(block: $0, makeModes()) }
+        case 33..<42: return makeItem().flatMap { item in place(item).map { .add(item, $0) } }
+        case 42..<50: return makeItem().flatMap { item in mayLeave(item) ? .remove(item, anyPlace()) : nil }
+        case 50..<55: return makeItem().flatMap { item in mayLeave(item) ? .invalidate(item) : nil }
+        case 55..<62: return runs ? makeRun() : nil
+        case 62..<68: return makeSetFireDate()
+        case 68..<70: return .markCommon(random.upTo(scenario.modeCount - 1))
+        case 70..<75: return index(scenario.ports).map { .trigger(port: $0) }
+        case 75..<80: return index(scenario.queueItems).map { .queue($0) }
+        default: return makeQuestion()
+        }
+    }
+
+    private mutating func makeQuestion() -> Action? {
+        switch random.upTo(4) {
+        case 0: makeItem().map { .askContains($0, anyPlace()) }
+        case 1: makeItem().map { .askValid($0) }
+        case 2: index(scenario.sources).map { .askSignalled($0) }
+        case 3: .askCurrentMode
+        default: .askNextFireDate(.mode(random.upTo(scenario.modeCount - 1)))
+        }
+    }
+
+    mutating func makeRun() -> Action {
+        let roll = random.upTo(99)
+        var limit: RunLimit = roll < 45 ? .zero : roll < 55 ? .large : .unlimited
+        if scenario.timing == .limits, random.chance(40) { limit = .slots(2 + random.upTo(3)) }
+        // The default mode more often than the others: it is where most items are.
+        let mode: ModeName =
+            random.chance(1) ? .common : .mode(random.chance(40) ? 0 : random.upTo(scenario.modeCount - 1))
+        return .run(mode, limit, returnAfterSourceHandled: random.chance(30))
+    }
+
+    mutating func makeModes() -> [ModeName] {
+        let roll = random.upTo(99)
+        if roll < 30 { return [.common] }
+        if roll < 75 { return [.mode(random.upTo(scenario.modeCount - 1))] }
+        return [anyPlace(), .mode(random.upTo(scenario.modeCount - 1))]
+    }
+
+    private mutating func makeSetFireDate() -> Action? {
+        // Without a sentinel a timer that is moved leaves its old date in the descriptor.
+        guard scenario.hasSentinels, let timer = index(scenario.timers) else { return nil }
+        // The one that repeats at slots would leave its own.
+        if timer == slotRepeater { return .setFireDate(timer: timer, .far(random.upTo(30))) }
+        return .setFireDate(timer: timer, makeDate())
+    }
+
+    /// What the other thread may do while the loop sleeps without waking it.
+    mutating func makeQuietAction() -> Action? {
+        switch random.upTo(6) {
+        case 0, 1: return index(scenario.sources).map { .signal($0) }
+        case 2, 3: return index(scenario.blocks).map { .perform(block: $0, makeModes()) }
+        case 4: return makeItem().flatMap { item in mayLeave(item) ? .remove(item, anyPlace()) : nil }
+        case 5: return makeItem().flatMap { item in mayLeave(item) ? .invalidate(item) : nil }
+        default:
+            // A source that is added, or an observer; a port source or a timer might wake the loop.
+            guard let source = index(scenario.sources) else { return nil }
+            return .add(.source(source), anyPlace())
+        }
+    }
+
+    /// What the other thread does last, and what wakes the loop: one thing, because two would race the loop.
+    ///
+    /// It sets no fire dates: the real one wakes the loop for that whether it must or not (`KeptDifference`).
+    mutating func makeWakingAction() -> Action {
+        switch random.upTo(9) {
+        case 0: .stop
+        case 1, 2: index(scenario.ports).map { .trigger(port: $0) } ?? .wakeUp
+        case 3:
+            index(scenario.timers).flatMap { timer in place(.timer(timer)).map { .add(.timer(timer), $0) } } ?? .wakeUp
+        case 4: index(scenario.queueItems).map { .queue($0) } ?? .wakeUp
+        default: .wakeUp
+        }
+    }
+}
+
+// MARK: - Parts of actions
+
+extension ScenarioGenerator {
+    private mutating func index<Item>(_ items: [Item]) -> Int? {
+        items.isEmpty ? nil : random.upTo(items.count - 1)
+    }
+
+    private mutating func makeItem() -> ItemName? {
+        // A callout is most interesting when it does something to the item that is being called.
+        if let owner, random.chance(25) { return owner }
+        switch random.upTo(9) {
+        case 0..<4: return index(scenario.sources).map { .source($0) }
+        case 4..<7: return index(scenario.observers).map { .observer($0) }
+        case 7..<9: return index(scenario.timers).map { .timer($0) }
+        default: return index(scenario.ports).map { .port($0) }
+        }
+    }
+
+    private mutating func anyPlace() -> ModeName {
+        random.chance(30) ? .common : .mode(random.upTo(scenario.modeCount - 1))
+    }
+
+    /// Where `item` may be added.
+    mutating func place(_ item: ItemName) -> ModeName? {
+        switch item {
+        case .observer(let index) where !commonObservers.contains(index):
+            .mode(random.upTo(scenario.modeCount - 1))
+        case .timer(let index) where !scenario.hasSentinels:
+            .mode(index % scenario.modeCount)
+        case .timer where scenario.onMainThread && scenario.timing == .slots:
+            // The main loop has the common modes of all scenarios before: adding a timer to them takes slots.
+            .mode(random.upTo(scenario.modeCount - 1))
+        default: anyPlace()
+        }
+    }
+
+    /// Whether `item` may be removed or invalidated here: timers without a sentinel only inside their own callback.
+    ///
+    /// The observer that sees every turn stays, so that it does.
+    private func mayLeave(_ item: ItemName) -> Bool {
+        switch item {
+        case .timer: scenario.hasSentinels
+        case .observer(let index): abs(scenario.observers[index].order) != 9
+        default: true
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import Glibc
+internal import OracleScenarios
+
+/// One process that runs a range of scenarios and tells its parent of each, line by line.
+///
+/// A process of its own has a true main thread for the scenarios that need one, starts with clean main loops, and may
+/// crash without taking the others with it.
+struct Worker {
+    let seed: UInt64
+    let shrinks: Int
+
+    func run(_ range: Range<Int>) {
+        raiseDescriptorLimit()
+        let comparison = Comparison()
+        var shrinks = shrinks
+        for number in range {
+            WorkerLine.started(number).write()
+            let scenario = ScenarioGenerator.scenario(number, seed: seed, mainThread: true)
+            switch comparison.compare(scenario) {
+            case .same: break
+            case .settled: WorkerLine.settled(number).write()
+            case .different(let difference):
+                guard shrinks > 0 else {
+                    WorkerLine.different(number, nil).write()
+                    continue
+                }
+                shrinks -= 1
+                let shrunk = Shrinker.shrink(difference, comparison)
+                WorkerLine.different(number, Report.difference(shrunk)).write()
+            }
+        }
+        WorkerLine.ended.write()
+    }
+
+    /// Modes of the main loop are never forgotten, and each holds descriptors.
+    private func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}
+
+/// What a worker tells its parent, one line each.
+enum WorkerLine {
+    case started(Int)
+    case settled(Int)
+    case different(Int, String?)
+    case ended
+
+    func write() {
+        let line =
+            switch self {
+            case .started(let number): "started \(number)"
+            case .settled(let number): "settled \(number)"
+            case .different(let number, nil): "different \(number)"
+            case .different(let number, let text?):
+                "different \(number) " + text.replacing("\n", with: "\u{1F}")
+            case .ended: "ended"
+            }
+        var bytes = Array((line + "\n").utf8)[...]
+        while !bytes.isEmpty {
+            let written = bytes.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            // The parent has gone: nobody wants to know.
+            guard written > 0 else { exit(2) }
+            bytes = bytes.dropFirst(written)
+        }
+    }
+
+    init?(_ line: Substring) {
+        let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        switch (words.first, words.count > 1 ? Int(words[1]) : nil) {
+        case ("started", let number?): self = .started(number)
+        case ("settled", let number?): self = .settled(number)
+        case ("different", let number?):
+            self = .different(number, words.count > 2 ? String(words[2].replacing("\u{1F}", with: "\n")) : nil)
+        case ("ended", _): self = .ended
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import Glibc
+
+/// Shares a range of scenarios out among worker processes and adds up what they find.
+struct WorkerPool {
+    struct Tally {
+        var settled = 0
+        var differences = 0
+    }
+
+    /// Small enough that a worker's main loop does not fill up with modes, large enough that starting one costs nothing.
+    private static let batch = 250
+    /// A scenario that takes longer hangs: the watchdog inside the worker would have ended it long before.
+    private static let patience: Int64 = 60
+
+    let seed: UInt64
+    let jobs: Int
+    /// How many differences may still be printed.
+    var prints: Int
+    let isVerbose: Bool
+    private var tally = Tally()
+
+    init(seed: UInt64, jobs: Int, prints: Int, isVerbose: Bool) {
+        self.seed = seed
+        self.jobs = jobs
+        self.prints = prints
+        self.isVerbose = isVerbose
+    }
+
+    mutating func run(_ range: Range<Int>) throws -> Tally {
+        tally = Tally()
+        var waiting = stride(from: range.lowerBound, to: range.upperBound, by: Self.batch).map {
+            $0..<min($0 + Self.batch, range.upperBound)
+        }
+        waiting.reverse()
+        var workers: [WorkerProcess] = []
+        var heard: [Int64] = []
+        while !waiting.isEmpty || !workers.isEmpty {
+            while workers.count < jobs, let batch = waiting.popLast() {
+                workers.append(try WorkerProcess(batch, seed: seed, shrinks: prints))
+                heard.append(Self.seconds())
+            }
+            var polled = workers.map { pollfd(fd: $0.output, events: Int16(POLLIN), revents: 0) }
+            poll(&polled, nfds_t(polled.count), 1_000)
+            for index in workers.indices.reversed() {
+                if polled[index].revents != 0 {
+                    heard[index] = Self.seconds()
+                    if workers[index].read({ take($0) }) { continue }
+                } else if Self.seconds() - heard[index] < Self.patience {
+                    continue
+                } else {
+                    workers[index].kill()
+                }
+                heard.remove(at: index)
+                waiting += ending(workers.remove(at: index))
+            }
+        }
+        return tally
+    }
+
+    private mutating func take(_ line: WorkerLine) {
+        switch line {
+        case .settled(let number):
+            tally.settled += 1
+            if isVerbose { print("scenario \(number) settled on re-run") }
+        case .different(let number, let text):
+            tally.differences += 1
+            guard let text, prints > 0 else { return print("difference in scenario \(number)") }
+            prints -= 1
+            print("DIFFERENCE in \(text)\n")
+        case .started, .ended: break
+        }
+    }
+
+    /// Takes leave of a worker.
+    ///
+    /// If it went before its time, its scenario is a difference, and what is left of its range is returned.
+    private mutating func ending(_ worker: WorkerProcess) -> [Range<Int>] {
+        let lastWords = worker.finish()
+        guard !worker.hasEnded else { return [] }
+        tally.differences += 1
+        print("CRASH or hang in scenario \(worker.current): \(lastWords)\n")
+        let rest = (worker.current + 1)..<worker.range.upperBound
+        return worker.current + 1 < worker.range.upperBound ? [rest] : []
+    }
+
+    private static func seconds() -> Int64 {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        return Int64(now.tv_sec)
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import OracleScenarios
+
+/// The comparison itself: that it says yes to the same loop, no to a wrong one, and makes the no small.
+///
+/// One after the other, because scenarios keep time and each has threads of its own.
+@Suite(.serialized) struct ComparisonTests {
+    @Test func `A thousand scenarios run alike on the real CFRunLoop and on ours`() {
+        let comparison = Comparison()
+        var found = 0
+        // Three programs to read are enough for one failure.
+        for number in 0..<1_000 where found < 3 {
+            let scenario = ScenarioGenerator.scenario(number, seed: 1, mainThread: false)
+            guard case .different(let difference) = comparison.compare(scenario) else { continue }
+            found += 1
+            let shrunk = Shrinker.shrink(difference, comparison, budget: 100)
+            Issue.record("\(shrunk.scenario.program)\n\(shrunk.real)\n\(shrunk.ours)")
+        }
+    }
+
+    @Test func `The real CFRunLoop runs scenarios as it did before`() {
+        let comparison = Comparison(subject: CoreFoundationEngine.self)
+        for number in 0..<100 {
+            let scenario = ScenarioGenerator.scenario(number, seed: 2, mainThread: false)
+            if case .different = comparison.compare(scenario) { Issue.record("scenario \(number)") }
+        }
+    }
+
+    @Test func `A loop that does not remove sources is found out, in a few lines`() throws {
+        let comparison = Comparison(subject: FaultyEngine.self, reruns: 1)
+        let first = (0..<500).lazy.compactMap { number -> Difference? in
+            let scenario = ScenarioGenerator.scenario(number, seed: 3, mainThread: false)
+            guard case .different(let difference) = comparison.compare(scenario) else { return nil }
+            return difference
+        }.first
+        let difference = try #require(first)
+        let shrunk = Shrinker.shrink(difference, comparison)
+        #expect(shrunk.scenario.allActions.count < difference.scenario.allActions.count)
+        #expect(shrunk.scenario.allActions.count <= 6)
+        #expect(shrunk.scenario.allActions.contains { if case .remove(.source, _) = $0 { true } else { false } })
+        #expect(shrunk.real != shrunk.ours)
+    }
+
+    @Test func `A scenario that could sleep for ever is ended by the other thread`() {
+        var scenario = Scenario(seed: 0, number: 0)
+        scenario.sources = [.init(order: 0, tellsScheduling: false, signalsWhenScheduled: false, script: [])]
+        scenario.body = [
+            .add(.source(0), .mode(0)), .run(.mode(0), .unlimited, returnAfterSourceHandled: false),
+        ]
+        scenario.otherThread = [[.signal(0), .wakeUp]]
+        let traces = Comparison().traces(scenario)
+        let expected = [
+            "run default {", "  other thread, step 1", "  source s0", "  other thread stops", "} stopped",
+        ]
+        #expect(traces.real == expected)
+        #expect(traces.ours == expected)
+    }
+}
+
+/// The real loop, but for sources that stay where they are.
+private final class FaultyEngine: CoreFoundationEngine, @unchecked Sendable {
+    override class var name: String { "a faulty loop" }
+
+    override func remove(_ item: ItemName, from mode: ModeName) {
+        if case .source = item { return }
+        super.remove(item, from: mode)
+    }
+}
