@@ -32,6 +32,24 @@ package struct KeptDifference: Sendable {
             difference: "When another thread sets a fire date the real one wakes the loop, whether it must or not.",
             handling: "The other thread adds timers, and sets no dates (ScenarioGenerator)."),
         KeptDifference(
+            row: "Any file descriptor can be a port source (there: only ones that read like an eventfd).",
+            difference: """
+                In the real one timers and wake-ups are descriptors too, and epoll says who of all was ready first. Ours \
+                asks the kernel only for port sources, and takes one as ready since the look before.
+                """,
+            handling: "Scenarios have port sources, or timers, a queue and wake-ups from callouts (ScenarioGenerator)."),
+        KeptDifference(
+            row: "Main-queue and timer deadlines hold with nanosecond clocks.",
+            difference: """
+                Each mode of the real one has a timer descriptor. While a timer of two modes is called in one, the other \
+                one's has gone off, and a run nested in that mode makes an empty turn; so does one whose last timer was \
+                taken out.
+                """,
+            handling: """
+                No run is nested in a mode that has a timer which is being called in another (Interpreter); timers leave \
+                a mode only where it keeps one more, or by firing (Scenario.hasSentinels).
+                """),
+        KeptDifference(
             row: "Tolerance works on Linux.",
             difference: "The real one ignores a timer's tolerance on Linux.",
             handling: "Scenarios have no tolerances (Scenario)."),

@@ -29,6 +29,8 @@ package final class Interpreter: CalloutReceiver, @unchecked Sendable {
     private var callouts = 0
     /// How many afterWaiting observers are being called.
     private var afterWaiting = 0
+    /// The timers that are being called, and the mode they fire in.
+    private var firing: [(timer: Int, mode: String?)] = []
     private let queued = Mutex(0)
 
     private enum ScriptName: Hashable {
@@ -94,7 +96,9 @@ extension Interpreter {
             follow(.item(.port(index)), scenario.ports[index].script)
         case .timer(let index):
             write("timer t\(index)")
+            firing.append((index, engine.currentMode))
             follow(.item(.timer(index)), scenario.timers[index].script)
+            firing.removeLast()
         case .observer(let index, let activity):
             write("observer o\(index) \(ProgramText.activities(activity))")
             afterWaiting += activity == 64 ? 1 : 0
@@ -133,7 +137,8 @@ extension Interpreter {
         guard callouts <= scenario.calloutBudget else {
             // Whatever keeps the loop busy, it ends here; a loop that does not end when stopped is a crash to report.
             precondition(callouts < scenario.calloutBudget + 5_000, "the loop does not stop when it is told to")
-            return engine.stop()
+            // With port sources a wake-up would compete with them; scripts end there by themselves.
+            return scenario.ports.isEmpty ? engine.stop() : ()
         }
         if script.indices.contains(call) { perform(script[call]) }
     }
@@ -215,12 +220,21 @@ extension Interpreter {
         let limits = shared.withLock { $0.limits }
         let endsByItself = limits.contains { if case .slots = $0 { true } else { false } }
         // When a finite limit passes inside a nested run the real one makes a turn of the inner loop for nothing.
-        guard limits.count < 4, !endsByItself, callouts < scenario.calloutBudget else { return write("run skipped") }
+        guard limits.count < 4, !endsByItself, callouts < scenario.calloutBudget, !isServedElsewhere(mode) else {
+            return write("run skipped")
+        }
         write("run \(ProgramText.mode(mode)) {")
         shared.withLock { $0.limits.append(limit) }
         let result = engine.run(mode, limit, returnAfterSourceHandled: returnAfter)
         shared.withLock { _ = $0.limits.popLast() }
         write("} \(ProgramText.result(result))")
+    }
+
+    /// Whether a timer of `mode` is being called in another mode: that mode's timer descriptor has gone off for it in the
+    /// real one, and a run would make an empty turn. See `KeptDifference`.
+    private func isServedElsewhere(_ mode: ModeName) -> Bool {
+        guard case .mode(let index) = mode else { return false }
+        return firing.contains { $0.mode != names.all[index] && engine.contains(.timer($0.timer), in: mode) }
     }
 
     /// The real one reads the descriptor that woke it before the afterWaiting observers, ours after them.

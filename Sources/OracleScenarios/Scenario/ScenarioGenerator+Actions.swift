@@ -10,8 +10,8 @@ extension ScenarioGenerator {
     private mutating func tryAction(runs: Bool) -> Action? {
         switch random.upTo(99) {
         case 0..<12: return index(scenario.sources).map { .signal($0) }
-        case 12..<17: return .wakeUp
-        case 17..<22: return .stop
+        case 12..<17: return mayLeaveWakeUp ? .wakeUp : nil
+        case 17..<22: return mayLeaveWakeUp ? .stop : nil
         case 22..<33: return index(scenario.blocks).map { .perform(block: $0, makeModes()) }
         case 33..<42: return makeItem().flatMap { item in place(item).map { .add(item, $0) } }
         case 42..<50: return makeItem().flatMap { item in mayLeave(item) ? .remove(item, anyPlace()) : nil }
@@ -23,6 +23,13 @@ extension ScenarioGenerator {
         case 75..<80: return index(scenario.queueItems).map { .queue($0) }
         default: return makeQuestion()
         }
+    }
+
+    /// With port sources only their own callouts may: there a wake-up is passed over, and cannot compete with a port.
+    private var mayLeaveWakeUp: Bool {
+        guard !scenario.ports.isEmpty else { return true }
+        if case .port = owner { return true }
+        return false
     }
 
     private mutating func makeQuestion() -> Action? {

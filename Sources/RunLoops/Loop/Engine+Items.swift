@@ -41,7 +41,13 @@ extension Engine {
             commonModes.append(mode)
             existingMode(mode)?.markCommon()
             var added: [RunLoopItem] = []
-            for item in commonItems.all where try put(item, in: mode) { added.append(item) }
+            for item in commonItems.all {
+                if !item.isValid {
+                    _ = commonItems.remove(item)
+                } else if try put(item, in: mode) {
+                    added.append(item)
+                }
+            }
             return added
         }
         for item in added { tellScheduled(item, [mode]) }
@@ -124,9 +130,15 @@ extension Engine {
     func discardItem(_ item: AnyObject) {
         // SAFETY: LoopCore.discard is called by items only.
         let item = unsafeDowncast(item, to: RunLoopItem.self)
+        // An item that is in no mode stays where it is, as in Core Foundation: in the common items, if it is there,
+        // until a mode is marked.
+        if case .timer(let timer) = item.byKind {
+            if timer.bucket == nil { return }
+            takeOut(timer)
+        } else if modes.filter({ take(item, outOf: $0) }).isEmpty {
+            return
+        }
         _ = commonItems.remove(item)
-        if case .timer(let timer) = item.byKind { return takeOut(timer) }
-        for state in modes { take(item, outOf: state) }
     }
 
     /// Whether it was there.

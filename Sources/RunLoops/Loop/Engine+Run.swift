@@ -27,7 +27,7 @@ struct Run {
     let limit: Int64
     let returnsAfterSource: Bool
     /// The main queue's work is done by this run.
-    let servesMainQueue: Bool
+    var servesMainQueue: Bool
     /// The last turn did work of the main queue: then others are looked at first.
     var didMainQueue = true
 
@@ -53,7 +53,7 @@ extension Engine {
             SystemCalls.threadID == threadID,
             "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run that of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
         )
-        guard let state = stateToRun(mode), !isEmpty(state) else { return .finished }
+        guard let state = lock.withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(state) else { return .finished }
         let outerMode = enter(state)
         let outer = wakeWord.beginRun()
         defer {
@@ -61,10 +61,11 @@ extension Engine {
             leave(to: outerMode)
         }
         var run = Run(
-            state: state, limit: limit, returnsAfterSource: returnAfterSourceHandled,
-            servesMainQueue: watchesMainQueue(state))
+            state: state, limit: limit, returnsAfterSource: returnAfterSourceHandled, servesMainQueue: false)
         tracer?.trace(.runBegins(mode))
         tell(.entry, state)
+        // After entry, whose observers may have marked the mode as common.
+        run.servesMainQueue = watchesMainQueue(state)
         var result: RunLoopRunResult? = takeStop() ? .stopped : nil
         while result == nil { result = turn(&run) }
         tell(.exit, state)
@@ -126,14 +127,6 @@ extension Engine {
         if !state.hasNoItems { return false }
         if mainQueue != nil, state.isCommon, !isInMainQueue { return false }
         return !hasBlock(for: state)
-    }
-
-    /// The mode, if something was added to it: an item, or a block that names it.
-    private func stateToRun(_ mode: RunLoopMode) -> ModeState? {
-        lock.withLock {
-            if isDead { return nil }
-            return existingMode(mode) ?? (blocks.hasBlock(in: mode, isCommon: false) ? makeMode(mode) : nil)
-        }
     }
 
     // MARK: Entering and leaving

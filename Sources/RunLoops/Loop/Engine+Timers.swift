@@ -51,7 +51,7 @@ extension Engine {
         timer.bucket?._withUnsafeGuaranteedRef { bucket in
             bucket.countTimers(-1)
             if timer.isFiring { return }
-            if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { timerGoes(timer, bucket) }
+            if timer.fire == bucket.queue.firstDate { firstTimerGoes(timer, bucket) }
             bucket.queue.remove(timer)
         }
         timer.bucket = nil
@@ -73,26 +73,32 @@ extension Engine {
     private func enqueue(_ timer: RunLoopTimer, in bucket: TimerBucket) {
         timerSequence += 1
         timer.sequence = timerSequence
-        if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { timerComes(timer, bucket) }
+        if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { lateTimerComes(timer, bucket) }
         bucket.queue.insert(timer)
         if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] { kernel.wake() }
     }
 
-    // A wake-up waits, or has left its place in some mode: only then does it matter who came first.
-
+    /// A timer comes while a wake-up waits or has left its place in some mode: if it was due before and is the first, it
+    /// has been ready since now.
     @inline(never)
-    private func timerComes(_ timer: RunLoopTimer, _ bucket: TimerBucket) {
+    private func lateTimerComes(_ timer: RunLoopTimer, _ bucket: TimerBucket) {
         let wakeUp = wakeWord.wakeUp ?? lastWakeUp
-        guard timer.base == .monotonic, timer.fire <= wakeUp, bucket.queue.firstDate > wakeUp else { return }
+        guard timer.base == .monotonic, timer.fire <= wakeUp else { return }
         let now = kernel.now(.monotonic)
-        for mode in bucket.modes { existingMode(mode)?.turnstile.lateTimer(now) }
+        for mode in bucket.modes {
+            guard let state = existingMode(mode), state.firstMonotonicDate > wakeUp else { continue }
+            state.turnstile.lateTimer(now)
+        }
     }
 
+    /// The first timer goes or is put off: if it was due, the next one that is keeps its place.
     @inline(never)
-    private func timerGoes(_ timer: RunLoopTimer, _ bucket: TimerBucket) {
-        let wakeUp = wakeWord.wakeUp ?? lastWakeUp
-        guard timer.base == .monotonic, timer.fire <= wakeUp, bucket.queue.firstDate == timer.fire else { return }
-        for mode in bucket.modes { existingMode(mode)?.turnstile.firstTimerLeaves(timer.fire) }
+    private func firstTimerGoes(_ timer: RunLoopTimer, _ bucket: TimerBucket) {
+        guard timer.base == .monotonic, timer.fire <= kernel.now(.monotonic) else { return }
+        for mode in bucket.modes {
+            guard let state = existingMode(mode) else { continue }
+            state.turnstile.firstTimerLeaves(state.firstMonotonicDate)
+        }
     }
 
     /// Changes a timer's dates or a port's events.
@@ -101,7 +107,7 @@ extension Engine {
         switch unsafeDowncast(item, to: RunLoopItem.self).byKind {
         case .timer(let timer):
             guard let bucket = timer.bucket?.takeUnretainedValue(), !timer.isFiring else { return change() }
-            if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { timerGoes(timer, bucket) }
+            if timer.fire == bucket.queue.firstDate { firstTimerGoes(timer, bucket) }
             bucket.queue.remove(timer)
             change()
             enqueue(timer, in: bucket)
@@ -178,7 +184,6 @@ extension Engine {
     }
 
     private func collectDue(_ state: ModeState, into due: inout [RunLoopTimer]) {
-        state.turnstile.servedTimers(kernel.now(.monotonic))
         var lateness: [RunLoopTimeBase: Int64] = [:]
         for bucket in state.timerBuckets {
             let now = kernel.now(bucket.base)
@@ -186,6 +191,7 @@ extension Engine {
             bucket.queue.collectDue(at: now, into: &due)
             if bucket.base != .monotonic { lateness[bucket.base] = kernel.now(.monotonic) - now }
         }
+        state.turnstile.servedTimers(kernel.now(.monotonic), several: due.count > 1)
         if due.count < 2 { return }
         // Dates of other clocks as they would read on the monotonic one.
         func date(_ timer: RunLoopTimer) -> Int64 { timer.fire.clampedAdding(lateness[timer.base] ?? 0) }

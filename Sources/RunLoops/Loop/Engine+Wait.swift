@@ -79,6 +79,7 @@ extension Engine {
     /// Asks the kernel what is ready, unless something that it said is still to be served.
     private func look(_ state: ModeState, waiting: Bool, until limit: WaitLimit) {
         foundMainQueue = false
+        dropStaleEvents(state)
         guard state.ready.isEmpty else { return }
         state.ports.readiness.wait(waiting, until: limit, into: &fetched)
         if fetched.isEmpty { return }
@@ -88,6 +89,13 @@ extension Engine {
         state.ready.replace(with: &fetched, since: lastLook)
         // Only compared with timers and wake-ups: without any, whatever comes is younger.
         if state.hasTimers || wakeWord.wakeUp != nil { lastLook = kernel.now(.monotonic) }
+    }
+
+    /// Events of port sources that were taken out or made invalid since they were fetched must not make a turn.
+    private func dropStaleEvents(_ state: ModeState) {
+        while let event = state.ready.peek, lock.withLock({ state.ports.sources(of: event) == nil }) {
+            _ = state.ready.next()
+        }
     }
 
     /// The main queue goes after all that is ready with it, as in Core Foundation, which asks for it last.

@@ -71,6 +71,13 @@ package final class Engine: LoopCore, @unchecked Sendable {
         return state
     }
 
+    /// A block makes the mode it names, as an item does. Without the lock held.
+    @inline(__always)
+    package func nameMode(_ mode: RunLoopMode) {
+        if mode == .default || mode == .common { return }
+        lock.withLock { _ = makeMode(mode) }
+    }
+
     // MARK: What items ask for. With the lock held.
 
     package override func discard(_ item: AnyObject) { discardItem(item) }

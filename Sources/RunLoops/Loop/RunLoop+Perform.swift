@@ -85,6 +85,8 @@ extension RunLoop {
         _ body: @escaping () -> Void
     ) {
         engine.checkNotForked()
+        engine.nameMode(mode)
+        for other in otherModes ?? [] { engine.nameMode(other) }
         engine.blocks.push(Block(mode: mode, otherModes: otherModes, fileID: fileID, line: line, body: body))
         if wake { engine.wakeUp() }
     }

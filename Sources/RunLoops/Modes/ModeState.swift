@@ -101,6 +101,11 @@ final class ModeState: @unchecked Sendable {
 
     // MARK: Timers
 
+    /// The date of the first timer that counts on the monotonic clock.
+    var firstMonotonicDate: Int64 {
+        timerBuckets.reduce(.max) { $1.base == .monotonic ? min($0, $1.queue.firstDate) : $0 }
+    }
+
     /// Until when a thread that runs in this mode may sleep.
     func sleepLimit() -> WaitLimit {
         var limit = WaitLimit.forever
@@ -124,6 +129,8 @@ struct ReadyPorts {
         served = 0
         self.since = since
     }
+
+    var peek: ReadyDescriptor? { isEmpty ? nil : events[served] }
 
     mutating func next() -> ReadyDescriptor? {
         if isEmpty { return nil }
