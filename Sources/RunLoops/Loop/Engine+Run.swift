@@ -132,13 +132,17 @@ extension Engine {
     // MARK: Entering and leaving
 
     private func enter(_ state: ModeState) -> ModeState? {
-        lock.withLock {
+        // What was fetched earlier may have been taken since, in a run of another mode. Nothing is lost: the kernel
+        // says again what is still ready.
+        state.ready.removeAll()
+        return lock.withLock {
             defer { current = state }
             return current
         }
     }
 
     private func leave(to outer: ModeState?) {
+        outer?.ready.removeAll()
         lock.withLock { current = outer }
     }
 }

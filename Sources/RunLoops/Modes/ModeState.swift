@@ -130,6 +130,8 @@ struct ReadyPorts {
         self.since = since
     }
 
+    mutating func removeAll() { served = events.count }
+
     var peek: ReadyDescriptor? { isEmpty ? nil : events[served] }
 
     mutating func next() -> ReadyDescriptor? {
