@@ -33,11 +33,8 @@ let package = Package(
         .target(name: "RunLoops", dependencies: ["CLinuxKernel"], swiftSettings: strict),
         // Manual kernel and clock, trace recorder.
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: strict),
-        // The command-line tool.
-        .executableTarget(
-            name: "runloop",
-            dependencies: ["RunLoops", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-            swiftSettings: strict),
+        // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
+        .executableTarget(name: "runloop", dependencies: ["RunLoops"], swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
         .executableTarget(
             name: "oracle",

@@ -1,12 +1,21 @@
-import ArgumentParser
 import Glibc
 import RunLoops
 
 /// `runloop describe`.
-struct DescribeTool: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "describe",
-        abstract: "A small loop with an item of every kind, as its debugDescription lists it.")
+struct DescribeTool {
+    static let usage = """
+        OVERVIEW: A small loop with an item of every kind, as its debugDescription lists it.
+
+        USAGE: runloop describe
+
+        """
+
+    /// Reads what follows the command's name: nothing.
+    init(_ arguments: inout Arguments) throws {
+        guard let word = arguments.next() else { return }
+        if word == "--help" || word == "-h" { throw CommandEnd.help(Self.usage) }
+        throw CommandEnd.misuse("unknown argument '\(word)'", Self.usage)
+    }
 
     func run() throws {
         try MainActor.assumeIsolated { try Self.describe() }

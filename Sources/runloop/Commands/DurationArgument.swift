@@ -1,18 +1,5 @@
-import ArgumentParser
-
 /// A duration as it is typed: `3s`, `500ms`, `1.5s`, `2m`.
-struct DurationArgument: ExpressibleByArgument, Equatable, Sendable {
-    let duration: Duration
-
-    init(_ duration: Duration) { self.duration = duration }
-
-    init?(argument: String) {
-        guard let duration = Self.parse(argument) else { return nil }
-        self.duration = duration
-    }
-
-    var defaultValueDescription: String { Format.asked(duration) }
-
+enum DurationArgument {
     /// Units and their length in nanoseconds; the longer names first, for `ms` ends in `s`.
     private static let units: [(name: String, nanoseconds: Int64)] = [
         ("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000),
