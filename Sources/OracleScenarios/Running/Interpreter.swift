@@ -182,6 +182,7 @@ extension Interpreter {
 extension Interpreter {
     private func perform(_ action: Action, settling: Bool) {
         if isInvisibleToOurs(action) { return write("skipped inside afterWaiting") }
+        if isForgottenByReal(action) { return write("skipped inside a timer") }
         switch action {
         case .add(let item, let mode):
             holdingSchedules { engine.add(item, to: mode) }
@@ -235,6 +236,24 @@ extension Interpreter {
     private func isServedElsewhere(_ mode: ModeName) -> Bool {
         guard case .mode(let index) = mode else { return false }
         return firing.contains { $0.mode != names.all[index] && engine.contains(.timer($0.timer), in: mode) }
+    }
+
+    /// Whether the action gives a timer that is being called a date in a mode other than the one it is called in: the
+    /// real one does not set that mode's timer descriptor, and the date passes there. See `KeptDifference`.
+    private func isForgottenByReal(_ action: Action) -> Bool {
+        guard !firing.isEmpty else { return false }
+        switch action {
+        case .add(.timer(let timer), _): return firing.contains { $0.timer == timer }
+        case .markCommon: return true
+        case .setFireDate(let timer, _):
+            return firing.contains { fired in
+                fired.timer == timer
+                    && (0..<scenario.modeCount).contains {
+                        names.all[$0] != fired.mode && engine.contains(.timer(timer), in: .mode($0))
+                    }
+            }
+        default: return false
+        }
     }
 
     /// The real one reads the descriptor that woke it before the afterWaiting observers, ours after them.

@@ -166,9 +166,15 @@ extension Engine {
 
     package func contains(_ item: RunLoopItem, in mode: RunLoopMode) -> Bool {
         lock.withLock {
-            if mode == .common { return commonItems.contains(item) }
+            if mode == .common { return commonItems.contains(item) && isInAnyMode(item) }
             return existingMode(mode).map { holds(item, $0) } ?? false
         }
+    }
+
+    /// A timer that was taken out of each mode by itself does not count as common any more, as in Core Foundation.
+    private func isInAnyMode(_ item: RunLoopItem) -> Bool {
+        if case .timer(let timer) = item.byKind { return timer.bucket != nil && timer.isOwned(by: self) }
+        return true
     }
 
     private func holds(_ item: RunLoopItem, _ state: ModeState) -> Bool {

@@ -91,12 +91,13 @@ extension Engine {
         }
     }
 
-    /// The first timer goes or is put off: if it was due, the next one that is keeps its place.
+    /// The first timer goes, is put off, or is served in one of its modes: if it was due, the next one that is keeps its
+    /// place.
     @inline(never)
-    private func firstTimerGoes(_ timer: RunLoopTimer, _ bucket: TimerBucket) {
+    private func firstTimerGoes(_ timer: RunLoopTimer, _ bucket: TimerBucket, servedIn serving: ModeState? = nil) {
         guard timer.base == .monotonic, timer.fire <= kernel.now(.monotonic) else { return }
         for mode in bucket.modes {
-            guard let state = existingMode(mode) else { continue }
+            guard let state = existingMode(mode), state !== serving else { continue }
             state.turnstile.firstTimerLeaves(state.firstMonotonicDate)
         }
     }
@@ -144,9 +145,13 @@ extension Engine {
     /// A timer with tolerance is served at its latest instant, or with whatever else has woken the thread.
     /// Without the lock held.
     @inline(__always)
-    func timersDueSince(_ state: ModeState, isAwakeAnyway: Bool) -> Int64? {
+    func timersDueSince(_ state: ModeState, isAwakeAnyway: Bool, before rival: Int64) -> Int64? {
         guard state.hasTimers else { return nil }
-        return lock.withLock { dueSince(state, isAwakeAnyway) }
+        return lock.withLock {
+            let since = dueSince(state, isAwakeAnyway)
+            if since == nil { state.turnstile.passedTimers(before: rival) }
+            return since
+        }
     }
 
     /// The same with the lock held.
@@ -158,11 +163,7 @@ extension Engine {
             guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { continue }
             since = min(since ?? .max, now - (bucketNow - date))
         }
-        guard let since else {
-            state.turnstile.foundNoTimers()
-            return nil
-        }
-        return state.turnstile.timersSince(since)
+        return since.map(state.turnstile.timersSince)
     }
 
     // MARK: Firing
@@ -178,7 +179,7 @@ extension Engine {
         var due: [RunLoopTimer] = []
         swap(&due, &dueTimers)
         lock.withLock { collectDue(state, into: &due) }
-        for timer in due { fire(timer) }
+        for timer in due { fire(timer, state) }
         due.removeAll(keepingCapacity: true)
         swap(&due, &dueTimers)
     }
@@ -198,20 +199,23 @@ extension Engine {
         due.sort { (date($0), $0.sequence) < (date($1), $1.sequence) }
     }
 
-    private func fire(_ timer: RunLoopTimer) {
-        let begun = lock.withLock { beginFiring(timer) }
+    private func fire(_ timer: RunLoopTimer, _ state: ModeState) {
+        let begun = lock.withLock { beginFiring(timer, state) }
         guard let (handler, date) = begun else { return }
         callOut(.timer, timer.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler, timer) }
         if !timer.repeats { timer.invalidate() }
         lock.withLock { endFiring(timer, date) }
     }
 
-    private func beginFiring(_ timer: RunLoopTimer) -> ((RunLoopTimer) -> Void, Int64)? {
+    private func beginFiring(_ timer: RunLoopTimer, _ state: ModeState) -> ((RunLoopTimer) -> Void, Int64)? {
         guard let bucket = timer.bucket, timer.isOwned(by: self), !timer.isFiring, timer.fire <= kernel.now(timer.base),
             let handler = timer.handler
         else { return nil }
         // Out of the heap while it fires: a nested run neither fires it nor sleeps until its date.
-        bucket._withUnsafeGuaranteedRef { $0.queue.remove(timer) }
+        bucket._withUnsafeGuaranteedRef { bucket in
+            if bucket.modes.count > 1 { firstTimerGoes(timer, bucket, servedIn: state) }
+            bucket.queue.remove(timer)
+        }
         timer.isFiring = true
         firingTimers.append(timer)
         return (handler, timer.fire)

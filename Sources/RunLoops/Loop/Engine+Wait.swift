@@ -118,7 +118,7 @@ extension Engine {
             since = state.turnstile.wakeUpSince(wakeUp)
         }
         let isAwakeAnyway = wakeUp != nil || foundMainQueue || !state.ready.isEmpty
-        if let due = timersDueSince(state, isAwakeAnyway: isAwakeAnyway), due < since {
+        if let due = timersDueSince(state, isAwakeAnyway: isAwakeAnyway, before: since), due < since {
             cause = .timers
             since = due
         }

@@ -30,8 +30,10 @@ struct Turnstile {
         timersNotBefore = now
     }
 
-    /// The kernel was asked, and no timer was due.
-    mutating func foundNoTimers() { timersPlace = nil }
+    /// A look has gone beyond the place of the timers and found none due.
+    mutating func passedTimers(before date: Int64) {
+        if let place = timersPlace, place < date { timersPlace = nil }
+    }
 
     /// A timer that was due already is put in, with none before it.
     mutating func lateTimer(_ now: Int64) {
