@@ -20,7 +20,7 @@ extension Engine {
         let observers = lock.withLock { state.observers }
         for observer in observers
         where !observer.activities.isDisjoint(with: activity) && !observer.isFiring && observer.isValid {
-            guard let handler = observer.callback else { continue }
+            guard let handler = callback(of: observer) else { continue }
             observer.isFiring = true
             callOut(.observer, observer.labelStorage) {
                 RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(handler, observer, activity)
@@ -28,6 +28,14 @@ extension Engine {
             if !observer.repeats { observer.invalidate() }
             observer.isFiring = false
         }
+    }
+
+    private func callback(of observer: RunLoopObserver) -> ((RunLoopObserver, RunLoopActivities) -> Void)? {
+        // Not withLock: a closure that goes through a generic function is wrapped in a new one, at an allocation each.
+        lock.lock()
+        defer { lock.unlock() }
+        // It may have gone to another loop since the list was taken: then that loop calls it.
+        return observer.isOwned(by: self) ? observer.callback : nil
     }
 
     /// Runs the blocks that may run in the mode, first in, first out; the others keep their place.
@@ -51,6 +59,7 @@ extension Engine {
     /// any, is what Core Foundation does: after a source that made a later one invalid the turn may sleep.
     func performSources(_ state: ModeState, onlyOne: Bool) -> Bool {
         if state.signals.isEmpty { return false }
+        if let place = state.signals.takeOnly() { return place.isPresent && perform(place.element) }
         var places: [SignalQueue<RunLoopSource>.Place] = []
         swap(&places, &signalled)
         defer {

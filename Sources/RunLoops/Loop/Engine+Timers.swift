@@ -200,7 +200,10 @@ extension Engine {
     }
 
     private func fire(_ timer: RunLoopTimer, _ state: ModeState) {
-        let begun = lock.withLock { beginFiring(timer, state) }
+        // Not withLock: a closure that goes through a generic function is wrapped in a new one, at an allocation each.
+        lock.lock()
+        let begun = beginFiring(timer, state)
+        lock.unlock()
         guard let (handler, date) = begun else { return }
         callOut(.timer, timer.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler, timer) }
         if !timer.repeats { timer.invalidate() }

@@ -9,6 +9,8 @@ package final class Engine: LoopCore, @unchecked Sendable {
     /// Never removed, in the order in which they were made.
     // The dynamic check of exclusivity is off where a lock or a single thread excludes what it looks for.
     @exclusivity(unchecked) var modes: [ModeState] = []
+    /// The first of them.
+    let defaultMode: ModeState
     /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
     var commonModes: [RunLoopMode] = [.default]
     @exclusivity(unchecked) var commonItems = CommonItems()
@@ -51,13 +53,21 @@ package final class Engine: LoopCore, @unchecked Sendable {
 
     package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
         mainQueue = servesMainQueue ? MainQueue() : nil
+        defaultMode = ModeState(mode: .default, readiness: kernel.makeReadiness())
         super.init(kernel: kernel, threadID: threadID)
-        _ = makeMode(.default)
+        defaultMode.markCommon()
+        modes = [defaultMode]
     }
 
     // MARK: Modes. With the lock held.
 
+    @inline(__always)
     func existingMode(_ mode: RunLoopMode) -> ModeState? {
+        mode == .default ? defaultMode : namedMode(mode)
+    }
+
+    @inline(never)
+    private func namedMode(_ mode: RunLoopMode) -> ModeState? {
         // A loop has a handful of modes: looking through them costs less than hashing one.
         for state in modes where state.mode == mode { return state }
         return nil

@@ -105,11 +105,12 @@ public final class RunLoopPortSource: RunLoopItem, @unchecked Sendable {
 
     /// The closure and what it is told, while the source is valid and wants any of `ready`.
     func callback(for ready: Events) -> (handler: (RunLoopPortSource, Events) -> Void, events: Events)? {
-        lock.withLock {
-            let told = ready.intersection(interest.union([.hangUp, .error]))
-            guard let handler, !told.isEmpty else { return nil }
-            return (handler, told)
-        }
+        // Not withLock: a closure that goes through a generic function is wrapped in a new one, at an allocation each.
+        lock.lock()
+        defer { lock.unlock() }
+        let told = ready.intersection(interest.union([.hangUp, .error]))
+        guard let handler, !told.isEmpty else { return nil }
+        return (handler, told)
     }
 
     /// Called with the loop's lock held.

@@ -70,6 +70,20 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         }
     }
 
+    /// The only one that is queued, taken out; `nil` if there are several, or none. The loop's thread.
+    @inline(__always)
+    package func takeOnly() -> Place? {
+        guard let pointer = newest.load(ordering: .sequentiallyConsistent) else { return nil }
+        let place = Unmanaged<Place>.fromOpaque(pointer)
+        // A place that is queued stays as it is: nobody writes its link before it has left.
+        if place._withUnsafeGuaranteedRef({ $0.next != nil }) { return nil }
+        guard newest.compareExchange(expected: pointer, desired: nil, ordering: .sequentiallyConsistent).exchanged
+        else { return nil }
+        let taken = place.takeRetainedValue()
+        taken.leaveQueue()
+        return taken
+    }
+
     /// Takes all out, in no particular order, and lets them be queued again.
     ///
     /// The loop's thread.
