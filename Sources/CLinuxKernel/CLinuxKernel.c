@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -114,6 +115,13 @@ int rl_epoll_wait_nanoseconds(int epoll, struct epoll_event *events, int capacit
 
 int rl_epoll_wait_milliseconds(int epoll, struct epoll_event *events, int capacity, int timeout) {
     return result(epoll_wait(epoll, events, capacity, timeout));
+}
+
+int rl_poll(int descriptor, short events) {
+    struct pollfd one = {.fd = descriptor, .events = events};
+    int count = poll(&one, 1, 0);
+    if (count <= 0) return result(count);
+    return one.revents & POLLNVAL ? 0 : one.revents;
 }
 
 int rl_futex_wait(const void *word, uint32_t expected, int64_t deadline) {

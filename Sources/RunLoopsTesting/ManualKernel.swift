@@ -116,6 +116,10 @@ final class ManualReadiness: Readiness {
         }
     }
 
+    func confirm(_ descriptor: CInt) -> RunLoopDescriptorEvents {
+        kernel.ready.first { $0.descriptor == descriptor }?.events ?? []
+    }
+
     func close() { registered = [:] }
 
     private func collect(into ready: inout [ReadyDescriptor]) {

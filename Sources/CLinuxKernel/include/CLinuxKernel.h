@@ -55,6 +55,9 @@ int rl_epoll_wait_nanoseconds(int epoll, struct epoll_event *events, int capacit
 // The same with a limit in milliseconds, for a look that does not wait (0) and for kernels without the call above (-1).
 int rl_epoll_wait_milliseconds(int epoll, struct epoll_event *events, int capacity, int timeout);
 
+// What one descriptor is ready for now, of `events` (the bits of poll(2)); 0 for nothing, POLLNVAL counts as nothing.
+int rl_poll(int descriptor, short events);
+
 // Futex: sleeps while `*word == expected`, until `deadline` of CLOCK_MONOTONIC.
 int rl_futex_wait(const void *word, uint32_t expected, int64_t deadline);
 int rl_futex_wake(const void *word, int count);

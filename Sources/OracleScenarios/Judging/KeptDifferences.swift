@@ -13,9 +13,12 @@ package struct KeptDifference: Sendable {
             row: "A run with a deadline makes no helper timer and no thread.",
             difference: """
                 When a finite limit passes inside a nested run, the real one's helper timer wakes the inner loop for \
-                nothing.
+                nothing; and the wake-up keeps its place in the queue of every other mode.
                 """,
-            handling: "No run is nested in a run whose limit passes while the scenario runs (Interpreter)."),
+            handling: """
+                No run is nested in a run whose limit passes while the scenario runs (Interpreter); where limits pass, \
+                only timers wake or stop from callouts (ScenarioGenerator).
+                """),
         KeptDifference(
             row: "Any file descriptor can be a port source (there: only ones that read like an eventfd).",
             difference: """

@@ -26,10 +26,14 @@ extension ScenarioGenerator {
     }
 
     /// With port sources only their own callouts may: there a wake-up is passed over, and cannot compete with a port.
+    ///
+    /// Where limits pass, only those of timers: the helper timer of the real one has left a place for wake-ups in every
+    /// mode (`KeptDifference`).
     private var mayLeaveWakeUp: Bool {
-        guard !scenario.ports.isEmpty else { return true }
-        if case .port = owner { return true }
-        return false
+        switch owner {
+        case .port, .timer: true
+        default: scenario.ports.isEmpty && scenario.timing != .limits
+        }
     }
 
     private mutating func makeQuestion() -> Action? {

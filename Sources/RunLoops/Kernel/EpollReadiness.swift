@@ -88,6 +88,15 @@ package final class EpollReadiness: Readiness {
         if result == -EBADF || result == -ENOENT { rebuild() }
     }
 
+    package func confirm(_ descriptor: CInt) -> RunLoopDescriptorEvents {
+        if let always = alwaysReady[descriptor] { return always.events }
+        guard let entry = registered[descriptor] else { return [] }
+        // The events of poll(2) have the numbers of epoll's.
+        let result = calls.poll(descriptor, events: Int16(truncatingIfNeeded: entry.events & 0xFFFF))
+        // EINTR and a closed descriptor: not ready now; if it is after all, the kernel will say so.
+        return result > 0 ? Self.events(UInt32(result)) : []
+    }
+
     private func makeEpoll() throws(RunLoopSystemCallError) {
         if epoll >= 0 { return }
         let wake = try kernel.makeWakeDescriptor()

@@ -87,6 +87,9 @@ package protocol Readiness: AnyObject {
     /// ready at the time, in the order in which the kernel found it.
     func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor])
 
+    /// What a registered descriptor is ready for at this moment; asked where an earlier answer may be out of date.
+    func confirm(_ descriptor: CInt) -> RunLoopDescriptorEvents
+
     /// Gives up whatever the system lent. The set is empty afterwards and is not used again.
     func close()
 }

@@ -52,6 +52,7 @@ package protocol KernelCalls: AnyObject, Sendable {
         -> CInt
     func epollWait(_ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, milliseconds: CInt)
         -> CInt
+    func poll(_ descriptor: CInt, events: Int16) -> CInt
     func setTimerSlack(nanoseconds: UInt) -> CInt
     func epollCreate() -> CInt
     func epollAdd(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt
@@ -92,6 +93,8 @@ package final class LinuxCalls: KernelCalls {
     ) -> CInt {
         rl_epoll_wait_milliseconds(epoll, events, capacity, milliseconds)
     }
+
+    package func poll(_ descriptor: CInt, events: Int16) -> CInt { rl_poll(descriptor, events) }
 
     package func setTimerSlack(nanoseconds: UInt) -> CInt {
         rl_set_timer_slack(nanoseconds)

@@ -99,6 +99,12 @@ extension Duration {
 }
 
 extension Int64 {
+    /// The difference, or the end of the range that it went past.
+    package func clampedSubtracting(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other < 0 ? .max : .min) : difference
+    }
+
     /// The sum, or the end of the range that it went past.
     package func clampedAdding(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)

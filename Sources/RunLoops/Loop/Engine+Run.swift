@@ -132,9 +132,8 @@ extension Engine {
     // MARK: Entering and leaving
 
     private func enter(_ state: ModeState) -> ModeState? {
-        // What was fetched earlier may have been taken since, in a run of another mode. Nothing is lost: the kernel
-        // says again what is still ready.
-        state.ready.removeAll()
+        // What was fetched earlier may have been taken since, in a run of another mode.
+        state.ready.doubt()
         return lock.withLock {
             defer { current = state }
             return current
@@ -142,7 +141,7 @@ extension Engine {
     }
 
     private func leave(to outer: ModeState?) {
-        outer?.ready.removeAll()
+        outer?.ready.doubt()
         lock.withLock { current = outer }
     }
 }

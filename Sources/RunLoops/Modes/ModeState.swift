@@ -127,10 +127,14 @@ struct ReadyPorts {
         swap(&self.events, &events)
         events.removeAll(keepingCapacity: true)
         served = 0
+        isDoubtful = false
         self.since = since
     }
 
-    mutating func removeAll() { served = events.count }
+    /// Whether the events are from before something that may have changed them: each is asked for again.
+    private(set) var isDoubtful = false
+
+    mutating func doubt() { isDoubtful = !isEmpty }
 
     var peek: ReadyDescriptor? { isEmpty ? nil : events[served] }
 

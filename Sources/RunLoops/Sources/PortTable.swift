@@ -124,6 +124,12 @@ final class PortTable {
         return (first, port.sources.dropFirst())
     }
 
+    /// Whether an event can still be served; a doubtful one is asked for again.
+    func stands(_ event: ReadyDescriptor, _ isDoubtful: Bool) -> Bool {
+        guard let (source, _) = sources(of: event) else { return false }
+        return !isDoubtful || !readiness.confirm(source.descriptor).isEmpty
+    }
+
     private static func token(_ index: Int, _ generation: UInt32) -> UInt64 {
         // The top bit stays free: the readiness uses the last tokens itself.
         UInt64(generation & 0x7FFF_FFFF) << 32 | UInt64(UInt32(truncatingIfNeeded: index))

@@ -70,8 +70,8 @@ package enum TimerGrid {
     /// thread was busy are skipped, never made up.
     package static func next(after date: Int64, interval: Int64, now: Int64) -> Int64 {
         // Intervals that have gone by in whole, plus the one to come.
-        let behind = max(0, now.clampedAdding(-date))
-        let steps = behind / interval + 1
+        let behind = max(0, now.clampedSubtracting(date))
+        let steps = (behind / interval).clampedAdding(1)
         let (distance, overflow) = steps.multipliedReportingOverflow(by: interval)
         return overflow ? .max : date.clampedAdding(distance)
     }
