@@ -60,8 +60,6 @@ import Testing
 
 /// The real loop, but for sources that stay where they are.
 private final class FaultyEngine: CoreFoundationEngine, @unchecked Sendable {
-    override class var name: String { "a faulty loop" }
-
     override func remove(_ item: ItemName, from mode: ModeName) {
         if case .source = item { return }
         super.remove(item, from: mode)

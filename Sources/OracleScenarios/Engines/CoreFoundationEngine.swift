@@ -8,7 +8,7 @@
 /// SAFETY: the arrays are filled by `makeItems` before another thread exists and not changed afterwards; CFRunLoop's own
 /// calls are safe from any thread.
 package class CoreFoundationEngine: Engine, @unchecked Sendable {
-    package class var name: String { "CFRunLoop" }
+    package static let name = "CFRunLoop"
 
     let scenario: Scenario
     private let receiver: any CalloutReceiver

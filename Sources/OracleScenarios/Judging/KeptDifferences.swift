@@ -58,7 +58,8 @@ package struct KeptDifference: Sendable {
                 A timer that is given a date in its own callback, or is added to a mode there, is armed by the real one \
                 in the mode it fires in alone: in its other modes the date passes. Ours fires it in all.
                 """,
-            handling: "A timer of several modes sets no date in its own callback, and joins no mode there (Interpreter)."),
+            handling:
+                "A timer of several modes sets no date in its own callback, and joins no mode there (Interpreter)."),
         KeptDifference(
             row: "Tolerance works on Linux.",
             difference: "The real one ignores a timer's tolerance on Linux.",

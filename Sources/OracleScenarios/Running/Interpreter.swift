@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// SAFETY: `shared` is behind its lock. The rest belongs to the loop's thread; the other thread acts only while that one
 /// sleeps in the kernel, and what it does goes through `shared` and the engine alone.
-package final class Interpreter: CalloutReceiver, @unchecked Sendable {
+package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Sendable {
     /// What both threads read and write.
     struct Shared {
         var trace: [String] = []
@@ -73,6 +73,10 @@ package final class Interpreter: CalloutReceiver, @unchecked Sendable {
             guard shared.trace.count < 1_000, !shared.isOver else { return }
             shared.trace.append(String(repeating: "  ", count: shared.limits.count) + line())
         }
+    }
+
+    var standing: (progress: Int, limits: [RunLimit], isOver: Bool) {
+        shared.withLock { ($0.progress, $0.limits, $0.isOver) }
     }
 
     private var isOver: Bool { shared.withLock { $0.isOver } }
@@ -231,15 +235,19 @@ extension Interpreter {
         write("} \(ProgramText.result(result))")
     }
 
-    /// Whether a timer of `mode` is being called in another mode: that mode's timer descriptor has gone off for it in the
-    /// real one, and a run would make an empty turn. See `KeptDifference`.
+    /// Whether a timer of `mode` is being called in another mode: that mode's timer descriptor has gone off for it in
+    /// the real one, and a run would make an empty turn.
+    ///
+    /// See `KeptDifference`.
     private func isServedElsewhere(_ mode: ModeName) -> Bool {
         guard case .mode(let index) = mode else { return false }
         return firing.contains { $0.mode != names.all[index] && engine.contains(.timer($0.timer), in: mode) }
     }
 
     /// Whether the action gives a timer that is being called a date in a mode other than the one it is called in: the
-    /// real one does not set that mode's timer descriptor, and the date passes there. See `KeptDifference`.
+    /// real one does not set that mode's timer descriptor, and the date passes there.
+    ///
+    /// See `KeptDifference`.
     private func isForgottenByReal(_ action: Action) -> Bool {
         guard !firing.isEmpty else { return false }
         switch action {

@@ -1,17 +1,28 @@
 internal import Glibc
 internal import Synchronization
 
+/// Whoever runs a scenario, as the other thread knows it.
+protocol ScenarioHost: AnyObject, Sendable {
+    var scenario: Scenario { get }
+    var engine: (any Engine)! { get }
+    /// How far the scenario is: two equal readings of `progress` mean that nothing was done; and the limits of the runs in
+    /// progress, outermost first.
+    var standing: (progress: Int, limits: [RunLimit], isOver: Bool) { get }
+    func write(_ line: @autoclosure () -> String)
+    func perform(_ actions: [Action], onOtherThread: Bool)
+}
+
 /// The other thread of a scenario: acts when the loop sleeps and nothing would wake it, and sees to it that all ends.
 ///
 /// It waits for the kernel's word that the loop's thread sleeps, because whatever it did earlier would race the loop, and a
 /// race has no trace to compare.
 final class OtherThread: Sendable {
-    private let interpreter: Interpreter
+    private let host: any ScenarioHost
     private let watch: SleepWatch
 
     /// Made on the loop's thread, which `watch` watches.
-    init(_ interpreter: Interpreter, watching watch: SleepWatch) {
-        self.interpreter = interpreter
+    init(_ host: any ScenarioHost, watching watch: SleepWatch) {
+        self.host = host
         self.watch = watch
     }
 
@@ -25,10 +36,10 @@ final class OtherThread: Sendable {
         var seenProgress = -1
         while true {
             usleep(40)
-            let (progress, limits, isOver) = interpreter.shared.withLock { ($0.progress, $0.limits, $0.isOver) }
+            let (progress, limits, isOver) = host.standing
             if isOver { return }
             guard monotonicNanoseconds() - began < Self.patience else {
-                interpreter.write("too late: stopped by the watchdog")
+                host.write("too late: stopped by the watchdog")
                 breakUp()
                 continue
             }
@@ -47,24 +58,24 @@ final class OtherThread: Sendable {
     }
 
     private func isAsleep() -> Bool {
-        interpreter.engine.isWaiting && watch.isAsleep && !interpreter.engine.timerIsSoon()
+        host.engine.isWaiting && watch.isAsleep && !host.engine.timerIsSoon()
     }
 
     private func act(_ step: Int) {
-        if interpreter.scenario.otherThread.indices.contains(step) {
-            interpreter.write("other thread, step \(step + 1)")
-            interpreter.perform(interpreter.scenario.otherThread[step], onOtherThread: true)
+        if host.scenario.otherThread.indices.contains(step) {
+            host.write("other thread, step \(step + 1)")
+            host.perform(host.scenario.otherThread[step], onOtherThread: true)
         } else {
-            interpreter.write("other thread stops")
-            interpreter.engine.stop()
+            host.write("other thread stops")
+            host.engine.stop()
         }
     }
 
     /// Stops the loop until it has ended, however often it is run again.
     private func breakUp() {
-        while !interpreter.shared.withLock({ $0.isOver }) {
-            interpreter.engine.stop()
-            interpreter.engine.wakeUp()
+        while !host.standing.isOver {
+            host.engine.stop()
+            host.engine.wakeUp()
             usleep(500)
         }
     }

@@ -61,7 +61,9 @@ package struct ScenarioGenerator {
         if scenario.ports.isEmpty, random.chance(65) || scenario.timing == .slots { makeTimers() }
         makeObservers()
         scenario.blocks = Array(repeating: [], count: random.upTo(4))
-        if scenario.onMainThread, scenario.ports.isEmpty { scenario.queueItems = Array(repeating: [], count: 1 + random.upTo(2)) }
+        if scenario.onMainThread, scenario.ports.isEmpty {
+            scenario.queueItems = Array(repeating: [], count: 1 + random.upTo(2))
+        }
     }
 
     private mutating func makeTimers() {

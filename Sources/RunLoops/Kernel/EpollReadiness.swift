@@ -18,7 +18,7 @@ package final class EpollReadiness: Readiness {
         static let realtime = UInt64.max - 3
     }
 
-    private let kernel: EpollKernel
+    private let waker: EpollWaker
     private let calls: any KernelCalls
     @exclusivity(unchecked) private var epoll: CInt = -1
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
@@ -29,9 +29,9 @@ package final class EpollReadiness: Readiness {
     /// Timer descriptors with what they are set to: the fallback for fine waits, and the clocks epoll cannot wait for.
     @exclusivity(unchecked) private var timers: [(base: RunLoopTimeBase, descriptor: CInt, deadline: Int64)] = []
 
-    package init(kernel: EpollKernel) {
-        self.kernel = kernel
-        calls = kernel.calls
+    init(waker: EpollWaker) {
+        self.waker = waker
+        calls = waker.calls
     }
 
     deinit { close() }
@@ -99,7 +99,7 @@ package final class EpollReadiness: Readiness {
 
     private func makeEpoll() throws(RunLoopSystemCallError) {
         if epoll >= 0 { return }
-        let wake = try kernel.makeWakeDescriptor()
+        let wake = try waker.makeWakeDescriptor()
         let made = try check("epoll_create1", calls.epollCreate())
         let result = calls.epollAdd(
             made, wake, events: EPOLLIN.rawValue | Self.edge,
@@ -152,11 +152,11 @@ package final class EpollReadiness: Readiness {
     }
 
     private func sleepOnFutex(until deadline: Int64) {
-        guard kernel.fallAsleep(as: EpollKernel.Sleeper.inFutex) else { return }
-        if deadline != .max { kernel.prepareTimedWait() }
+        guard waker.fallAsleep(as: EpollWaker.Sleeper.inFutex) else { return }
+        if deadline != .max { waker.prepareTimedWait() }
         // Ends by wake-up (0, or EAGAIN when it came first), time (ETIMEDOUT) or signal (EINTR): the loop looks.
-        _ = calls.futexWait(kernel.sleeper, expected: EpollKernel.Sleeper.inFutex, until: deadline)
-        kernel.awaken()
+        _ = calls.futexWait(waker.sleeper, expected: EpollWaker.Sleeper.inFutex, until: deadline)
+        waker.awaken()
     }
 
     private func sleepOnEpoll(until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
@@ -164,34 +164,34 @@ package final class EpollReadiness: Readiness {
             try makeEpoll()
             try setClock(.boottime, to: limit.boottime)
             try setClock(.realtime, to: limit.realtime)
-            if kernel.fineWait == .timerDescriptor { try setClock(.monotonic, to: limit.monotonic) }
+            if waker.fineWait == .timerDescriptor { try setClock(.monotonic, to: limit.monotonic) }
         } catch {
             // Out of descriptors (EMFILE, ENFILE) or memory: there is no way to sleep until that instant, and to sleep
             // past it would lose a timer. A millisecond of sleep and another look keeps the promise at a price.
             _ = calls.futexWait(
-                kernel.sleeper, expected: EpollKernel.Sleeper.none, until: kernel.now(.monotonic) + 1_000_000)
+                waker.sleeper, expected: EpollWaker.Sleeper.none, until: SystemCalls.now(.monotonic) + 1_000_000)
             if epoll >= 0 { fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready) }
             return
         }
-        guard kernel.fallAsleep(as: EpollKernel.Sleeper.inEpoll) else {
+        guard waker.fallAsleep(as: EpollWaker.Sleeper.inEpoll) else {
             fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready)
             return
         }
         let result = epollWait(until: limit.monotonic)
-        kernel.awaken()
+        waker.awaken()
         fetch(result, into: &ready)
     }
 
     private func epollWait(until deadline: Int64) -> CInt {
-        if kernel.fineWait == .timerDescriptor || deadline == .max {
+        if waker.fineWait == .timerDescriptor || deadline == .max {
             return calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: -1)
         }
-        kernel.prepareTimedWait()
-        let timeout = max(0, deadline - kernel.now(.monotonic))
+        waker.prepareTimedWait()
+        let timeout = max(0, deadline - SystemCalls.now(.monotonic))
         let result = calls.epollWait(epoll, buffer, CInt(Self.batch), nanoseconds: timeout)
         // ENOSYS: a kernel before 5.11. EPERM: a seccomp filter older than the call. Both are for good. The loop finds
         // nothing ready and waits again, then with the descriptor.
-        if result == -ENOSYS || result == -EPERM { kernel.fineWait = .timerDescriptor }
+        if result == -ENOSYS || result == -EPERM { waker.fineWait = .timerDescriptor }
         return result
     }
 
@@ -218,7 +218,7 @@ package final class EpollReadiness: Readiness {
         // clock may have been changed in between, so that one is always set.
         let unchanged = timers[index].deadline == deadline
         if unchanged, deadline == .max { return }
-        if unchanged, base != .realtime, deadline > kernel.now(base) { return }
+        if unchanged, base != .realtime, deadline > SystemCalls.now(base) { return }
         timers[index].deadline = deadline
         _ = try check(
             "timerfd_settime",

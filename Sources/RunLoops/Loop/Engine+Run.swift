@@ -53,7 +53,9 @@ extension Engine {
             SystemCalls.threadID == threadID,
             "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run that of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
         )
-        guard let state = lock.withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(state) else { return .finished }
+        guard let state = lock.withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(state) else {
+            return .finished
+        }
         let outerMode = enter(state)
         let outer = wakeWord.beginRun()
         defer {

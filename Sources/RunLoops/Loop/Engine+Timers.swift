@@ -39,7 +39,9 @@ extension Engine {
     }
 
     @inline(__always)
-    private func enter(_ timer: RunLoopTimer, _ known: TimerBucket?, _ modes: @autoclosure () -> [RunLoopMode]) {
+    private func enter(
+        _ timer: RunLoopTimer, _ known: TimerBucket<RunLoopTimer>?, _ modes: @autoclosure () -> [RunLoopMode]
+    ) {
         let bucket = known ?? self.bucket(timer.base, modes())
         timer.bucket = .passUnretained(bucket)
         bucket.countTimers(1)
@@ -58,10 +60,10 @@ extension Engine {
     }
 
     @inline(never)
-    private func bucket(_ base: RunLoopTimeBase, _ modes: [RunLoopMode]) -> TimerBucket {
+    private func bucket(_ base: RunLoopTimeBase, _ modes: [RunLoopMode]) -> TimerBucket<RunLoopTimer> {
         if let found = timerBuckets.first(where: { $0.isFor(base, modes) }) { return found }
         let states = modes.map(makeMode)
-        let bucket = TimerBucket(base: base, modes: modes, counters: states.map(\.counter))
+        let bucket = TimerBucket<RunLoopTimer>(base: base, modes: modes, counters: states.map(\.counter))
         timerBuckets.append(bucket)
         for state in states { state.timerBuckets.append(bucket) }
         if modes.count == 1, base == .monotonic { states[0].soleBucket = bucket }
@@ -70,7 +72,7 @@ extension Engine {
 
     /// Puts a timer behind all of the same date, and makes a thread that sleeps too long sleep shorter.
     @inline(__always)
-    private func enqueue(_ timer: RunLoopTimer, in bucket: TimerBucket) {
+    private func enqueue(_ timer: RunLoopTimer, in bucket: TimerBucket<RunLoopTimer>) {
         timerSequence += 1
         timer.sequence = timerSequence
         if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { lateTimerComes(timer, bucket) }
@@ -81,7 +83,7 @@ extension Engine {
     /// A timer comes while a wake-up waits or has left its place in some mode: if it was due before and is the first, it
     /// has been ready since now.
     @inline(never)
-    private func lateTimerComes(_ timer: RunLoopTimer, _ bucket: TimerBucket) {
+    private func lateTimerComes(_ timer: RunLoopTimer, _ bucket: TimerBucket<RunLoopTimer>) {
         let wakeUp = wakeWord.wakeUp ?? lastWakeUp
         guard timer.base == .monotonic, timer.fire <= wakeUp else { return }
         let now = kernel.now(.monotonic)
@@ -94,7 +96,9 @@ extension Engine {
     /// The first timer goes, is put off, or is served in one of its modes: if it was due, the next one that is keeps its
     /// place.
     @inline(never)
-    private func firstTimerGoes(_ timer: RunLoopTimer, _ bucket: TimerBucket, servedIn serving: ModeState? = nil) {
+    private func firstTimerGoes(
+        _ timer: RunLoopTimer, _ bucket: TimerBucket<RunLoopTimer>, servedIn serving: ModeState? = nil
+    ) {
         guard timer.base == .monotonic, timer.fire <= kernel.now(.monotonic) else { return }
         for mode in bucket.modes {
             guard let state = existingMode(mode), state !== serving else { continue }
@@ -207,11 +211,12 @@ extension Engine {
         guard let (handler, date) = begun else { return }
         callOut(.timer, timer.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler, timer) }
         if !timer.repeats { timer.invalidate() }
-        lock.withLock { endFiring(timer, date) }
+        endFiring(timer, date)
     }
 
     private func beginFiring(_ timer: RunLoopTimer, _ state: ModeState) -> ((RunLoopTimer) -> Void, Int64)? {
-        guard let bucket = timer.bucket, timer.isOwned(by: self), !timer.isFiring, timer.fire <= kernel.now(timer.base),
+        guard let bucket = timer.bucket, timer.isOwned(by: self), timer.isValid, !timer.isFiring,
+            timer.fire <= kernel.now(timer.base),
             let handler = timer.handler
         else { return nil }
         // Out of the heap while it fires: a nested run neither fires it nor sleeps until its date.
@@ -224,15 +229,22 @@ extension Engine {
         return (handler, timer.fire)
     }
 
+    /// Without the lock held: the callout may have taken the timer to another loop, whose lock it is then.
     private func endFiring(_ timer: RunLoopTimer, _ date: Int64) {
-        timer.isFiring = false
-        firingTimers.removeAll { $0 === timer }
-        guard timer.isValid else { return }
-        // A date set in the callout counts, if it is later than the one that was served; any other is passed over.
-        if timer.fire <= date {
-            timer.fire = TimerGrid.next(
-                after: date, interval: timer.intervalNanoseconds, now: kernel.now(timer.base))
+        // Callouts end in the reverse order of their beginning.
+        lock.withLock { _ = firingTimers.popLast() }
+        timer.withFields { owner in
+            timer.isFiring = false
+            guard let owner else { return }
+            // A date set in the callout counts, if it is later than the one that was served; any other is passed over.
+            if timer.fire <= date, timer.repeats {
+                timer.fire = TimerGrid.next(
+                    after: date, interval: timer.intervalNanoseconds, now: owner.kernel.now(timer.base))
+            }
+            guard let bucket = timer.bucket else { return }
+            // One that another thread is making invalid goes back too: that thread takes it out where it belongs.
+            // SAFETY: the owner of a timer is an engine; no other class is given to claim.
+            unsafeDowncast(owner, to: Engine.self).enqueue(timer, in: bucket.takeUnretainedValue())
         }
-        if let bucket = timer.bucket, timer.isOwned(by: self) { enqueue(timer, in: bucket.takeUnretainedValue()) }
     }
 }

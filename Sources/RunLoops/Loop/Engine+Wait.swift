@@ -92,8 +92,9 @@ extension Engine {
     }
 
     /// Events of port sources that were taken out or made invalid since they were fetched must not make a turn, nor
-    /// those of descriptors that another run has served. They are not fetched anew: the kernel would begin elsewhere, and
-    /// those that were not served could wait for ever.
+    /// those of descriptors that another run has served.
+    ///
+    /// They are not fetched anew: the kernel would begin elsewhere, and those that were not served could wait for ever.
     private func dropStaleEvents(_ state: ModeState) {
         while let event = state.ready.peek, lock.withLock({ !state.ports.stands(event, state.ready.isDoubtful) }) {
             _ = state.ready.next()

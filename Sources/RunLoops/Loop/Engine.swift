@@ -15,7 +15,7 @@ package final class Engine: LoopCore, @unchecked Sendable {
     var commonModes: [RunLoopMode] = [.default]
     @exclusivity(unchecked) var commonItems = CommonItems()
     /// Never removed; empty ones are reused by mode and clock.
-    @exclusivity(unchecked) var timerBuckets: [TimerBucket] = []
+    @exclusivity(unchecked) var timerBuckets: [TimerBucket<RunLoopTimer>] = []
     @exclusivity(unchecked) var timerSequence: UInt64 = 0
     /// The wake-up that was served last, by when it was called.
     @exclusivity(unchecked) var lastWakeUp = Int64.min
@@ -81,7 +81,9 @@ package final class Engine: LoopCore, @unchecked Sendable {
         return state
     }
 
-    /// A block makes the mode it names, as an item does. Without the lock held.
+    /// A block makes the mode it names, as an item does.
+    ///
+    /// Without the lock held.
     @inline(__always)
     package func nameMode(_ mode: RunLoopMode) {
         if mode == .default || mode == .common { return }

@@ -18,9 +18,9 @@ final class ModeState: @unchecked Sendable {
     let ports: PortTable
 
     /// The buckets whose timers fire in this mode.
-    @exclusivity(unchecked) var timerBuckets: [TimerBucket] = []
+    @exclusivity(unchecked) var timerBuckets: [TimerBucket<RunLoopTimer>] = []
     /// The one of monotonic timers that are in this mode alone: of most timers there are.
-    @exclusivity(unchecked) var soleBucket: TimerBucket?
+    @exclusivity(unchecked) var soleBucket: TimerBucket<RunLoopTimer>?
     let counter = ItemCounter()
     private let common = Atomic<Bool>(false)
 

@@ -23,8 +23,9 @@ struct Turnstile {
     /// Since when a wake-up waits that was called at `date`.
     func wakeUpSince(_ date: Int64) -> Int64 { min(date, wakeUpPlace ?? date) }
 
-    /// Due timers are being served: those that are left over or come later go to the end. While the first of several
-    /// is served, the next has its place there already.
+    /// Due timers are being served: those that are left over or come later go to the end.
+    ///
+    /// While the first of several is served, the next has its place there already.
     mutating func servedTimers(_ now: Int64, several: Bool) {
         timersPlace = several ? now : nil
         timersNotBefore = now

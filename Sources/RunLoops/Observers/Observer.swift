@@ -75,7 +75,9 @@ public final class RunLoopObserver: RunLoopSingleLoopItem, @unchecked Sendable {
         super.init(.observer, order: order, label: label, home: home)
     }
 
-    /// The closure, while the observer is valid. With the lock of the loop held that has it.
+    /// The closure, while the observer is valid.
+    ///
+    /// With the lock of the loop held that has it.
     var callback: ((RunLoopObserver, RunLoopActivities) -> Void)? { handler }
 
     public override func invalidate() {

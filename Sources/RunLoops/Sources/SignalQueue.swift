@@ -70,7 +70,9 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         }
     }
 
-    /// The only one that is queued, taken out; `nil` if there are several, or none. The loop's thread.
+    /// The only one that is queued, taken out; `nil` if there are several, or none.
+    ///
+    /// The loop's thread.
     @inline(__always)
     package func takeOnly() -> Place? {
         guard let pointer = newest.load(ordering: .sequentiallyConsistent) else { return nil }

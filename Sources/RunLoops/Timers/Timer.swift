@@ -22,7 +22,7 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
     /// Where the loop keeps the timer, if it is in any mode.
     ///
     /// Not counted: the loop keeps its buckets, and the timer keeps the loop.
-    @exclusivity(unchecked) var bucket: Unmanaged<TimerBucket>?
+    @exclusivity(unchecked) var bucket: Unmanaged<TimerBucket<RunLoopTimer>>?
     /// Whether its callout is under way.
     ///
     /// The timer is in no heap then.

@@ -2,14 +2,14 @@
 ///
 /// A timer is in one bucket, however many modes it is in, so that it has one place in one heap; a mode looks at the
 /// few buckets that contain it. Guarded by the loop's lock. A loop keeps its buckets until it dies.
-final class TimerBucket {
+final class TimerBucket<Timer: HeapTimer> {
     let base: RunLoopTimeBase
     /// In the order in which they were joined; at least one.
     let modes: [RunLoopMode]
     /// Of the first mode, and of the others.
     private let counter: ItemCounter
     private let otherCounters: [ItemCounter]
-    @exclusivity(unchecked) var queue = TimerQueue<RunLoopTimer>()
+    @exclusivity(unchecked) var queue = TimerQueue<Timer>()
 
     init(base: RunLoopTimeBase, modes: [RunLoopMode], counters: [ItemCounter]) {
         self.base = base

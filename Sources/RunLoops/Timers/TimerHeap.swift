@@ -88,6 +88,7 @@ package struct TimerHeap<Key: TimerHeapKey>: ~Copyable {
 
     @inline(__always)
     package mutating func remove(at position: Int32) {
+        assert(position >= 0 && position < count, "A timer was taken out of a heap it is not in.")
         let index = Int(position)
         base[index].timer._withUnsafeGuaranteedRef { Key.setPosition(-1, of: $0) }
         count -= 1
