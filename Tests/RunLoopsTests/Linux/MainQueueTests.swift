@@ -1,0 +1,102 @@
+import Testing
+
+/// SEMANTICS 6: the main queue and the main actor, on the true main thread.
+///
+/// The test runner's main thread belongs to the runner, so a program is made and run: its lines are what is expected.
+@Suite(
+    .timeLimit(.minutes(2)),
+    .enabled(if: Compiler() != nil, "there is no swiftc in PATH, or no modules beside the tests"))
+struct MainQueueTests {
+    private static let program = """
+        import Dispatch
+        import Glibc
+        import RunLoops
+
+        func say(_ text: String) {
+            var link = [UInt8](repeating: 0, count: 64)
+            let count = link.withUnsafeMutableBytes { readlink("/proc/thread-self", $0.baseAddress!, 64) }
+            let isMain = String(decoding: link.prefix(count), as: UTF8.self) == "\\(getpid())/task/\\(getpid())"
+            print(isMain ? text : "NOT ON MAIN: \\(text)")
+        }
+
+        var title = "main actor's"
+        var queued = 0
+        var fired = 0
+
+        switch CommandLine.arguments[1] {
+        case "serves":
+            DispatchQueue.main.async { say("queue") }
+            Task { @MainActor in say("actor"); try? await Task.sleep(for: .milliseconds(5)); say("actor again"); RunLoop.main.stop() }
+            print(RunLoop.main.run(mode: .default, for: .seconds(20)))
+        case "modes":
+            print(RunLoop.main.run(mode: "private", for: .milliseconds(5)))
+            print(RunLoop.main.run(mode: .default, for: .milliseconds(5)))
+            let keeper = RunLoop.Source { _ in }
+            RunLoop.main.add(keeper, in: "private")
+            DispatchQueue.main.async { say("queue in \\(RunLoop.main.currentMode!)") }
+            print(RunLoop.main.run(mode: "private", for: .milliseconds(20)))
+            RunLoop.main.addCommonMode("marked")
+            RunLoop.main.add(keeper, in: "marked")
+            print(RunLoop.main.run(mode: "marked", for: .seconds(20), returnAfterSourceHandled: true))
+        case "nested":
+            let keeper = RunLoop.Source { _ in }
+            RunLoop.main.add(keeper, in: .default)
+            DispatchQueue.main.async {
+                DispatchQueue.main.async { say("second"); RunLoop.main.stop() }
+                print("inside", RunLoop.main.run(mode: .default, for: .milliseconds(20)))
+                say("first ends")
+            }
+            print(RunLoop.main.run(mode: .default, for: .seconds(20)))
+        case "idle":
+            DispatchQueue.main.async { say("queue") }
+            let turns = RunLoop.Observer(.afterWaiting, label: "turns") { _, _ in say("woke") }
+            print(RunLoop.main.run(mode: .default, for: .seconds(20), returnAfterSourceHandled: true))
+            RunLoop.main.add(turns, in: .default)
+            var before = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &before)
+            print(RunLoop.main.run(mode: .default, for: .milliseconds(100)))
+            var after = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &after)
+            let busy = (after.ru_utime.tv_sec - before.ru_utime.tv_sec) * 1_000_000 + after.ru_utime.tv_usec - before.ru_utime.tv_usec
+            print(busy < 50_000 ? "slept" : "spun for \\(busy) us")
+        case "actor items":
+            RunLoop.main.add(RunLoop.Timer.mainActor(.after(.milliseconds(1))) { _ in say("timer \\(title)"); title = "state" }, in: .default)
+            let source = RunLoop.Source.mainActor { _ in say("source \\(title)"); RunLoop.main.stop() }
+            RunLoop.main.add(source, in: .default)
+            DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) {
+                RunLoop.performOnMainActor(wake: true) { say("block \\(title)"); source.signal(); RunLoop.main.wakeUp() }
+            }
+            print(RunLoop.main.run(mode: .default, for: .seconds(20)))
+        case "fair":
+            @MainActor func again() { queued += 1; DispatchQueue.main.async { again() } }
+            again()
+            RunLoop.main.add(RunLoop.Timer(.every(.milliseconds(1))) { _ in fired += 1; if fired == 20 { RunLoop.main.stop() } }, in: .default)
+            print(RunLoop.main.run(mode: .default, for: .seconds(20)), fired, queued > 20)
+        case "identity":
+            print(RunLoop.current === RunLoop.main)
+            DispatchQueue.global().sync { }
+            DispatchQueue.global().async { print(RunLoop.current === RunLoop.main); RunLoop.main.stop() }
+            RunLoop.main.run()
+        default:
+            print("what?")
+        }
+        """
+
+    @Test func `The main loop does the main queue's work`() throws {
+        let compiler = try #require(Compiler())
+        let expected: [(name: String, text: String)] = [
+            ("serves", "queue\nactor\nactor again\nstopped\n"),
+            // A private mode without items is empty, a common one waits for the queue; only the common one serves it.
+            ("modes", "finished\ntimedOut\ntimedOut\nqueue in marked\nhandledSource\n"),
+            ("nested", "inside timedOut\nfirst ends\nsecond\nstopped\n"),
+            ("idle", "queue\nhandledSource\nwoke\ntimedOut\nslept\n"),
+            ("actor items", "timer main actor's\nblock state\nsource state\nstopped\n"),
+            ("fair", "stopped 20 true\n"),
+            ("identity", "true\nfalse\n"),
+        ]
+        let outputs = compiler.runProgram(Self.program, expected.map { "'\($0.name)'" })
+        try #require(outputs.count == expected.count, "\(outputs.first?.text ?? "")")
+        for (output, expected) in zip(outputs, expected) {
+            #expect(output.text == expected.text, "\(expected.name)")
+            #expect(output.status == 0, "\(expected.name)")
+        }
+    }
+}

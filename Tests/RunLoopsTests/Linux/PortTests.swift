@@ -1,0 +1,227 @@
+import Glibc
+import RunLoops
+import Testing
+
+/// Real descriptors on the real kernel, with both ways of waiting.
+@Suite(.timeLimit(.minutes(1))) struct PortTests {
+    static let ways: [FineWait] = [.nanosecondCall, .timerDescriptor]
+
+    @Test(arguments: ways) func `A pipe wakes the loop when there is something to read`(way: FineWait) {
+        let pipe = DescriptorPair.pipe()
+        let read = withRealLoop(fineWait: way) { loop -> String in
+            let read = Box("")
+            let port = RunLoop.PortSource(descriptor: pipe.first) { port, events in
+                #expect(events.contains(.readable))
+                read.value += readText(port.descriptor)
+                // Both at once if the second came before the first was read.
+                if read.value.count == 2 { loop.stop() }
+            }
+            addPort(port, to: loop)
+            // A far timer makes the wait a timed one.
+            loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
+            let writer = TestThread {
+                waitUntil { loop.isWaiting }
+                pipe.send("a")
+                waitUntil { loop.isWaiting }
+                pipe.send("b")
+            }
+            #expect(loop.runPlenty() == .stopped)
+            writer.join()
+            return read.value
+        }
+        #expect(read == "ab")
+    }
+
+    @Test(arguments: ways) func `A socket is writable at once and readable after the other side wrote`(
+        way: FineWait
+    ) {
+        let sockets = DescriptorPair.sockets()
+        let told = withRealLoop(fineWait: way) { loop -> [RunLoop.PortSource.Events] in
+            let told = Box<[RunLoop.PortSource.Events]>([])
+            let port = RunLoop.PortSource(descriptor: sockets.first, events: .writable) { port, events in
+                told.value.append(events)
+                if told.value.count == 1 {
+                    // A change inside the closure counts before the next callout.
+                    port.events = .readable
+                    sockets.send("x")
+                } else {
+                    loop.stop()
+                }
+            }
+            addPort(port, to: loop)
+            #expect(loop.runPlenty() == .stopped)
+            return told.value
+        }
+        #expect(told == [.writable, .readable])
+    }
+
+    @Test func `The end of a stream reads as readable and a hang-up`() {
+        let sockets = DescriptorPair.sockets()
+        withRealLoop { loop in
+            let told = Box<RunLoop.PortSource.Events>([])
+            addPort(
+                RunLoop.PortSource(descriptor: sockets.first) { port, events in
+                    told.value = events
+                    #expect(readText(port.descriptor) == "")
+                    port.invalidate()
+                }, to: loop)
+            sockets.closeSecond()
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value.contains([.readable, .hangUp]))
+        }
+    }
+
+    @Test func `A closed pipe is a hang-up to a source that asks for nothing`() {
+        let pipe = DescriptorPair.pipe()
+        withRealLoop { loop in
+            let told = Box<RunLoop.PortSource.Events>([])
+            addPort(
+                RunLoop.PortSource(descriptor: pipe.first, events: []) { port, events in
+                    told.value = events
+                    port.invalidate()
+                }, to: loop)
+            pipe.closeSecond()
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value == .hangUp)
+        }
+    }
+
+    @Test func `Several sources on one descriptor are all called`() {
+        let sockets = DescriptorPair.sockets()
+        withRealLoop { loop in
+            let calls = Box<[String]>([])
+            for (name, events) in [("reader", RunLoop.PortSource.Events.readable), ("writer", .writable)] {
+                addPort(
+                    RunLoop.PortSource(descriptor: sockets.first, events: events) { port, events in
+                        calls.value.append("\(name) \(events)")
+                        port.invalidate()
+                    }, to: loop)
+            }
+            sockets.send("x")
+            #expect(loop.runPlenty() == .finished)
+            #expect(calls.value == ["reader [readable]", "writer [writable]"])
+        }
+    }
+
+    @Test func `A ready descriptor of another mode does not end the sleep`() {
+        let pipe = DescriptorPair.pipe()
+        pipe.send("x")
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            addPort(
+                RunLoop.PortSource(descriptor: pipe.first) { _, _ in Issue.record("called") }, to: loop, in: "other")
+            loop.addSource()
+            calls.takeCounts()
+            #expect(loop.run(mode: .default, for: .milliseconds(30)) == .timedOut)
+            #expect(calls.waits == 1)
+        }
+    }
+
+    @Test(arguments: ways) func `A regular file is always ready`(way: FineWait) {
+        withRealLoop(fineWait: way) { loop in
+            let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+            defer { close(file) }
+            let told = Box<[RunLoop.PortSource.Events]>([])
+            let pipe = DescriptorPair.pipe()
+            addPort(
+                RunLoop.PortSource(descriptor: file, events: [.readable, .writable]) { port, events in
+                    told.value.append(events)
+                    if told.value.count == 2 { port.events = .readable }
+                    if told.value.count == 3 { port.events = [] }
+                }, to: loop)
+            let served = Box(false)
+            addPort(
+                RunLoop.PortSource(descriptor: pipe.first) { port, _ in
+                    served.value = true
+                    port.invalidate()
+                }, to: loop)
+            pipe.send("x")
+            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(told.value == [[.readable, .writable], [.readable, .writable], .readable])
+            #expect(served.value)
+        }
+    }
+
+    @Test func `Ready descriptors are each served and none twice before the others`() {
+        withRealLoop { loop in
+            let pipes = (0..<100).map { _ in DescriptorPair.pipe() }
+            let order = Box<[Int]>([])
+            for (number, pipe) in pipes.enumerated() {
+                addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in order.value.append(number) }, to: loop)
+            }
+            for pipe in pipes { pipe.send("x") }
+            for _ in 0..<200 { loop.poll() }
+            #expect(order.value.count == 200)
+            let counts = (0..<100).map { number in order.value.count { $0 == number } }
+            #expect(counts == Array(repeating: 2, count: 100))
+        }
+    }
+
+    @Test func `A loop of runs that return after one source serves every descriptor`() {
+        withRealLoop { loop in
+            let pipes = (0..<10).map { _ in DescriptorPair.pipe() }
+            var counts = [Int](repeating: 0, count: pipes.count)
+            for (number, pipe) in pipes.enumerated() {
+                addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in counts[number] += 1 }, to: loop)
+                pipe.send("x")
+            }
+            for _ in 0..<30 { #expect(loop.runPlenty(returnAfterSourceHandled: true) == .handledSource) }
+            #expect(counts == Array(repeating: 3, count: pipes.count))
+        }
+    }
+
+    @Test func `A descriptor that is not open is refused`() {
+        withRealLoop { loop in
+            // A number that nothing in the process has.
+            let port = RunLoop.PortSource(descriptor: 1_000_000) { _, _ in }
+            #expect(throws: RunLoop.SystemCallError(call: "epoll_ctl", code: EBADF)) {
+                try loop.add(port, in: .default)
+            }
+            #expect(!loop.contains(port, in: .default))
+            #expect(loop.poll() == .finished)
+        }
+    }
+
+    @Test func `A port added by another thread to a sleeping loop is served`() {
+        let pipe = DescriptorPair.pipe()
+        withRealLoop { loop in
+            loop.addSource()
+            let adder = TestThread {
+                waitUntil { loop.isWaiting }
+                pipe.send("x")
+                addPort(
+                    RunLoop.PortSource.sendable(descriptor: pipe.first) { _, _ in loop.stop() }, to: loop)
+            }
+            #expect(loop.runPlenty() == .stopped)
+            adder.join()
+        }
+    }
+
+    @Test func `A second port added by another thread to a sleeping loop is served`() {
+        let quiet = DescriptorPair.pipe()
+        let pipe = DescriptorPair.pipe()
+        withRealLoop { loop in
+            addPort(RunLoop.PortSource(descriptor: quiet.first) { _, _ in }, to: loop)
+            let adder = TestThread {
+                waitUntil { loop.isWaiting }
+                pipe.send("x")
+                addPort(
+                    RunLoop.PortSource.sendable(descriptor: pipe.first) { _, _ in loop.stop() }, to: loop)
+            }
+            #expect(loop.runPlenty() == .stopped)
+            adder.join()
+        }
+    }
+}
+
+/// Adds what must not be refused.
+func addPort(
+    _ port: RunLoop.PortSource, to loop: RunLoop, in mode: RunLoop.Mode = .default,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    do {
+        try loop.add(port, in: mode)
+    } catch {
+        Issue.record("\(port) was refused: \(error)", sourceLocation: sourceLocation)
+    }
+}

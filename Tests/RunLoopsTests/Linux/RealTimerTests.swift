@@ -1,0 +1,116 @@
+import Glibc
+import RunLoops
+import Testing
+
+/// Timers in real time: at or after their date, never before.
+///
+/// How long after is the machine's affair.
+@Suite(.timeLimit(.minutes(1))) struct RealTimerTests {
+    /// The four ways to sleep: futex or epoll, and both fine waits.
+    enum Way: CaseIterable {
+        case futex, epoll, timerDescriptor
+    }
+
+    private func run(_ way: Way, _ body: @escaping @Sendable (RunLoop) -> Void) {
+        withRealLoop(fineWait: way == .timerDescriptor ? .timerDescriptor : .nanosecondCall) { loop in
+            let pipe = DescriptorPair.pipe()
+            if way != .futex { addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop) }
+            body(loop)
+        }
+    }
+
+    @Test(arguments: Way.allCases, RunLoop.TimeBase.allCases)
+    func `A repeating timer fires at or after each date of its grid`(way: Way, base: RunLoop.TimeBase) {
+        run(way) { loop in
+            let fires = Box(0)
+            let first = RunLoop.Instant.now(base).advanced(by: .milliseconds(3))
+            loop.add(
+                RunLoop.Timer(.at(first, every: .milliseconds(2))) { timer in
+                    fires.value += 1
+                    let date = timer.fireInstant
+                    // A wall clock that is set back meanwhile would be no fault of ours.
+                    if base != .realtime { #expect(.now(base) >= date) }
+                    let offset = first.duration(to: date)
+                    #expect(offset >= .zero)
+                    #expect(offset.clampedNanoseconds % 2_000_000 == 0)
+                    if fires.value == 6 { loop.stop() }
+                }, in: .default)
+            #expect(loop.runPlenty() == .stopped)
+        }
+    }
+
+    @Test(arguments: Way.allCases) func `A run ends at or after its limit`(way: Way) {
+        run(way) { loop in
+            loop.addSource()
+            for milliseconds in [0, 1, 3, 7] {
+                let limit = RunLoop.Instant.now.advanced(by: .milliseconds(milliseconds))
+                #expect(loop.run(mode: .default, until: limit) == .timedOut)
+                #expect(RunLoop.Instant.now >= limit)
+            }
+        }
+    }
+
+    @Test(arguments: Way.allCases) func `Of many short sleeps the best is prompt`(way: Way) {
+        run(way) { loop in
+            loop.addSource()
+            var best = Duration.seconds(1)
+            for _ in 0..<50 {
+                let limit = RunLoop.Instant.now.advanced(by: .microseconds(300))
+                _ = loop.run(mode: .default, until: limit)
+                best = min(best, limit.duration(to: .now))
+            }
+            // Finer than epoll's own milliseconds.
+            #expect(best < .milliseconds(1))
+        }
+    }
+
+    @Test(arguments: Way.allCases) func `Timers of all clocks end one sleep`(way: Way) {
+        run(way) { loop in
+            let fired = Box<[String]>([])
+            for base in RunLoop.TimeBase.allCases {
+                loop.add(
+                    RunLoop.Timer(.after(.milliseconds(5), clock: base)) { _ in
+                        fired.value.append("\(base)")
+                        if fired.value.count == 3 { loop.stop() }
+                    }, in: .default)
+            }
+            #expect(loop.runPlenty() == .stopped)
+            #expect(fired.value.sorted() == ["boottime", "monotonic", "realtime"])
+        }
+    }
+
+    @Test func `A timer that is busy longer than its interval does not starve a port`() {
+        let pipe = DescriptorPair.pipe()
+        pipe.send("x")
+        withRealLoop { loop in
+            let served = Box(0)
+            loop.add(RunLoop.Timer(.every(.nanoseconds(1))) { _ in }, in: .default)
+            addPort(
+                RunLoop.PortSource(descriptor: pipe.first) { _, _ in
+                    served.value += 1
+                    if served.value == 20 { loop.stop() }
+                }, to: loop)
+            #expect(loop.runPlenty() == .stopped)
+        }
+    }
+
+    @Test func `Twenty tolerant timers share wake-ups in real time`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let fires = Box(0)
+            for number in 0..<20 {
+                let schedule = RunLoop.Timer.Schedule.after(
+                    .milliseconds(100 + 5 * number), every: .milliseconds(100))
+                loop.add(
+                    RunLoop.Timer(schedule, tolerance: .milliseconds(50)) { timer in
+                        fires.value += 1
+                        #expect(timer.fireInstant <= .now)
+                    }, in: .default)
+            }
+            _ = loop.run(mode: .default, for: .milliseconds(500))
+            #expect(fires.value >= 20)
+            // A thread that is late serves more at once, not fewer: there are never more waits than this.
+            #expect(calls.waits <= 20)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Glibc
+import RunLoops
+import Testing
+
+/// Descriptors that are closed, reused and duplicated behind the loop's back.
+///
+/// Numbers are reused with `dup2`, which takes the number in the same step: other tests of the process open descriptors
+/// as well.
+@Suite(.timeLimit(.minutes(1))) struct StaleDescriptorTests {
+    @Test func `The source of a reused number is called and the old one is not`() {
+        withRealLoop { loop in
+            let old = DescriptorPair.pipe()
+            let new = DescriptorPair.pipe()
+            let number = old.first
+            let stale = RunLoop.PortSource(descriptor: number, label: "old") { _, _ in
+                Issue.record("the old one was called")
+            }
+            addPort(stale, to: loop)
+            // The number is the new pipe's now, and the old pipe is gone.
+            #expect(dup2(new.first, number) == number)
+            let calls = Box(0)
+            addPort(
+                RunLoop.PortSource(descriptor: number, label: "new") { port, _ in
+                    calls.value += 1
+                    #expect(readText(port.descriptor) == "new")
+                    loop.stop()
+                }, to: loop)
+            new.send("new")
+            #expect(loop.runPlenty() == .stopped)
+            #expect(calls.value == 1)
+            stale.invalidate()
+        }
+    }
+
+    @Test func `An event fetched for the old file is not served to the new one`() {
+        withRealLoop { loop in
+            let first = DescriptorPair.pipe()
+            let old = DescriptorPair.pipe()
+            let new = DescriptorPair.pipe()
+            let number = old.first
+            let replaced = Box(false)
+            let stale = RunLoop.PortSource(descriptor: number) { port, _ in
+                // May be served before the first; not after it.
+                #expect(!replaced.value)
+                _ = readText(port.descriptor)
+                old.send("x")
+            }
+            let fresh = RunLoop.PortSource(descriptor: number) { port, _ in
+                Issue.record("called with nothing to read: \(readText(port.descriptor))")
+            }
+            addPort(
+                RunLoop.PortSource(descriptor: first.first) { port, _ in
+                    port.invalidate()
+                    // The event of `number` may have been fetched together with this one.
+                    stale.invalidate()
+                    #expect(dup2(new.first, number) == number)
+                    replaced.value = true
+                    addPort(fresh, to: loop)
+                }, to: loop)
+            addPort(stale, to: loop)
+            first.send("x")
+            old.send("x")
+            _ = loop.run(mode: .default, for: .milliseconds(20))
+            #expect(replaced.value)
+        }
+    }
+
+    @Test func `A descriptor closed before its source is removed is no trouble`() {
+        withRealLoop { loop in
+            let closed = DescriptorPair.pipe()
+            let good = DescriptorPair.pipe()
+            let port = RunLoop.PortSource(descriptor: closed.first) { _, _ in Issue.record("called") }
+            addPort(port, to: loop)
+            addPort(RunLoop.PortSource(descriptor: good.first) { _, _ in loop.stop() }, to: loop)
+            closed.closeFirst()
+            port.events = [.readable, .writable]
+            port.invalidate()
+            good.send("x")
+            #expect(loop.runPlenty() == .stopped)
+        }
+    }
+
+    @Test func `A duplicate of a closed descriptor does not make the loop spin once its source is gone`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pipe = DescriptorPair.pipe()
+            let quiet = DescriptorPair.pipe()
+            let duplicate = dup(pipe.first)
+            defer { close(duplicate) }
+            pipe.send("x")
+            let port = RunLoop.PortSource(descriptor: pipe.first) { _, _ in Issue.record("called") }
+            addPort(port, to: loop)
+            addPort(RunLoop.PortSource(descriptor: quiet.first) { _, _ in }, to: loop)
+            pipe.closeFirst()
+            port.invalidate()
+            calls.takeCounts()
+            #expect(loop.run(mode: .default, for: .milliseconds(30)) == .timedOut)
+            #expect(calls.waits <= 2)
+        }
+        #expect(calls.openDescriptors == 0)
+    }
+
+    @Test func `The other descriptors and clocks of a loop survive the removal of a closed one`() {
+        withRealLoop(fineWait: .timerDescriptor) { loop in
+            let closed = DescriptorPair.pipe()
+            let duplicate = dup(closed.first)
+            defer { close(duplicate) }
+            let good = DescriptorPair.pipe()
+            let port = RunLoop.PortSource(descriptor: closed.first) { _, _ in }
+            addPort(port, to: loop)
+            addPort(
+                RunLoop.PortSource(descriptor: good.first) { port, _ in port.invalidate() }, to: loop)
+            // The timer descriptor exists before the epoll is built anew.
+            _ = loop.run(mode: .default, for: .milliseconds(1))
+            closed.closeFirst()
+            port.invalidate()
+            let fired = Box(false)
+            loop.add(RunLoop.Timer(.after(.milliseconds(5))) { _ in fired.value = true }, in: .default)
+            let date = RunLoop.Instant.now.advanced(by: .milliseconds(5))
+            good.send("x")
+            #expect(loop.runPlenty() == .finished)
+            #expect(fired.value)
+            #expect(RunLoop.Instant.now >= date.advanced(by: .milliseconds(-1)))
+        }
+    }
+
+    @Test func `A descriptor that nobody removes and that is closed leaves the loop asleep`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pipe = DescriptorPair.pipe()
+            pipe.send("x")
+            addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in Issue.record("called") }, to: loop)
+            pipe.closeFirst()
+            calls.takeCounts()
+            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(calls.waits == 1)
+        }
+    }
+}

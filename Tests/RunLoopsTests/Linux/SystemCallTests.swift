@@ -1,0 +1,304 @@
+import Glibc
+import RunLoops
+import Testing
+
+/// What a loop asks of the system, counted, and what it does when the system refuses.
+@Suite(.timeLimit(.minutes(1))) struct SystemCallTests {
+    @Test func `Idle with one far timer the thread is not woken`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
+            let turns = Box(0)
+            loop.add(RunLoop.Observer(.afterWaiting) { _, _ in turns.value += 1 }, in: .default)
+            #expect(loop.run(mode: .default, for: .milliseconds(100)) == .timedOut)
+            // The one wait that the end of the time ended.
+            #expect(calls.waits == 1)
+            #expect(calls.wakes == 0)
+            #expect(turns.value == 1)
+        }
+    }
+
+    @Test func `Idle with descriptors and one far timer the thread is not woken`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pipe = DescriptorPair.pipe()
+            addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop)
+            loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
+            calls.takeCounts()
+            #expect(loop.run(mode: .default, for: .milliseconds(100)) == .timedOut)
+            #expect(calls.waits == 1)
+            #expect(calls.wakes == 0)
+        }
+    }
+
+    @Test func `A look at a mode without descriptors asks nothing of the system`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let source = loop.addSource()
+            loop.add(RunLoop.Timer(.every(.nanoseconds(1))) { _ in }, in: .default)
+            for _ in 0..<10 {
+                source.signal()
+                loop.performLocally {}
+                loop.poll()
+            }
+            #expect(calls.takeCounts().isEmpty)
+        }
+        #expect(calls.openDescriptors == 0)
+    }
+
+    @Test func `A wake-up while the loop is awake costs no system call`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            loop.addSource()
+            for activity: RunLoop.Activities in [.beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting] {
+                loop.add(RunLoop.Observer(activity, repeats: false) { _, _ in loop.wakeUp() }, in: .default)
+            }
+            loop.run(mode: .default, for: .milliseconds(1))
+            loop.wakeUp()
+            #expect(calls.wakes == 0)
+        }
+    }
+
+    @Test(arguments: [false, true]) func `A wake-up of a sleeping loop costs one system call`(hasDescriptors: Bool) {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pipe = DescriptorPair.pipe()
+            loop.addSource()
+            if hasDescriptors { addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop) }
+            let turns = Box(0)
+            loop.add(
+                RunLoop.Observer(.afterWaiting) { _, _ in
+                    turns.value += 1
+                    if turns.value == 10 { loop.stop() }
+                }, in: .default)
+            let rounds = Locked(0)
+            loop.add(RunLoop.Observer(.beforeWaiting) { _, _ in rounds.increment() }, in: .default)
+            let waker = TestThread {
+                for round in 1...10 {
+                    // Not before the loop is on its way to sleep for the n-th time, and in the phase of a sleeper.
+                    waitUntil { rounds.count >= round && loop.isWaiting }
+                    loop.wakeUp()
+                }
+            }
+            #expect(loop.runPlenty() == .stopped)
+            waker.join()
+            #expect(calls.wakes <= 10)
+            #expect(turns.value == 10)
+        }
+    }
+
+    @Test func `Ready descriptors are fetched by one call and served one a turn`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pipes = (0..<10).map { _ in DescriptorPair.pipe() }
+            let served = Box(0)
+            for pipe in pipes {
+                addPort(
+                    RunLoop.PortSource(descriptor: pipe.first) { port, _ in
+                        served.value += 1
+                        _ = readText(port.descriptor)
+                        if served.value == 10 { loop.stop() }
+                    }, to: loop)
+                pipe.send("x")
+            }
+            let turns = Box(0)
+            loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
+            calls.takeCounts()
+            #expect(loop.runPlenty() == .stopped)
+            #expect(turns.value == 10)
+            #expect(calls.waits + calls.count("epoll_poll") == 1)
+        }
+    }
+
+    @Test func `Adding and removing a descriptor costs one system call each`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let (first, second) = (DescriptorPair.pipe(), DescriptorPair.pipe())
+            addPort(RunLoop.PortSource(descriptor: first.first) { _, _ in }, to: loop)
+            calls.takeCounts()
+            let port = RunLoop.PortSource(descriptor: second.first) { _, _ in }
+            addPort(port, to: loop)
+            #expect(calls.takeCounts() == ["epoll_add": 1])
+            port.events = [.readable, .writable]
+            #expect(calls.takeCounts() == ["epoll_modify": 1])
+            port.invalidate()
+            #expect(calls.takeCounts() == ["epoll_remove": 1])
+        }
+    }
+
+    @Test func `A timer that fires costs one wait`() {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let fires = Box(0)
+            loop.add(
+                RunLoop.Timer(.every(.milliseconds(2))) { _ in
+                    fires.value += 1
+                    if fires.value == 5 { loop.stop() }
+                }, in: .default)
+            #expect(loop.runPlenty() == .stopped)
+            #expect(calls.takeCounts() == ["futex_wait": 5, "timer_slack": 1])
+        }
+    }
+
+    // MARK: Fallbacks
+
+    @Test(arguments: [ENOSYS, EPERM]) func `Without epoll_pwait2 the loop waits with a timer descriptor`(code: CInt) {
+        let calls = CountingCalls()
+        calls.failAlways("epoll_pwait2", with: code)
+        withRealLoop(calls: calls) { loop in
+            let pipe = DescriptorPair.pipe()
+            addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop)
+            let dates = Box(0)
+            loop.add(
+                RunLoop.Timer(.every(.milliseconds(3))) { timer in
+                    #expect(timer.fireInstant <= .now)
+                    dates.value += 1
+                    if dates.value == 4 { loop.stop() }
+                }, in: .default)
+            #expect(loop.runPlenty() == .stopped)
+            #expect(dates.value == 4)
+            // Asked once and never again.
+            #expect(calls.count("epoll_pwait2") == 1)
+            #expect(calls.count("timerfd_create") == 1)
+        }
+        #expect(calls.openDescriptors == 0)
+    }
+
+    @Test(arguments: ["futex_wait", "epoll_pwait2"]) func `An interrupted wait is waited again without a turn`(
+        call: String
+    ) {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pipe = DescriptorPair.pipe()
+            if call != "futex_wait" { addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop) }
+            loop.addSource()
+            for _ in 0..<3 { calls.failNext(call, with: EINTR) }
+            let turns = Box(0)
+            loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
+            let date = RunLoop.Instant.now.advanced(by: .milliseconds(10))
+            #expect(loop.run(mode: .default, until: date) == .timedOut)
+            #expect(RunLoop.Instant.now >= date)
+            #expect(turns.value == 1)
+            #expect(calls.count(call) == 4)
+        }
+    }
+
+    @Test func `A refused timer slack is no trouble`() {
+        let calls = CountingCalls()
+        calls.failAlways("timer_slack", with: EPERM)
+        withRealLoop(calls: calls) { loop in
+            loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in }, in: .default)
+            #expect(loop.runPlenty() == .finished)
+        }
+    }
+
+    @Test(arguments: ["epoll_create", "eventfd", "epoll_add"])
+    func `A refused descriptor throws the call and leaves nothing behind`(call: String) {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pipe = DescriptorPair.pipe()
+            let port = RunLoop.PortSource(descriptor: pipe.first) { _, _ in loop.stop() }
+            calls.failNext(call, with: EMFILE)
+            let names = ["epoll_create": "epoll_create1", "eventfd": "eventfd", "epoll_add": "epoll_ctl"]
+            #expect(throws: RunLoop.SystemCallError(call: names[call] ?? "", code: EMFILE)) {
+                try loop.add(port, in: .default)
+            }
+            #expect(!loop.contains(port, in: .default))
+            #expect(loop.poll() == .finished)
+            // And it works when there are descriptors again.
+            addPort(port, to: loop)
+            pipe.send("x")
+            #expect(loop.runPlenty() == .stopped)
+        }
+        #expect(calls.openDescriptors == 0)
+    }
+
+    @Test(arguments: 0..<7) func `Whichever call of an addition to three modes fails nothing is left in any`(step: Int)
+    {
+        let calls = CountingCalls()
+        withRealLoop(calls: calls) { loop in
+            let pipe = DescriptorPair.pipe()
+            loop.addCommonMode("second")
+            loop.addCommonMode("third")
+            let witness = Witness()
+            do {
+                let token = witness.makeToken()
+                let port = RunLoop.PortSource(descriptor: pipe.first) { _, _ in withExtendedLifetime(token) {} }
+                // The wake descriptor and the port, in each of three epolls.
+                let makes = step == 6
+                calls.failNext(makes ? "epoll_create" : "epoll_add", with: ENOMEM, after: makes ? 2 : step)
+                #expect(throws: RunLoop.SystemCallError.self) { try loop.add(port, in: .common) }
+                for mode: RunLoop.Mode in [.default, "second", "third", .common] {
+                    #expect(!loop.contains(port, in: mode))
+                    #expect(loop.poll(mode: mode) == .finished)
+                }
+            }
+            #expect(witness.isGone)
+        }
+        #expect(calls.openDescriptors == 0)
+    }
+
+    @Test func `Without descriptors for its clock a boottime timer still fires and not early`() {
+        let calls = CountingCalls()
+        calls.failAlways("timerfd_create", with: EMFILE)
+        withRealLoop(calls: calls) { loop in
+            let timer = RunLoop.Timer(.after(.milliseconds(10), clock: .boottime)) { timer in
+                #expect(timer.fireInstant <= .now(.boottime))
+            }
+            loop.add(timer, in: .default)
+            #expect(loop.runPlenty() == .finished)
+        }
+        #expect(calls.openDescriptors == 0)
+    }
+
+    // MARK: The whole process
+
+    @Test func `A loop that ends gives all its descriptors back`() async {
+        await #expect(processExitsWith: .success) {
+            func use() {
+                TestThread {
+                    let loop = RunLoop.current
+                    let pipe = DescriptorPair.pipe()
+                    let port = RunLoop.PortSource(descriptor: pipe.first) { _, _ in }
+                    for mode: RunLoop.Mode in [.default, "a", "b"] { addPort(port, to: loop, in: mode) }
+                    for base in RunLoop.TimeBase.allCases {
+                        loop.add(RunLoop.Timer(.after(.milliseconds(1), clock: base)) { _ in }, in: .default)
+                    }
+                    _ = loop.run(mode: .default, for: .milliseconds(5))
+                }.join()
+            }
+            // What the process makes once and keeps.
+            use()
+            let before = countOpenDescriptors()
+            for _ in 0..<10 { use() }
+            #expect(countOpenDescriptors() == before)
+        }
+    }
+
+    @Test func `A process without descriptors left is told so and loses nothing`() async {
+        await #expect(processExitsWith: .success) {
+            TestThread {
+                let loop = RunLoop.current
+                let pipe = DescriptorPair.pipe()
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                let whole = limit
+                limit.rlim_cur = rlim_t(pipe.first)
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                let port = RunLoop.PortSource(descriptor: pipe.first) { _, _ in loop.stop() }
+                #expect(throws: RunLoop.SystemCallError(call: "eventfd", code: EMFILE)) {
+                    try loop.add(port, in: .default)
+                }
+                // Timers need no descriptor.
+                loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in }, in: .default)
+                #expect(loop.runPlenty() == .finished)
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                var restored = whole
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &restored)
+                addPort(port, to: loop)
+                pipe.send("x")
+                #expect(loop.runPlenty() == .stopped)
+            }.join()
+        }
+    }
+}

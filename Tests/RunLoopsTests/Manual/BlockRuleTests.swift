@@ -1,0 +1,153 @@
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+/// SEMANTICS 3.7: blocks.
+@Suite struct BlockRuleTests {
+    /// Posts a block for each name and notes which ran.
+    private final class Poster {
+        let loop: RunLoop
+        private(set) var ran: [String] = []
+
+        init(_ loop: RunLoop) { self.loop = loop }
+
+        func post(_ name: String, _ modes: RunLoop.Mode..., then: @escaping () -> Void = {}) {
+            loop.performLocally(in: modes.isEmpty ? [.default] : modes) { [self] in
+                ran.append(name)
+                then()
+            }
+        }
+    }
+
+    @Test func `A block runs once in the next turn of its mode`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource()
+            manual.loop.addSource(in: "other")
+            let poster = Poster(manual.loop)
+            poster.post("default")
+            poster.post("other", "other")
+            poster.post("either", "other", .default)
+            poster.post("common", .common)
+            manual.loop.poll()
+            #expect(poster.ran == ["default", "either", "common"])
+            manual.loop.poll(mode: "other")
+            #expect(poster.ran.last == "other")
+            manual.loop.poll()
+            #expect(poster.ran.count == 4)
+        }
+    }
+
+    @Test func `A mode marked as common later runs common blocks`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource(in: "later")
+            let poster = Poster(manual.loop)
+            poster.post("common", .common)
+            manual.loop.poll(mode: "later")
+            #expect(poster.ran == [])
+            manual.loop.addCommonMode("later")
+            manual.loop.poll(mode: "later")
+            #expect(poster.ran == ["common"])
+        }
+    }
+
+    @Test func `Blocks added by a block run in the next drain and not in this one`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource()
+            let poster = Poster(manual.loop)
+            // The two drains of a turn without a source: steps 4 and 10.
+            poster.post("1") {
+                poster.post("1.1") { poster.post("1.1.1") }
+            }
+            poster.post("2")
+            manual.loop.poll()
+            #expect(poster.ran == ["1", "2", "1.1"])
+            manual.loop.poll()
+            #expect(poster.ran == ["1", "2", "1.1", "1.1.1"])
+        }
+    }
+
+    @Test func `Blocks that always add another do not keep the turn from ending`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource()
+            let poster = Poster(manual.loop)
+            func again() { poster.post("again", then: again) }
+            again()
+            manual.loop.poll()
+            #expect(poster.ran.count == 2)
+        }
+    }
+
+    @Test func `Adding a block does not wake the loop`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let start = manual.now
+            let ran = Box<Duration?>(nil)
+            loop.add(RunLoop.Timer(.after(.seconds(2))) { _ in }, in: .default)
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
+                    loop.performLocally { ran.value = start.duration(to: manual.now) }
+                }, in: .default)
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(ran.value == .seconds(2))
+        }
+    }
+
+    @Test func `A block that wakes runs now`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let start = manual.now
+            let ran = Box<[Duration]>([])
+            loop.add(RunLoop.Timer(.after(.seconds(2))) { _ in }, in: .default)
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
+                    loop.performLocally(wake: true) { ran.value.append(start.duration(to: manual.now)) }
+                }, in: .default)
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(ran.value == [.zero])
+        }
+    }
+
+    @Test func `A nested run sees the blocks that came and not those of the drain under way`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource()
+            let poster = Poster(manual.loop)
+            poster.post("outer 1") {
+                poster.post("inner")
+                manual.loop.poll()
+            }
+            poster.post("outer 2")
+            manual.loop.poll()
+            #expect(poster.ran == ["outer 1", "inner", "outer 2"])
+        }
+    }
+
+    @Test func `Blocks of a source run in the same turn`() {
+        ManualRunLoop.with { manual in
+            let poster = Poster(manual.loop)
+            let source = RunLoop.Source { _ in poster.post("block") }
+            manual.loop.add(source, in: .default)
+            source.signal()
+            manual.loop.poll()
+            #expect(poster.ran == ["block"])
+        }
+    }
+
+    @Test func `Blocks of a timer run at the end of its turn`() {
+        ManualRunLoop.with { manual in
+            let poster = Poster(manual.loop)
+            manual.loop.add(RunLoop.Timer(.after(.zero)) { _ in poster.post("block") }, in: .default)
+            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
+            #expect(poster.ran == ["block"])
+        }
+    }
+
+    @Test func `A block may be the last thing that keeps the mode alive`() {
+        ManualRunLoop.with { manual in
+            let poster = Poster(manual.loop)
+            poster.post("only")
+            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(poster.ran == ["only"])
+            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+/// SEMANTICS 3.8: adding twice, and removing, invalidating and adding inside callouts.
+@Suite struct ItemRuleTests {
+    @Test func `Adding an item twice to a mode is once`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let calls = Box<[String]>([])
+            let source = RunLoop.Source { _ in calls.value.append("source") }
+            let timer = RunLoop.Timer(.after(.zero)) { _ in calls.value.append("timer") }
+            let observer = RunLoop.Observer(.exit) { _, _ in calls.value.append("observer") }
+            for _ in 0..<2 { for item in [source, timer, observer] { loop.addAny(item, in: .default) } }
+            source.signal()
+            loop.poll()
+            #expect(calls.value == ["source", "timer", "observer"])
+            calls.value = []
+            let port = RunLoop.PortSource(descriptor: 1) { _, _ in calls.value.append("port") }
+            for _ in 0..<2 { try loop.add(port, in: .default) }
+            manual.setReady(1, .readable)
+            loop.poll()
+            #expect(calls.value == ["port", "observer"])
+            loop.remove(port, from: .default)
+            #expect(!loop.contains(port, in: .default))
+            loop.remove(port, from: .default)
+        }
+    }
+
+    @Test func `An invalid item is passed over`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let port = RunLoop.PortSource(descriptor: 1) { _, _ in }
+            let items: [RunLoop.Item] = [
+                RunLoop.Source { _ in }, RunLoop.Timer(.after(.zero)) { _ in }, RunLoop.Observer(.all) { _, _ in },
+            ]
+            for item in items + [port] {
+                #expect(item.isValid)
+                item.invalidate()
+                item.invalidate()
+                #expect(!item.isValid)
+            }
+            for item in items {
+                loop.addAny(item, in: .default)
+                loop.addAny(item, in: .common)
+                #expect(!loop.contains(item, in: .default))
+                #expect(!loop.contains(item, in: .common))
+            }
+            try loop.add(port, in: .default)
+            #expect(!loop.contains(port, in: .default))
+            #expect(loop.poll() == .finished)
+        }
+    }
+
+    @Test func `An item that was removed stays valid and can be added again`() {
+        ManualRunLoop.with { manual in
+            let fired = Box(0)
+            let timer = RunLoop.Timer(.every(.seconds(1))) { _ in fired.value += 1 }
+            manual.loop.add(timer, in: .default)
+            manual.loop.remove(timer, from: .default)
+            #expect(timer.isValid)
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .seconds(1))
+            #expect(fired.value == 1)
+        }
+    }
+
+    @Test func `A removed item is released and so is what its closure holds`() {
+        ManualRunLoop.with { manual in
+            let witness = Witness()
+            do {
+                let token = witness.makeToken()
+                let timer = RunLoop.Timer(.every(.seconds(1))) { _ in withExtendedLifetime(token) {} }
+                manual.loop.add(timer, in: .default)
+                manual.loop.add(timer, in: "other")
+                manual.loop.remove(timer, from: .default)
+                manual.loop.remove(timer, from: "other")
+            }
+            #expect(witness.isGone)
+        }
+    }
+
+    /// What a callout does to an item.
+    enum Deed: CaseIterable {
+        case remove, invalidate, addElsewhere
+
+        func perform(on item: RunLoop.Item, in loop: RunLoop) {
+            switch self {
+            case .remove: loop.remove(item, from: .default)
+            case .invalidate: item.invalidate()
+            case .addElsewhere:
+                loop.remove(item, from: .default)
+                if let port = item as? RunLoop.PortSource {
+                    #expect(throws: Never.self) { try loop.add(port, in: "elsewhere") }
+                } else {
+                    loop.addAny(item, in: "elsewhere")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Deed.allCases, [0, 1, 2, 3, 4])
+    func `Every item may go inside every kind of callout`(deed: Deed, place: Int) throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let items = Box<[RunLoop.Item]>([])
+            let witness = Witness()
+            let deeds = Box(0)
+            // Does the deed to all items, the one that is called included, the first time it is reached in its place.
+            func callout(_ here: Int) {
+                if here == 2 { manual.setReady(1, []) }
+                guard here == place, deeds.value == 0 else { return }
+                deeds.value += 1
+                for item in items.value { deed.perform(on: item, in: loop) }
+            }
+            do {
+                let token = witness.makeToken()
+                let source = RunLoop.Source { _ in
+                    callout(0)
+                    withExtendedLifetime(token) {}
+                }
+                let timer = RunLoop.Timer(.every(.seconds(1))) { _ in
+                    callout(1)
+                    withExtendedLifetime(token) {}
+                }
+                let port = RunLoop.PortSource(descriptor: 1) { _, _ in
+                    callout(2)
+                    withExtendedLifetime(token) {}
+                }
+                let observer = RunLoop.Observer(.beforeSources) { _, _ in
+                    callout(3)
+                    withExtendedLifetime(token) {}
+                }
+                for item in [source, timer, observer] { loop.addAny(item, in: .default) }
+                try loop.add(port, in: .default)
+                items.value = [source, timer, port, observer]
+                source.signal()
+                manual.setReady(1, .readable)
+                loop.performLocally { callout(4) }
+            }
+            _ = loop.run(mode: .default, for: .milliseconds(1500))
+            #expect(deeds.value == 1)
+            for item in items.value {
+                #expect(!loop.contains(item, in: .default))
+                #expect(loop.contains(item, in: "elsewhere") == (deed == .addElsewhere))
+                #expect(item.isValid == (deed != .invalidate))
+            }
+            #expect(loop.poll() == .finished)
+            for item in items.value { item.invalidate() }
+            items.value = []
+            #expect(witness.isGone)
+        }
+    }
+
+    @Test func `What is removed in a callout is not called any more in that turn`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let second = RunLoop.Source(order: 2) { _ in Issue.record("the second was performed") }
+            let first = RunLoop.Source(order: 1) { _ in second.invalidate() }
+            for source in [first, second] {
+                loop.add(source, in: .default)
+                source.signal()
+            }
+            loop.poll()
+            #expect(!second.isValid)
+        }
+    }
+
+    @Test func `Removing and adding at the bottom of nested runs is seen at the top`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let source = loop.addSource()
+            func nest(_ depth: Int) {
+                loop.performLocally {
+                    if depth == 5 {
+                        loop.remove(source, from: .default)
+                        loop.addSource(in: "new")
+                    } else {
+                        nest(depth + 1)
+                        loop.poll()
+                    }
+                }
+            }
+            nest(0)
+            // Emptiness is asked for at the end of a turn, after its sleep.
+            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(loop.modes.contains("new"))
+            #expect(loop.poll() == .finished)
+        }
+    }
+
+    @Test func `Items have a label and an order and describe themselves`() {
+        let labelled = RunLoop.Source(order: 3, label: "input") { _ in }
+        #expect(labelled.label == "input")
+        #expect(labelled.order == 3)
+        #expect(labelled.description == "<RunLoop.Source input>{valid, order 3}")
+        labelled.signal()
+        #expect(labelled.description == "<RunLoop.Source input>{valid, order 3, signalled}")
+        labelled.invalidate()
+        #expect(labelled.description == "<RunLoop.Source input>{invalid, order 3}")
+        let line = #line + 1
+        let timer = RunLoop.Timer(.every(.seconds(1.5))) { _ in }
+        #expect(timer.label == "RunLoopsTests/ItemRuleTests.swift:\(line)")
+        #expect(timer.description == "<RunLoop.Timer \(timer.label)>{valid, every 1.5 seconds}")
+        let observer = RunLoop.Observer([.entry, .exit], order: -1, repeats: false, label: "o") { _, _ in }
+        #expect(observer.description == "<RunLoop.Observer o>{valid, [entry, exit], order -1, once}")
+        let port = RunLoop.PortSource(descriptor: 7, events: .writable, label: "p") { _, _ in }
+        #expect(port.description == "<RunLoop.PortSource p>{valid, order 0, descriptor 7, [writable]}")
+    }
+}

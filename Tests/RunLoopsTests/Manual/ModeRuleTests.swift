@@ -1,0 +1,251 @@
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+/// SEMANTICS 2: modes.
+@Suite struct ModeRuleTests {
+    @Test func `Adding to an unknown name makes the mode and asking does not`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let source = RunLoop.Source { _ in }
+            #expect(loop.modes == [.default])
+            #expect(!loop.contains(source, in: "new"))
+            #expect(loop.nextTimerDeadline(in: "new") == nil)
+            #expect(loop.poll(mode: "new") == .finished)
+            loop.remove(source, from: "new")
+            #expect(loop.modes == [.default])
+            loop.add(source, in: "new")
+            #expect(loop.modes == [.default, "new"])
+        }
+    }
+
+    @Test func `Modes are never removed`() {
+        ManualRunLoop.with { manual in
+            let source = RunLoop.Source { _ in }
+            manual.loop.add(source, in: "kept")
+            source.invalidate()
+            #expect(manual.loop.modes == [.default, "kept"])
+        }
+    }
+
+    @Test func `Items of other modes neither fire nor wake the thread`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            let fired = Box<[String]>([])
+            let start = manual.now
+            loop.add(
+                RunLoop.Timer(.after(.seconds(1))) { _ in
+                    fired.value.append("timer at \(start.duration(to: manual.now))")
+                }, in: "other")
+            let source = RunLoop.Source { _ in fired.value.append("source") }
+            loop.add(source, in: "other")
+            source.signal()
+            try loop.add(
+                RunLoop.PortSource(descriptor: 9) { _, _ in
+                    manual.setReady(9, [])
+                    fired.value.append("port")
+                }, in: "other")
+            manual.setReady(9, .readable)
+            loop.add(RunLoop.Observer(.all) { _, _ in fired.value.append("observer") }, in: "other")
+            #expect(loop.run(mode: .default, for: .seconds(3)) == .timedOut)
+            #expect(fired.value.isEmpty)
+            #expect(manual.sleeps == 1)
+        }
+    }
+
+    @Test func `What was due in another mode is served when that mode runs`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource()
+            let start = manual.now
+            let fired = Box<[Duration]>([])
+            let timer = RunLoop.Timer(.after(.seconds(1))) { _ in fired.value.append(start.duration(to: manual.now)) }
+            manual.loop.add(timer, in: "other")
+            manual.loop.run(mode: .default, for: .seconds(3))
+            manual.loop.poll(mode: "other")
+            #expect(fired.value == [.seconds(3)])
+        }
+    }
+
+    @Test func `An item added to common is in every marked mode and in those marked later`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            #expect(loop.commonModes == [.default])
+            loop.addCommonMode("before")
+            let items: [RunLoop.Item] = [
+                RunLoop.Source { _ in }, RunLoop.Timer(.after(.seconds(1))) { _ in },
+                RunLoop.Observer(.all) { _, _ in },
+            ]
+            for item in items { loop.addAny(item, in: .common) }
+            loop.addCommonMode("after")
+            for item in items {
+                for mode: RunLoop.Mode in [.default, "before", "after", .common] {
+                    #expect(loop.contains(item, in: mode), "\(item) in \(mode)")
+                }
+                #expect(!loop.contains(item, in: "unmarked"))
+            }
+            #expect(loop.commonModes == [.default, "before", "after"])
+            for item in items { loop.remove(item, from: .common) }
+            for item in items {
+                for mode: RunLoop.Mode in [.default, "before", "after", .common] {
+                    #expect(!loop.contains(item, in: mode), "\(item) in \(mode)")
+                }
+            }
+        }
+    }
+
+    @Test func `Common port sources go to modes marked before and after`() throws {
+        try ManualRunLoop.with { manual in
+            let calls = Box(0)
+            let port = RunLoop.PortSource(descriptor: 5) { _, _ in calls.value += 1 }
+            try manual.loop.add(port, in: .common)
+            manual.loop.addCommonMode("after")
+            manual.setReady(5, .readable)
+            for mode: RunLoop.Mode in [.default, "after"] { manual.loop.poll(mode: mode) }
+            #expect(calls.value == 2)
+            manual.loop.remove(port, from: .common)
+            #expect(manual.loop.poll() == .finished)
+            #expect(manual.loop.poll(mode: "after") == .finished)
+        }
+    }
+
+    @Test func `An item that is in a mode by itself leaves it with the common ones`() {
+        ManualRunLoop.with { manual in
+            let source = RunLoop.Source { _ in }
+            manual.loop.add(source, in: .default)
+            manual.loop.add(source, in: .common)
+            manual.loop.remove(source, from: .common)
+            #expect(!manual.loop.contains(source, in: .default))
+        }
+    }
+
+    @Test func `An item taken out of one marked mode stays in the others and common`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addCommonMode("other")
+            let source = RunLoop.Source { _ in }
+            manual.loop.add(source, in: .common)
+            manual.loop.remove(source, from: .default)
+            #expect(!manual.loop.contains(source, in: .default))
+            #expect(manual.loop.contains(source, in: "other"))
+            #expect(manual.loop.contains(source, in: .common))
+        }
+    }
+
+    @Test func `An item that is not common is not removed by removing from common`() {
+        ManualRunLoop.with { manual in
+            let source = manual.loop.addSource()
+            manual.loop.remove(source, from: .common)
+            #expect(manual.loop.contains(source, in: .default))
+        }
+    }
+
+    @Test func `Marking a mode twice is once`() {
+        ManualRunLoop.with { manual in
+            let scheduled = Box(0)
+            let source = RunLoop.Source(schedule: { _, _ in scheduled.value += 1 }) { _ in }
+            manual.loop.add(source, in: .common)
+            manual.loop.addCommonMode("other")
+            manual.loop.addCommonMode("other")
+            #expect(scheduled.value == 2)
+            #expect(manual.loop.commonModes == [.default, "other"])
+        }
+    }
+
+    @Test func `A common timer goes on in another common mode and a default one stands still`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addCommonMode(.tracking)
+            let fires = Box<[String: Int]>([:])
+            for mode: RunLoop.Mode in [.default, .common] {
+                manual.loop.add(
+                    RunLoop.Timer(.every(.seconds(1))) { _ in fires.value[mode.rawValue, default: 0] += 1 }, in: mode)
+            }
+            manual.advance(by: .seconds(5), in: .tracking)
+            #expect(fires.value == ["kCFRunLoopCommonModes": 5])
+            manual.advance(by: .seconds(5), in: .default)
+            #expect(fires.value["kCFRunLoopCommonModes"] == 10)
+            // Late once for the dates that went by, then on its grid.
+            #expect(fires.value["kCFRunLoopDefaultMode"] == 6)
+        }
+    }
+
+    @Test func `Running in common is finished at once and nobody is told`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource(in: .common)
+            manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .common)
+            let recorder = TraceRecorder(manual.loop)
+            #expect(manual.loop.run(mode: .common, for: .seconds(1)) == .finished)
+            #expect(manual.loop.run(mode: .common, until: nil) == .finished)
+            #expect(manual.loop.poll(mode: .common) == .finished)
+            #expect(recorder.lines.isEmpty)
+            #expect(!manual.loop.modes.contains(.common))
+        }
+    }
+
+    @Test func `Running in common is said once`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            ManualRunLoop.with { manual in
+                for _ in 0..<3 { manual.loop.poll(mode: .common) }
+            }
+        }
+        let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        let times = said.split(separator: "\n").count { $0.contains("Common is a mark on modes, not a mode") }
+        #expect(times == 1, "\(said)")
+    }
+
+    @Test func `A mode is empty without sources timers and blocks`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            func isEmpty(_ mode: RunLoop.Mode = .default) -> Bool { loop.poll(mode: mode) == .finished }
+            #expect(isEmpty())
+            let source = loop.addSource()
+            #expect(!isEmpty())
+            source.invalidate()
+            #expect(isEmpty())
+            let timer = RunLoop.Timer(.after(.seconds(9))) { _ in }
+            loop.add(timer, in: .default)
+            #expect(!isEmpty())
+            loop.remove(timer, from: .default)
+            #expect(isEmpty())
+            let port = RunLoop.PortSource(descriptor: 1) { _, _ in }
+            try loop.add(port, in: .default)
+            #expect(!isEmpty())
+            port.invalidate()
+            #expect(isEmpty())
+        }
+    }
+
+    @Test func `Observers do not keep a mode alive`() {
+        ManualRunLoop.with { manual in
+            manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .default)
+            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
+        }
+    }
+
+    @Test func `Only a block that could run in the mode keeps it alive`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addCommonMode("common too")
+            loop.addSource(in: "common too").invalidate()
+            loop.addSource(in: "private").invalidate()
+            loop.performLocally(in: "elsewhere") {}
+            #expect(loop.poll() == .finished)
+            loop.performLocally(in: .common) {}
+            #expect(loop.poll(mode: "private") == .finished)
+            // The block runs, and the mode is empty after it; the poll says so before.
+            #expect(loop.poll(mode: "common too") == .timedOut)
+            #expect(loop.poll(mode: "common too") == .finished)
+        }
+    }
+}
+
+extension RunLoop {
+    /// Adds an item that asks nothing of the system.
+    func addAny(_ item: Item, in mode: Mode) {
+        switch item {
+        case let source as Source: add(source, in: mode)
+        case let timer as Timer: add(timer, in: mode)
+        case let observer as Observer: add(observer, in: mode)
+        default: Issue.record("a port source may be refused")
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+/// SEMANTICS 5, step by step, as exact traces.
+@Suite struct OneTurnTests {
+    @Test func `A turn that only polls goes through its steps in order`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.add(RunLoop.Timer(.after(.zero), label: "due") { _ in }, in: .default)
+            let late = RunLoop.Source(order: 2, label: "late") { _ in }
+            let early = RunLoop.Source(order: 1, label: "early") { _ in
+                loop.performLocally(fileID: "blocks", line: 2) {}
+            }
+            for source in [late, early] {
+                loop.add(source, in: .default)
+                source.signal()
+            }
+            loop.performLocally(fileID: "blocks", line: 1) {}
+            let recorder = TraceRecorder(loop)
+            #expect(loop.poll() == .timedOut)
+            #expect(
+                recorder.text == """
+                    run kCFRunLoopDefaultMode
+                      entry
+                      beforeTimers
+                      beforeSources
+                      > block "blocks:1"
+                      > source "early"
+                      > source "late"
+                      > block "blocks:2"
+                      > timer "due"
+                      exit
+                    timedOut
+                    """)
+        }
+    }
+
+    @Test func `A turn with nothing to do tells that it waits and that it has waited`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource()
+            let recorder = TraceRecorder(manual.loop)
+            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(
+                recorder.text == """
+                    run kCFRunLoopDefaultMode
+                      entry
+                      beforeTimers
+                      beforeSources
+                      beforeWaiting
+                      afterWaiting
+                      exit
+                    timedOut
+                    """)
+            #expect(manual.sleeps == 1)
+        }
+    }
+
+    @Test func `A source that was handled keeps its turn from waiting and the next turn waits`() {
+        ManualRunLoop.with { manual in
+            let source = RunLoop.Source(label: "input") { _ in }
+            manual.loop.add(source, in: .default)
+            source.signal()
+            let recorder = TraceRecorder(manual.loop)
+            manual.loop.run(mode: .default, for: .seconds(1))
+            #expect(
+                recorder.text == """
+                    run kCFRunLoopDefaultMode
+                      entry
+                      beforeTimers
+                      beforeSources
+                      > source "input"
+                      beforeTimers
+                      beforeSources
+                      beforeWaiting
+                      afterWaiting
+                      exit
+                    timedOut
+                    """)
+        }
+    }
+
+    @Test func `A timer ends the sleep and its mode is empty after its last fire`() {
+        ManualRunLoop.with { manual in
+            let start = manual.now
+            manual.loop.add(RunLoop.Timer(.after(.seconds(1)), label: "once") { _ in }, in: .default)
+            let recorder = TraceRecorder(manual.loop)
+            #expect(manual.loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(start.duration(to: manual.now) == .seconds(1))
+            #expect(
+                recorder.text == """
+                    run kCFRunLoopDefaultMode
+                      entry
+                      beforeTimers
+                      beforeSources
+                      beforeWaiting
+                      afterWaiting
+                      > timer "once"
+                      exit
+                    finished
+                    """)
+        }
+    }
+
+    @Test func `A port ends the sleep and is served after it`() throws {
+        try ManualRunLoop.with { manual in
+            let port = RunLoop.PortSource(descriptor: 3, label: "socket") { _, _ in manual.setReady(3, []) }
+            try manual.loop.add(port, in: .default)
+            manual.setReady(3, .readable)
+            let recorder = TraceRecorder(manual.loop)
+            let result = manual.loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true)
+            #expect(result == .handledSource)
+            #expect(
+                recorder.text == """
+                    run kCFRunLoopDefaultMode
+                      entry
+                      beforeTimers
+                      beforeSources
+                      beforeWaiting
+                      afterWaiting
+                      > port "socket"
+                      exit
+                    handledSource
+                    """)
+            #expect(manual.sleeps == 0)
+        }
+    }
+
+    @Test func `Observers are callouts at the points they ask for`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource()
+            manual.loop.add(
+                RunLoop.Observer([.entry, .beforeWaiting], order: 1, label: "second") { _, _ in }, in: .default)
+            manual.loop.add(RunLoop.Observer(.all, label: "first") { _, _ in }, in: .default)
+            let recorder = TraceRecorder(manual.loop)
+            manual.loop.run(mode: .default, for: .seconds(1))
+            #expect(
+                recorder.text == """
+                    run kCFRunLoopDefaultMode
+                      entry
+                      > observer "first"
+                      > observer "second"
+                      beforeTimers
+                      > observer "first"
+                      beforeSources
+                      > observer "first"
+                      beforeWaiting
+                      > observer "first"
+                      > observer "second"
+                      afterWaiting
+                      > observer "first"
+                      exit
+                      > observer "first"
+                    timedOut
+                    """)
+        }
+    }
+
+    @Test func `A nested run is inside the callout that began it`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource(in: "inner")
+            loop.add(
+                RunLoop.Timer(.after(.zero), label: "outer") { _ in
+                    #expect(loop.run(mode: "inner", for: .seconds(1)) == .timedOut)
+                }, in: .default)
+            let recorder = TraceRecorder(loop)
+            loop.poll()
+            #expect(
+                recorder.text == """
+                    run kCFRunLoopDefaultMode
+                      entry
+                      beforeTimers
+                      beforeSources
+                      > timer "outer"
+                        run inner
+                          entry
+                          beforeTimers
+                          beforeSources
+                          beforeWaiting
+                          afterWaiting
+                          exit
+                        timedOut
+                      exit
+                    timedOut
+                    """)
+        }
+    }
+
+    @Test func `The recorder keeps callouts by themselves and takes notes`() {
+        ManualRunLoop.with { manual in
+            let recorder = TraceRecorder(manual.loop)
+            manual.loop.add(
+                RunLoop.Timer(.after(.zero), label: "t") { _ in recorder.note("a note") }, in: .default)
+            manual.loop.poll()
+            #expect(recorder.callouts == ["timer \"t\""])
+            #expect(recorder.takeLines().contains("    a note"))
+            #expect(recorder.lines.isEmpty)
+            recorder.stop()
+            manual.loop.addSource()
+            manual.loop.poll()
+            #expect(recorder.lines.isEmpty)
+        }
+    }
+}

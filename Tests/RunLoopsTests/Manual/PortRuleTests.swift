@@ -1,0 +1,199 @@
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+/// SEMANTICS 3.2 and 5.5: port sources.
+@Suite struct PortRuleTests {
+    @Test func `A ready port wakes the loop by itself`() throws {
+        try ManualRunLoop.with { manual in
+            let calls = Box<[RunLoop.PortSource.Events]>([])
+            try manual.loop.add(
+                RunLoop.PortSource(descriptor: 4) { port, events in
+                    #expect(port.descriptor == 4)
+                    calls.value.append(events)
+                    manual.setReady(4, [])
+                }, in: .default)
+            manual.loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in manual.setReady(4, .readable) },
+                in: .default)
+            manual.loop.run(mode: .default, for: .seconds(1))
+            #expect(calls.value == [.readable])
+        }
+    }
+
+    @Test func `A port is called once a turn as long as it is ready`() throws {
+        try ManualRunLoop.with { manual in
+            let calls = Box(0)
+            try manual.loop.add(RunLoop.PortSource(descriptor: 4) { _, _ in calls.value += 1 }, in: .default)
+            manual.setReady(4, .readable)
+            for turn in 1...4 {
+                manual.loop.poll()
+                #expect(calls.value == turn)
+            }
+        }
+    }
+
+    @Test func `Many ready ports are served one a turn in the kernel's order`() throws {
+        try ManualRunLoop.with { manual in
+            for descriptor: CInt in 0..<5 {
+                try manual.loop.add(
+                    RunLoop.PortSource(descriptor: descriptor, label: "\(descriptor)") { _, _ in
+                        manual.setReady(descriptor, [])
+                    }, in: .default)
+            }
+            for descriptor: CInt in [3, 1, 4, 0, 2] { manual.setReady(descriptor, .readable) }
+            let recorder = TraceRecorder(manual.loop)
+            var results: [RunLoop.RunResult] = []
+            for _ in 0..<5 {
+                results.append(manual.loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true))
+            }
+            #expect(recorder.callouts == ["3", "1", "4", "0", "2"].map { "port \"\($0)\"" })
+            #expect(results.allSatisfy { $0 == .handledSource })
+        }
+    }
+
+    @Test func `Timers sources and blocks are looked at between two ports`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let source = RunLoop.Source(label: "source") { _ in }
+            loop.add(source, in: .default)
+            for descriptor: CInt in 1...3 {
+                try loop.add(
+                    RunLoop.PortSource(descriptor: descriptor, label: "\(descriptor)") { _, _ in
+                        manual.setReady(descriptor, [])
+                        if descriptor == 1 { source.signal() }
+                        if descriptor == 2 { loop.performLocally(fileID: "block", line: 1) {} }
+                    }, in: .default)
+                manual.setReady(descriptor, .readable)
+            }
+            let recorder = TraceRecorder(loop)
+            loop.run(mode: .default, for: .seconds(1))
+            #expect(
+                recorder.callouts == [
+                    "port \"1\"", "source \"source\"", "port \"2\"", "block \"block:1\"", "port \"3\"",
+                ])
+        }
+    }
+
+    @Test func `Several sources on one descriptor are each called for what they ask for`() throws {
+        try ManualRunLoop.with { manual in
+            let calls = Box<[String]>([])
+            func add(_ name: String, _ events: RunLoop.PortSource.Events) throws -> RunLoop.PortSource {
+                let port = RunLoop.PortSource(descriptor: 6, events: events) { _, events in
+                    calls.value.append("\(name) \(events)")
+                }
+                try manual.loop.add(port, in: .default)
+                return port
+            }
+            let reader = try add("reader", .readable)
+            _ = try add("writer", .writable)
+            _ = try add("both", [.readable, .writable])
+            manual.setReady(6, .readable)
+            manual.loop.poll()
+            #expect(calls.value == ["reader [readable]", "both [readable]"])
+            calls.value = []
+            manual.setReady(6, [.readable, .writable, .hangUp])
+            manual.loop.poll()
+            #expect(
+                calls.value == [
+                    "reader [readable, hangUp]", "writer [writable, hangUp]", "both [readable, writable, hangUp]",
+                ])
+            calls.value = []
+            reader.invalidate()
+            manual.setReady(6, .readable)
+            manual.loop.poll()
+            #expect(calls.value == ["both [readable]"])
+        }
+    }
+
+    @Test func `Hang-up and error are reported to who asks for nothing`() throws {
+        try ManualRunLoop.with { manual in
+            let told = Box<[RunLoop.PortSource.Events]>([])
+            let port = RunLoop.PortSource(descriptor: 2, events: []) { _, events in told.value.append(events) }
+            try manual.loop.add(port, in: .default)
+            manual.setReady(2, [.readable, .writable])
+            manual.loop.poll()
+            #expect(told.value.isEmpty)
+            manual.setReady(2, [.hangUp, .error, .readable])
+            manual.loop.poll()
+            #expect(told.value == [[.hangUp, .error]])
+        }
+    }
+
+    @Test func `Changed events count before the next callout`() throws {
+        try ManualRunLoop.with { manual in
+            let told = Box<[RunLoop.PortSource.Events]>([])
+            let port = RunLoop.PortSource(descriptor: 2) { port, events in
+                told.value.append(events)
+                port.events = .writable
+            }
+            #expect(port.events == .readable)
+            try manual.loop.add(port, in: .default)
+            manual.setReady(2, [.readable, .writable])
+            manual.loop.poll()
+            manual.loop.poll()
+            #expect(told.value == [.readable, .writable])
+            #expect(port.events == .writable)
+        }
+    }
+
+    @Test func `An event fetched before the source lost interest in it is not served`() throws {
+        try ManualRunLoop.with { manual in
+            let second = RunLoop.PortSource(descriptor: 2) { _, _ in Issue.record("served") }
+            let first = RunLoop.PortSource(descriptor: 1) { _, _ in
+                manual.setReady(1, [])
+                second.events = .writable
+            }
+            try manual.loop.add(first, in: .default)
+            try manual.loop.add(second, in: .default)
+            manual.setReady(1, .readable)
+            manual.setReady(2, .readable)
+            manual.loop.run(mode: .default, for: .milliseconds(1))
+        }
+    }
+
+    @Test func `An event of a source that is gone is not served to who came in its place`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let old = RunLoop.PortSource(descriptor: 2) { _, _ in Issue.record("the old one was called") }
+            let new = RunLoop.PortSource(descriptor: 2) { _, events in
+                // Only for what it is told itself, after a new look at what is ready.
+                #expect(events == .writable)
+                manual.setReady(2, [])
+            }
+            new.events = .writable
+            let first = RunLoop.PortSource(descriptor: 1) { _, _ in
+                manual.setReady(1, [])
+                old.invalidate()
+                #expect(throws: Never.self) { try loop.add(new, in: .default) }
+            }
+            try loop.add(first, in: .default)
+            try loop.add(old, in: .default)
+            manual.setReady(1, .readable)
+            manual.setReady(2, [.readable, .writable])
+            let recorder = TraceRecorder(loop)
+            loop.run(mode: .default, for: .milliseconds(1))
+            #expect(recorder.callouts.count == 2)
+        }
+    }
+
+    @Test func `A port that is invalidated in its own callout returns normally and is gone`() throws {
+        try ManualRunLoop.with { manual in
+            let witness = Witness()
+            let calls = Box(0)
+            do {
+                let token = witness.makeToken()
+                let port = RunLoop.PortSource(descriptor: 1) { port, _ in
+                    port.invalidate()
+                    calls.value += 1
+                    withExtendedLifetime(token) {}
+                }
+                try manual.loop.add(port, in: .default)
+            }
+            manual.setReady(1, .readable)
+            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
+            #expect(calls.value == 1)
+            #expect(witness.isGone)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Glibc
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+/// What the system refuses and interrupts, under the manual kernel.
+@Suite struct RefusalTests {
+    @Test func `A refused descriptor is a typed error and the source is in no mode`() throws {
+        try ManualRunLoop.with { manual in
+            let port = RunLoop.PortSource(descriptor: 8) { _, _ in }
+            manual.failNext("epoll_ctl", with: ENOSPC)
+            #expect(throws: RunLoop.SystemCallError(call: "epoll_ctl", code: ENOSPC)) {
+                try manual.loop.add(port, in: .default)
+            }
+            #expect(!manual.loop.contains(port, in: .default))
+            #expect(manual.loop.poll() == .finished)
+            #expect(port.isValid)
+            // And it can be added when the system has recovered.
+            try manual.loop.add(port, in: .default)
+            #expect(manual.loop.contains(port, in: .default))
+        }
+    }
+
+    @Test func `A source refused by a common mode is in none of them`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addCommonMode("second")
+            let witness = Witness()
+            do {
+                let token = witness.makeToken()
+                let first = RunLoop.PortSource(descriptor: 8) { _, _ in }
+                let second = RunLoop.PortSource(descriptor: 8) { _, _ in withExtendedLifetime(token) {} }
+                // On one descriptor: the second has to join the first in one mode.
+                try loop.add(first, in: .default)
+                manual.failNext("epoll_ctl", with: ENOMEM)
+                #expect(throws: RunLoop.SystemCallError.self) { try loop.add(second, in: .common) }
+                for mode: RunLoop.Mode in [.default, "second", .common] {
+                    #expect(!loop.contains(second, in: mode))
+                }
+                first.invalidate()
+            }
+            #expect(witness.isGone)
+            #expect(loop.poll() == .finished)
+            #expect(loop.poll(mode: "second") == .finished)
+            // A mode marked later does not get what was refused.
+            loop.addCommonMode("third")
+            #expect(loop.poll(mode: "third") == .finished)
+        }
+    }
+
+    @Test func `An interrupted sleep goes on to the same instant without a turn`() {
+        ManualRunLoop.with { manual in
+            let start = manual.now
+            let fired = Box<Duration?>(nil)
+            manual.loop.add(
+                RunLoop.Timer(.after(.seconds(2))) { _ in fired.value = start.duration(to: manual.now) }, in: .default)
+            manual.interruptNextWaits(5)
+            let recorder = TraceRecorder(manual.loop)
+            manual.loop.run(mode: .default, for: .seconds(5))
+            #expect(fired.value == .seconds(2))
+            #expect(manual.waits == 6)
+            #expect(manual.sleeps == 1)
+            #expect(recorder.lines.count { $0 == "  beforeWaiting" } == 1)
+            #expect(recorder.lines.count { $0 == "  afterWaiting" } == 1)
+        }
+    }
+
+    @Test func `A common mode marked while the system refuses says so and dies`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try ManualRunLoop.with { manual in
+                try manual.loop.add(RunLoop.PortSource(descriptor: 1) { _, _ in }, in: .common)
+                manual.failNext("epoll_ctl", with: EMFILE)
+                manual.loop.addCommonMode("refused")
+            }
+        }
+        expectText(result, "refused cannot be marked as common, because a common port source finds no place in it")
+    }
+}
+
+/// Expects that the process of an exit test has said `text` before its end.
+func expectText(_ result: ExitTest.Result?, _ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(said.contains(text), sourceLocation: sourceLocation)
+}

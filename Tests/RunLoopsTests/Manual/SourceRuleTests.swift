@@ -1,0 +1,229 @@
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+/// SEMANTICS 3.1: signalled sources.
+@Suite struct SourceRuleTests {
+    private func labels(_ recorder: TraceRecorder) -> [String] {
+        recorder.callouts.filter { $0.hasPrefix("source") }.map { String($0.dropFirst(8).dropLast()) }
+    }
+
+    @Test func `Sources are performed in ascending order and equal orders as they were signalled`() {
+        ManualRunLoop.with { manual in
+            let sources = [("c", 1), ("a", -5), ("d", 1), ("b", 0), ("e", Int.max)].map { name, order in
+                RunLoop.Source(order: order, label: name) { _ in }
+            }
+            for source in sources { manual.loop.add(source, in: .default) }
+            for source in sources.reversed() { source.signal() }
+            let recorder = TraceRecorder(manual.loop)
+            manual.loop.poll()
+            #expect(labels(recorder) == ["a", "b", "d", "c", "e"])
+        }
+    }
+
+    @Test func `A source that was not signalled is not performed`() {
+        ManualRunLoop.with { manual in
+            manual.loop.add(RunLoop.Source { _ in Issue.record("performed") }, in: .default)
+            #expect(manual.loop.poll() == .timedOut)
+        }
+    }
+
+    @Test func `Signals before the perform collapse into one`() {
+        ManualRunLoop.with { manual in
+            let performed = Box(0)
+            let source = RunLoop.Source { source in
+                performed.value += 1
+                #expect(!source.isSignalled)
+            }
+            manual.loop.add(source, in: .default)
+            for _ in 0..<5 { source.signal() }
+            #expect(source.isSignalled)
+            manual.loop.poll()
+            manual.loop.poll()
+            #expect(performed.value == 1)
+        }
+    }
+
+    @Test func `A signal alone does not wake the loop and the next turn finds it`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let start = manual.now
+            let performed = Box<Duration?>(nil)
+            let source = RunLoop.Source { _ in performed.value = start.duration(to: manual.now) }
+            loop.add(source, in: .default)
+            loop.add(RunLoop.Timer(.after(.seconds(2))) { _ in }, in: .default)
+            loop.add(RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in source.signal() }, in: .default)
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(performed.value == .seconds(2))
+        }
+    }
+
+    @Test func `A wake-up after the signal makes it now`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let start = manual.now
+            let performed = Box<Duration?>(nil)
+            let source = RunLoop.Source { _ in performed.value = start.duration(to: manual.now) }
+            loop.add(source, in: .default)
+            loop.add(RunLoop.Timer(.after(.seconds(2))) { _ in }, in: .default)
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
+                    source.signal()
+                    loop.wakeUp()
+                }, in: .default)
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(performed.value == .zero)
+        }
+    }
+
+    @Test func `A source that signals itself is performed once a turn`() {
+        ManualRunLoop.with { manual in
+            let performed = Box(0)
+            let source = RunLoop.Source { source in
+                performed.value += 1
+                source.signal()
+            }
+            manual.loop.add(source, in: .default)
+            source.signal()
+            for turn in 1...3 {
+                manual.loop.poll()
+                #expect(performed.value == turn)
+            }
+        }
+    }
+
+    @Test func `A source signalled by another of the same turn waits for the next`() {
+        ManualRunLoop.with { manual in
+            let second = RunLoop.Source(order: 2, label: "second") { _ in }
+            let first = RunLoop.Source(order: 1, label: "first") { _ in second.signal() }
+            for source in [first, second] { manual.loop.add(source, in: .default) }
+            first.signal()
+            let recorder = TraceRecorder(manual.loop)
+            manual.loop.poll()
+            #expect(labels(recorder) == ["first"])
+            manual.loop.poll()
+            #expect(labels(recorder) == ["first", "second"])
+        }
+    }
+
+    @Test func `A source in several modes is performed once by whichever runs first`() {
+        ManualRunLoop.with { manual in
+            let performed = Box<[RunLoop.Mode?]>([])
+            let source = RunLoop.Source { _ in performed.value.append(manual.loop.currentMode) }
+            for mode: RunLoop.Mode in ["a", "b"] { manual.loop.add(source, in: mode) }
+            source.signal()
+            manual.loop.poll(mode: "b")
+            manual.loop.poll(mode: "a")
+            #expect(performed.value == ["b"])
+            source.signal()
+            manual.loop.poll(mode: "a")
+            #expect(performed.value == ["b", "a"])
+        }
+    }
+
+    @Test func `A source in several loops is performed once by whichever runs first`() {
+        ManualRunLoop.with { outer in
+            ManualRunLoop.with { inner in
+                let performed = Box(0)
+                let source = RunLoop.Source { _ in performed.value += 1 }
+                outer.loop.add(source, in: .default)
+                inner.loop.add(source, in: .default)
+                source.signal()
+                inner.loop.poll()
+                outer.loop.poll()
+                #expect(performed.value == 1)
+                source.signal()
+                outer.loop.poll()
+                #expect(performed.value == 2)
+                source.invalidate()
+                #expect(outer.loop.poll() == .finished)
+                #expect(inner.loop.poll() == .finished)
+            }
+        }
+    }
+
+    @Test func `Signalled before it was added counts`() {
+        ManualRunLoop.with { manual in
+            let performed = Box(0)
+            let source = RunLoop.Source { _ in performed.value += 1 }
+            source.signal()
+            manual.loop.add(source, in: .default)
+            manual.loop.poll()
+            #expect(performed.value == 1)
+        }
+    }
+
+    @Test func `Schedule and cancel are told for each mode`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let told = Box<[String]>([])
+            let source = RunLoop.Source(
+                schedule: { loop, mode in told.value.append("+\(mode) \(loop === manual.loop)") },
+                cancel: { loop, mode in told.value.append("-\(mode) \(loop === manual.loop)") }
+            ) { _ in }
+            loop.add(source, in: "a")
+            loop.add(source, in: "a")
+            loop.addCommonMode("b")
+            loop.add(source, in: .common)
+            #expect(told.value == ["+a true", "+kCFRunLoopDefaultMode true", "+b true"])
+            told.value = []
+            loop.remove(source, from: "a")
+            loop.remove(source, from: "a")
+            #expect(told.value == ["-a true"])
+            told.value = []
+            source.invalidate()
+            source.invalidate()
+            #expect(told.value.sorted() == ["-b true", "-kCFRunLoopDefaultMode true"])
+        }
+    }
+
+    @Test func `An invalid source is in no mode and cannot be signalled or added`() {
+        ManualRunLoop.with { manual in
+            let source = RunLoop.Source { _ in Issue.record("performed") }
+            manual.loop.add(source, in: .default)
+            manual.loop.add(source, in: .common)
+            source.signal()
+            source.invalidate()
+            #expect(!source.isValid)
+            #expect(!source.isSignalled)
+            #expect(!manual.loop.contains(source, in: .default))
+            #expect(!manual.loop.contains(source, in: .common))
+            source.signal()
+            #expect(!source.isSignalled)
+            manual.loop.add(source, in: .default)
+            #expect(!manual.loop.contains(source, in: .default))
+            #expect(manual.loop.poll() == .finished)
+        }
+    }
+
+    @Test func `A source taken out after it was signalled is performed where it is put next`() {
+        ManualRunLoop.with { manual in
+            let performed = Box(0)
+            let source = RunLoop.Source { _ in performed.value += 1 }
+            manual.loop.addSource()
+            manual.loop.add(source, in: .default)
+            source.signal()
+            manual.loop.remove(source, from: .default)
+            manual.loop.poll()
+            #expect(performed.value == 0)
+            manual.loop.add(source, in: .default)
+            manual.loop.poll()
+            #expect(performed.value == 1)
+        }
+    }
+
+    @Test func `The closures of an invalid source are released`() {
+        ManualRunLoop.with { manual in
+            let witness = Witness()
+            let source: RunLoop.Source
+            do {
+                let token = witness.makeToken()
+                source = RunLoop.Source { _ in withExtendedLifetime(token) {} }
+            }
+            manual.loop.add(source, in: .default)
+            #expect(!witness.isGone)
+            source.invalidate()
+            #expect(witness.isGone)
+        }
+    }
+}

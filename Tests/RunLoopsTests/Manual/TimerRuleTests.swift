@@ -1,0 +1,281 @@
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+/// SEMANTICS 3.3: timers.
+@Suite struct TimerRuleTests {
+    /// Offsets from the start at which something happened.
+    private final class Clock {
+        private let manual: ManualRunLoop
+        private let start: RunLoop.Instant
+        var times: [Int] = []
+
+        init(_ manual: ManualRunLoop) {
+            self.manual = manual
+            start = manual.now
+        }
+
+        /// Milliseconds since the start.
+        var now: Int { Int(start.duration(to: manual.now) / .milliseconds(1)) }
+        func note() { times.append(now) }
+    }
+
+    @Test func `A timer fires when it is due and its mode runs`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            manual.loop.add(RunLoop.Timer(.after(.milliseconds(300))) { _ in clock.note() }, in: .default)
+            manual.advance(by: .milliseconds(299))
+            #expect(clock.times == [])
+            manual.advance(by: .milliseconds(1))
+            #expect(clock.times == [300])
+        }
+    }
+
+    @Test func `A timer that fires once is valid inside its callout and invalid after it`() {
+        ManualRunLoop.with { manual in
+            let timer = RunLoop.Timer(.after(.zero)) { timer in
+                #expect(timer.isValid)
+                #expect(manual.loop.contains(timer, in: .default))
+            }
+            manual.loop.add(timer, in: .default)
+            manual.loop.poll()
+            #expect(!timer.isValid)
+            #expect(!manual.loop.contains(timer, in: .default))
+        }
+    }
+
+    @Test func `Repeats are on the grid of the first date`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let schedule = RunLoop.Timer.Schedule.after(.milliseconds(50), every: .milliseconds(100))
+            manual.loop.add(RunLoop.Timer(schedule) { _ in clock.note() }, in: .default)
+            manual.advance(by: .milliseconds(400))
+            #expect(clock.times == [50, 150, 250, 350])
+        }
+    }
+
+    @Test func `A late fire does not shift the next and dates that went by are skipped`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in
+                clock.note()
+                if clock.times.count == 1 { manual.idle(for: .milliseconds(250)) }
+            }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(600))
+            #expect(clock.times == [100, 400, 500, 600])
+        }
+    }
+
+    @Test func `The ten past ten bus is missed and the twenty past is taken`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            manual.loop.add(RunLoop.Timer(.every(.milliseconds(10))) { _ in clock.note() }, in: .default)
+            manual.idle(for: .milliseconds(13))
+            manual.advance(by: .milliseconds(10))
+            #expect(clock.times == [13, 20])
+        }
+    }
+
+    @Test func `A timer does not fire inside its own callout`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let other = Box(0)
+            let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in
+                clock.note()
+                #expect(manual.loop.run(mode: .default, for: .milliseconds(450)) == .timedOut)
+            }
+            manual.loop.add(timer, in: .default)
+            manual.loop.add(RunLoop.Timer(.every(.milliseconds(100))) { _ in other.value += 1 }, in: .default)
+            manual.loop.run(mode: .default, for: .milliseconds(100))
+            #expect(clock.times == [100])
+            #expect(clock.now == 550)
+            // At 100 it comes after the other, in the nested run at 100, 200, … 500.
+            #expect(other.value == 5)
+            #expect(timer.fireInstant == manual.now.advanced(by: .milliseconds(50)))
+        }
+    }
+
+    @Test func `Several due in one turn fire in the order of their dates`() {
+        ManualRunLoop.with { manual in
+            for delay in [30, 10, 20, 10, 0] {
+                manual.loop.add(RunLoop.Timer(.after(.milliseconds(delay)), label: "\(delay)") { _ in }, in: .default)
+            }
+            manual.idle(for: .milliseconds(30))
+            let recorder = TraceRecorder(manual.loop)
+            manual.loop.poll()
+            #expect(recorder.callouts == [0, 10, 10, 20, 30].map { "timer \"\($0)\"" })
+        }
+    }
+
+    @Test func `Equal dates fire in the order in which they were added`() {
+        ManualRunLoop.with { manual in
+            let labels = ["x", "a", "m", "b"]
+            for (number, label) in labels.enumerated() {
+                let timer = RunLoop.Timer(.after(.milliseconds(5)), order: -number, label: label) { _ in }
+                #expect(timer.order == -number)
+                manual.loop.add(timer, in: .default)
+            }
+            let recorder = TraceRecorder(manual.loop)
+            manual.advance(by: .milliseconds(5))
+            #expect(recorder.callouts == labels.map { "timer \"\($0)\"" })
+        }
+    }
+
+    @Test func `A later date set in the callout is honoured and lays a new grid`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
+                clock.note()
+                if clock.times.count == 1 { timer.fireInstant = manual.now.advanced(by: .milliseconds(130)) }
+            }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(450))
+            #expect(clock.times == [100, 230, 330, 430])
+        }
+    }
+
+    @Test func `An earlier date set in the callout is not honoured`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
+                clock.note()
+                timer.fireInstant = RunLoop.Instant(nanoseconds: 0)
+            }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(300))
+            #expect(clock.times == [100, 200, 300])
+        }
+    }
+
+    @Test func `A date set in the callout of a timer that fires once has no effect`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.after(.milliseconds(10))) { timer in
+                clock.note()
+                timer.fireInstant = manual.now.advanced(by: .milliseconds(10))
+            }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(100))
+            #expect(clock.times == [10])
+            #expect(!timer.isValid)
+        }
+    }
+
+    @Test func `Outside the callout both earlier and later dates are honoured`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in clock.note() }
+            manual.loop.add(timer, in: .default)
+            timer.fireInstant = manual.now.advanced(by: .milliseconds(30))
+            manual.advance(by: .milliseconds(150))
+            #expect(clock.times == [30, 130])
+            timer.fireInstant = manual.now.advanced(by: .milliseconds(200))
+            manual.advance(by: .milliseconds(320))
+            #expect(clock.times == [30, 130, 350, 450])
+            timer.fireInstant = RunLoop.Instant(nanoseconds: 1)
+            #expect(timer.fireInstant == manual.now)
+        }
+    }
+
+    @Test func `A timer is in many modes of one loop and fires once a date`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in clock.note() }
+            for mode: RunLoop.Mode in ["a", "b", .common] { manual.loop.add(timer, in: mode) }
+            manual.advance(by: .milliseconds(150), in: "a")
+            manual.loop.poll(mode: "b")
+            #expect(clock.times == [100])
+            manual.advance(by: .milliseconds(50), in: "b")
+            #expect(clock.times == [100, 200])
+            manual.loop.remove(timer, from: "a")
+            #expect(manual.loop.poll(mode: "a") == .finished)
+            #expect(manual.loop.contains(timer, in: "b"))
+        }
+    }
+
+    @Test func `A timer of one loop is passed over by another until it has left`() {
+        ManualRunLoop.with { outer in
+            ManualRunLoop.with { inner in
+                let timer = RunLoop.Timer(.every(.seconds(1))) { _ in }
+                outer.loop.add(timer, in: .default)
+                inner.loop.add(timer, in: .default)
+                #expect(outer.loop.contains(timer, in: .default))
+                #expect(!inner.loop.contains(timer, in: .default))
+                outer.loop.remove(timer, from: .default)
+                inner.loop.add(timer, in: .default)
+                #expect(inner.loop.contains(timer, in: .default))
+                #expect(!outer.loop.contains(timer, in: .default))
+            }
+        }
+    }
+
+    @Test func `A timer put off taken out or made invalid by another of its turn does not fire`() {
+        ManualRunLoop.with { manual in
+            func bystander(_ name: String) -> RunLoop.Timer {
+                let timer = RunLoop.Timer(.after(.milliseconds(2)), label: name) { _ in Issue.record("\(name) fired") }
+                manual.loop.add(timer, in: .default)
+                return timer
+            }
+            let (late, out, gone) = (bystander("late"), bystander("out"), bystander("gone"))
+            manual.loop.add(
+                RunLoop.Timer(.after(.milliseconds(1))) { _ in
+                    late.fireInstant = manual.now.advanced(by: .seconds(1))
+                    manual.loop.remove(out, from: .default)
+                    gone.invalidate()
+                }, in: .default)
+            manual.idle(for: .milliseconds(3))
+            manual.loop.poll()
+            #expect(late.isValid && out.isValid && !gone.isValid)
+        }
+    }
+
+    @Test func `A timer added in a callout waits for the next turn`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.add(
+                RunLoop.Timer(.after(.zero), label: "first") { _ in
+                    loop.add(RunLoop.Timer(.after(.zero), label: "second") { _ in }, in: .default)
+                }, in: .default)
+            let recorder = TraceRecorder(loop)
+            loop.poll()
+            #expect(recorder.callouts == ["timer \"first\""])
+            loop.poll()
+            #expect(recorder.callouts == ["timer \"first\"", "timer \"second\""])
+        }
+    }
+
+    @Test func `The next deadline of a mode is that of its first timer`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            #expect(loop.nextTimerDeadline(in: .default) == nil)
+            let start = manual.now
+            let late = RunLoop.Timer(.after(.seconds(5))) { _ in }
+            let early = RunLoop.Timer(.every(.seconds(2)), tolerance: .seconds(1)) { timer in
+                // While it is served its date still counts.
+                #expect(loop.nextTimerDeadline(in: .default) == timer.fireInstant)
+            }
+            loop.add(late, in: .default)
+            #expect(loop.nextTimerDeadline(in: .default) == start.advanced(by: .seconds(5)))
+            loop.add(early, in: .default)
+            #expect(loop.nextTimerDeadline(in: .default) == start.advanced(by: .seconds(2)))
+            #expect(loop.nextTimerDeadline(in: "other") == nil)
+            manual.advance(by: .seconds(3))
+            #expect(loop.nextTimerDeadline(in: .default) == start.advanced(by: .seconds(4)))
+            early.invalidate()
+            #expect(loop.nextTimerDeadline(in: .default) == start.advanced(by: .seconds(5)))
+        }
+    }
+
+    @Test func `Advancing to the next timer goes no further`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            #expect(!manual.advanceToNextTimer())
+            manual.loop.add(RunLoop.Timer(.every(.milliseconds(70))) { _ in clock.note() }, in: .default)
+            #expect(manual.advanceToNextTimer())
+            #expect(manual.advanceToNextTimer())
+            #expect(clock.times == [70, 140])
+            #expect(clock.now == 140)
+        }
+    }
+}

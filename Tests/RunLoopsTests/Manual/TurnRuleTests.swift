@@ -1,0 +1,197 @@
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+/// SEMANTICS 5: what is promised of every turn.
+@Suite struct TurnRuleTests {
+    // MARK: 5.2, 5.3
+
+    @Test func `After beforeWaiting there is no callout until the thread has slept`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let source = RunLoop.Source(label: "source") { _ in }
+            loop.add(source, in: .default)
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false, label: "observer") { _, _ in
+                    source.signal()
+                    loop.performLocally(fileID: "block", line: 1) {}
+                    loop.add(RunLoop.Timer(.after(.zero), label: "timer") { _ in }, in: .default)
+                }, in: .default)
+            let recorder = TraceRecorder(loop)
+            loop.run(mode: .default, for: .seconds(1))
+            #expect(
+                recorder.text == """
+                    run kCFRunLoopDefaultMode
+                      entry
+                      beforeTimers
+                      beforeSources
+                      beforeWaiting
+                      > observer "observer"
+                      afterWaiting
+                      > timer "timer"
+                      > block "block:1"
+                      beforeTimers
+                      beforeSources
+                      > source "source"
+                      beforeTimers
+                      beforeSources
+                      beforeWaiting
+                      afterWaiting
+                      exit
+                    timedOut
+                    """)
+        }
+    }
+
+    @Test(arguments: [RunLoop.Activities.beforeTimers, .beforeSources, .beforeWaiting])
+    func `A wake-up before the sleep is not lost and makes one turn`(moment: RunLoop.Activities) {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            loop.add(
+                RunLoop.Observer(moment, repeats: false) { _, _ in
+                    // Wake-ups collapse.
+                    for _ in 0..<3 { loop.wakeUp() }
+                }, in: .default)
+            let recorder = TraceRecorder(loop)
+            loop.run(mode: .default, for: .seconds(1))
+            #expect(recorder.count(of: "beforeTimers") == 2)
+            #expect(recorder.count(of: "beforeWaiting") == 2)
+            #expect(manual.sleeps == 1)
+            #expect(manual.wakeUps == 0)
+        }
+    }
+
+    @Test func `A wake-up past the sleep makes no turn of its own`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in loop.wakeUp() }, in: .default)
+            loop.addSource()
+            let recorder = TraceRecorder(loop)
+            loop.run(mode: .default, for: .seconds(1))
+            // The turn of the timer, and the one that sleeps until the end.
+            #expect(recorder.count(of: "beforeTimers") == 2)
+        }
+    }
+
+    @Test func `A wake-up without a run is not kept`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource()
+            manual.loop.wakeUp()
+            let recorder = TraceRecorder(manual.loop)
+            manual.loop.run(mode: .default, for: .seconds(1))
+            #expect(recorder.count(of: "beforeTimers") == 1)
+            #expect(manual.wakeUps == 0)
+        }
+    }
+
+    @Test func `A wake-up alone handles nothing`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            loop.add(RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in loop.wakeUp() }, in: .default)
+            let recorder = TraceRecorder(loop)
+            #expect(loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true) == .timedOut)
+            #expect(recorder.callouts.count == 1)
+        }
+    }
+
+    // MARK: 5.4
+
+    @Test func `A stop without a run has no effect on a later one`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource()
+            manual.loop.stop()
+            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+        }
+    }
+
+    @Test func `A stop while entry is told ends the run at once`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            loop.performLocally { Issue.record("a turn was made") }
+            loop.add(RunLoop.Observer(.entry, label: "stopper") { _, _ in loop.stop() }, in: .default)
+            let recorder = TraceRecorder(loop)
+            #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
+            #expect(
+                recorder.text == """
+                    run kCFRunLoopDefaultMode
+                      entry
+                      > observer "stopper"
+                      exit
+                    stopped
+                    """)
+        }
+    }
+
+    @Test(arguments: [RunLoop.Activities.beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting])
+    func `A stop in a turn ends the run at the end of that turn`(moment: RunLoop.Activities) {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            loop.add(RunLoop.Timer(.after(.milliseconds(1)), label: "due") { _ in }, in: .default)
+            loop.add(RunLoop.Observer(moment, label: "stopper") { _, _ in loop.stop() }, in: .default)
+            let recorder = TraceRecorder(loop)
+            #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
+            #expect(recorder.count(of: "beforeTimers") == 1)
+            #expect(recorder.count(of: "exit") == 1)
+            // After the sleep the turn goes on to its end: the timer that ended it fires. Before, it does not sleep.
+            #expect(recorder.callouts.contains("timer \"due\"") == (moment == .afterWaiting))
+        }
+    }
+
+    @Test func `A stop while exit is told has no effect on a later run`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            loop.add(RunLoop.Observer(.exit, repeats: false) { _, _ in loop.stop() }, in: .default)
+            #expect(loop.poll() == .timedOut)
+            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+        }
+    }
+
+    // MARK: 5.5
+
+    @Test func `No kind of item keeps another from running`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let calls = Box<[String: Int]>([:])
+            func call(_ name: String) {
+                calls.value[name, default: 0] += 1
+                // Each callout takes longer than the timer's interval.
+                manual.idle(for: .milliseconds(2))
+                if calls.value.values.reduce(0, +) == 1000 { loop.stop() }
+            }
+            let source = RunLoop.Source { source in
+                call("source")
+                source.signal()
+                loop.wakeUp()
+            }
+            loop.add(source, in: .default)
+            source.signal()
+            for descriptor: CInt in 1...2 {
+                try loop.add(
+                    RunLoop.PortSource(descriptor: descriptor) { _, _ in call("port \(descriptor)") }, in: .default)
+                manual.setReady(descriptor, .readable)
+            }
+            loop.add(RunLoop.Timer(.every(.milliseconds(1))) { _ in call("timer") }, in: .default)
+            func post() {
+                loop.performLocally {
+                    call("block")
+                    post()
+                }
+            }
+            post()
+            #expect(loop.run(mode: .default, for: .seconds(100)) == .stopped)
+            for name in ["source", "port 1", "port 2", "timer", "block"] {
+                #expect(calls.value[name, default: 0] >= 20, "\(name): \(calls.value)")
+            }
+        }
+    }
+}
+
+extension TraceRecorder {
+    /// How often `activity` was passed.
+    func count(of activity: String) -> Int { lines.count { $0.drop { $0 == " " } == activity } }
+}

@@ -1,0 +1,62 @@
+import RunLoops
+import Testing
+
+/// Instants and durations at the ends of their range.
+@Suite struct InstantTests {
+    @Test func `A duration becomes whole nanoseconds`() {
+        #expect(Duration.zero.clampedNanoseconds == 0)
+        #expect(Duration.seconds(1.5).clampedNanoseconds == 1_500_000_000)
+        #expect(Duration.nanoseconds(-7).clampedNanoseconds == -7)
+        // What is left of a nanosecond is left out.
+        #expect(Duration(secondsComponent: 0, attosecondsComponent: 1_999_999_999).clampedNanoseconds == 1)
+    }
+
+    @Test func `A duration that does not fit becomes the nearest that does`() {
+        #expect(Duration.seconds(Int64.max).clampedNanoseconds == .max)
+        #expect(Duration.seconds(Int64.min).clampedNanoseconds == .min)
+        #expect(Duration.seconds(9_223_372_036).clampedNanoseconds == 9_223_372_036_000_000_000)
+        #expect(Duration.seconds(9_223_372_037).clampedNanoseconds == .max)
+        #expect(Duration.seconds(-9_223_372_037).clampedNanoseconds == .min)
+        #expect((Duration.seconds(9_223_372_036) + .milliseconds(900)).clampedNanoseconds == .max)
+    }
+
+    @Test func `A sum that does not fit ends at the end it went past`() {
+        #expect(Int64.max.clampedAdding(1) == .max)
+        #expect(Int64.min.clampedAdding(-1) == .min)
+        #expect(Int64.max.clampedAdding(.min) == -1)
+        #expect(Int64(3).clampedAdding(-5) == -2)
+    }
+
+    @Test func `An instant goes on by a duration and no further than it can`() {
+        let instant = RunLoop.Instant(nanoseconds: 10)
+        #expect(instant.advanced(by: .nanoseconds(5)).nanoseconds == 15)
+        #expect(instant.advanced(by: .seconds(Int64.max)).nanoseconds == .max)
+        #expect(RunLoop.Instant(nanoseconds: -10).advanced(by: .seconds(Int64.min)).nanoseconds == .min)
+        #expect(instant.advanced(by: .nanoseconds(1)) > instant)
+        #expect(instant.advanced(by: .seconds(1)).base == .monotonic)
+    }
+
+    @Test func `Distances of the farthest instants are exact`() {
+        let first = RunLoop.Instant(nanoseconds: .min)
+        let last = RunLoop.Instant(nanoseconds: .max)
+        #expect(first.duration(to: last) == .nanoseconds(Int64.max) - .nanoseconds(Int64.min))
+        #expect(last.duration(to: first) == .nanoseconds(Int64.min) - .nanoseconds(Int64.max))
+    }
+
+    @Test(arguments: RunLoop.TimeBase.allCases) func `The present does not go back`(base: RunLoop.TimeBase) {
+        let earlier = RunLoop.Instant.now(base)
+        let later = RunLoop.Instant.now(base)
+        #expect(earlier.base == base)
+        // The wall clock may be set back meanwhile.
+        if base != .realtime { #expect(earlier <= later) }
+    }
+
+    @Test func `The machine has been on for at least as long as it has been awake`() {
+        let awake = RunLoop.Instant.now(.monotonic).nanoseconds
+        #expect(RunLoop.Instant.now(.boottime).nanoseconds >= awake)
+    }
+
+    @Test func `Instants of different clocks are not equal`() {
+        #expect(RunLoop.Instant(nanoseconds: 1) != RunLoop.Instant(nanoseconds: 1, base: .boottime))
+    }
+}

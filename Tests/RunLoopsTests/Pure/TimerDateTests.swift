@@ -1,0 +1,106 @@
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+/// The arithmetic of dates, as timers show it: the grid, its ends, and the bound of the tolerance.
+@Suite struct TimerDateTests {
+    /// The date after a fire of a timer whose callout, or what came before it, took `busy`.
+    private func next(every interval: Duration, busy: Duration) -> Duration {
+        ManualRunLoop.with { manual in
+            let start = manual.now
+            let timer = RunLoop.Timer(.at(start, every: interval)) { _ in manual.idle(for: busy) }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .zero)
+            return start.duration(to: timer.fireInstant)
+        }
+    }
+
+    @Test func `The next date is one interval on`() {
+        #expect(next(every: .milliseconds(100), busy: .zero) == .milliseconds(100))
+        #expect(next(every: .milliseconds(100), busy: .milliseconds(99)) == .milliseconds(100))
+    }
+
+    @Test func `A date that is now has gone by`() {
+        #expect(next(every: .milliseconds(100), busy: .milliseconds(100)) == .milliseconds(200))
+    }
+
+    @Test func `Dates that went by are skipped and the grid stays`() {
+        #expect(next(every: .milliseconds(100), busy: .milliseconds(101)) == .milliseconds(200))
+        #expect(next(every: .milliseconds(100), busy: .milliseconds(1050)) == .milliseconds(1100))
+        #expect(next(every: .nanoseconds(1), busy: .seconds(5)) == .seconds(5) + .nanoseconds(1))
+    }
+
+    @Test func `An interval that does not fit ends at the last date there is`() {
+        ManualRunLoop.with { manual in
+            let timer = RunLoop.Timer(.at(manual.now, every: .nanoseconds(Int64.max))) { _ in }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .seconds(1))
+            #expect(timer.fireInstant.nanoseconds == .max)
+            #expect(timer.isValid)
+        }
+    }
+
+    @Test func `A delay that does not fit is the last date there is`() {
+        ManualRunLoop.with { manual in
+            let timer = RunLoop.Timer(.after(.seconds(Int64.max))) { _ in Issue.record("fired") }
+            #expect(timer.fireInstant.nanoseconds == .max)
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .seconds(1_000_000))
+            #expect(timer.isValid)
+        }
+    }
+
+    @Test func `A date that has passed and a negative delay are the present`() {
+        ManualRunLoop.with { manual in
+            let now = manual.now
+            #expect(RunLoop.Timer(.at(now.advanced(by: .seconds(-1)))) { _ in }.fireInstant == now)
+            #expect(RunLoop.Timer(.at(RunLoop.Instant(nanoseconds: .min))) { _ in }.fireInstant == now)
+            #expect(RunLoop.Timer(.after(.seconds(-1))) { _ in }.fireInstant == now)
+            #expect(RunLoop.Timer(.after(.seconds(Int64.min))) { _ in }.fireInstant == now)
+        }
+    }
+
+    @Test func `A schedule says when and how often`() {
+        ManualRunLoop.with { manual in
+            let now = manual.now
+            let every = RunLoop.Timer(.every(.seconds(2))) { _ in }
+            #expect(now.duration(to: every.fireInstant) == .seconds(2))
+            #expect(every.interval == .seconds(2))
+            #expect(every.repeats)
+            let once = RunLoop.Timer(.after(.seconds(3))) { _ in }
+            #expect(once.interval == nil)
+            #expect(!once.repeats)
+            let both = RunLoop.Timer(.after(.seconds(3), every: .seconds(1))) { _ in }
+            #expect(now.duration(to: both.fireInstant) == .seconds(3))
+            #expect(both.interval == .seconds(1))
+            let wall = RunLoop.Timer(.after(.seconds(1), clock: .realtime)) { _ in }
+            #expect(wall.fireInstant == manual.now(.realtime).advanced(by: .seconds(1)))
+            #expect(RunLoop.Timer.Schedule.every(.seconds(1)) == .after(.seconds(1), every: .seconds(1)))
+        }
+    }
+
+    @Test func `The tolerance is bounded by half the interval and by zero`() {
+        func tolerance(_ wished: Duration, _ schedule: RunLoop.Timer.Schedule) -> Duration {
+            RunLoop.Timer(schedule, tolerance: wished) { _ in }.tolerance
+        }
+        #expect(tolerance(.milliseconds(30), .every(.milliseconds(100))) == .milliseconds(30))
+        #expect(tolerance(.milliseconds(50), .every(.milliseconds(100))) == .milliseconds(50))
+        #expect(tolerance(.milliseconds(51), .every(.milliseconds(100))) == .milliseconds(50))
+        #expect(tolerance(.seconds(-1), .every(.milliseconds(100))) == .zero)
+        #expect(tolerance(.seconds(100), .after(.milliseconds(1))) == .seconds(100))
+        #expect(tolerance(.seconds(1), .every(.nanoseconds(1))) == .zero)
+    }
+
+    @Test func `A tolerance set later is bounded as well`() {
+        let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in }
+        timer.tolerance = .seconds(1)
+        #expect(timer.tolerance == .milliseconds(50))
+        timer.tolerance = .seconds(-1)
+        #expect(timer.tolerance == .zero)
+    }
+}
+
+extension ManualRunLoop {
+    /// The thread is busy: time goes by and nothing is served.
+    func idle(for duration: Duration) { advance(by: duration, in: "a mode that nothing is in") }
+}

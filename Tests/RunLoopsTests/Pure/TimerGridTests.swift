@@ -1,0 +1,75 @@
+import RunLoops
+import Testing
+
+/// The arithmetic of dates, values in and values out.
+@Suite struct TimerGridTests {
+    @Test func `The next date is the first of the grid after now`() {
+        #expect(TimerGrid.next(after: 100, interval: 10, now: 0) == 110)
+        #expect(TimerGrid.next(after: 100, interval: 10, now: 100) == 110)
+        #expect(TimerGrid.next(after: 100, interval: 10, now: 109) == 110)
+        #expect(TimerGrid.next(after: 100, interval: 10, now: 110) == 120)
+        #expect(TimerGrid.next(after: 100, interval: 10, now: 195) == 200)
+        #expect(TimerGrid.next(after: 0, interval: 1, now: 0) == 1)
+    }
+
+    @Test func `Dates that do not fit are the last there is`() {
+        #expect(TimerGrid.next(after: .max, interval: 1, now: 0) == .max)
+        #expect(TimerGrid.next(after: .max - 5, interval: 10, now: 0) == .max)
+        #expect(TimerGrid.next(after: 1, interval: .max, now: 0) == .max)
+        #expect(TimerGrid.next(after: 0, interval: .max, now: .max) == .max)
+        #expect(TimerGrid.next(after: 0, interval: .max / 2 + 1, now: .max) == .max)
+    }
+
+    @Test func `The ends of time do not trap`() async {
+        await #expect(processExitsWith: .success) {
+            #expect(TimerGrid.next(after: 0, interval: 1, now: .max) == .max)
+            #expect(TimerGrid.next(after: .min, interval: 10, now: 5) > 5)
+            #expect(TimerGrid.next(after: .min, interval: .max, now: .max) == .max)
+        }
+    }
+
+    @Test(arguments: [31, 32]) func `Random dates are on the grid and not further than one interval away`(seed: UInt64)
+    {
+        var random = SeededRandom(seed)
+        for _ in 0..<10_000 {
+            let date = Int64.random(in: 0...(1 << 60), using: &random)
+            let interval = Int64.random(in: 1...(1 << Int64.random(in: 1...40, using: &random)), using: &random)
+            let now = date + Int64.random(in: 0...(1 << Int64.random(in: 1...50, using: &random)), using: &random)
+            let next = TimerGrid.next(after: date, interval: interval, now: now)
+            expectTrue(next > now, "\(next) is not after \(now)")
+            expectTrue(next - now <= interval, "\(next) is more than \(interval) after \(now)")
+            expectTrue((next - date) % interval == 0, "\(next) is not on the grid of \(interval) through \(date)")
+        }
+    }
+
+    @Test func `A tolerance is what was wished and at most half the interval`() {
+        #expect(TimerGrid.tolerance(5, interval: nil) == 5)
+        #expect(TimerGrid.tolerance(.max, interval: nil) == .max)
+        #expect(TimerGrid.tolerance(-5, interval: nil) == 0)
+        #expect(TimerGrid.tolerance(.min, interval: 10) == 0)
+        #expect(TimerGrid.tolerance(5, interval: 10) == 5)
+        #expect(TimerGrid.tolerance(6, interval: 10) == 5)
+        #expect(TimerGrid.tolerance(6, interval: 1) == 0)
+        #expect(TimerGrid.tolerance(.max, interval: .max) == .max / 2)
+    }
+
+    @Test(arguments: [0, 1, 7, 8, 1000, 8_000_000, 50_000_000, Int64.max / 2] as [Int64])
+    func `The sleep ends within the tolerance`(tolerance: Int64) {
+        let latest = TimerGrid.latest(100, tolerance: tolerance)
+        #expect(latest >= 100)
+        #expect(latest <= 100 + tolerance)
+        #expect(100 + tolerance - latest <= 1_000_000)
+        #expect(TimerGrid.latest(.max, tolerance: tolerance) == .max)
+    }
+
+    @Test func `A schedule has its first date now at the earliest`() {
+        typealias Schedule = RunLoop.Timer.Schedule
+        #expect(Schedule.after(.nanoseconds(5)).firstDate(now: 100) == 105)
+        #expect(Schedule.after(.nanoseconds(-5)).firstDate(now: 100) == 100)
+        #expect(Schedule.after(.seconds(Int64.max)).firstDate(now: 100) == .max)
+        #expect(Schedule.every(.nanoseconds(5)).firstDate(now: 100) == 105)
+        #expect(Schedule.at(RunLoop.Instant(nanoseconds: 50)).firstDate(now: 100) == 100)
+        #expect(Schedule.at(RunLoop.Instant(nanoseconds: 150)).firstDate(now: 100) == 150)
+        #expect(Schedule.at(RunLoop.Instant(nanoseconds: .min)).firstDate(now: -1) == -1)
+    }
+}

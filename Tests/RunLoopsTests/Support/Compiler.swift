@@ -1,0 +1,98 @@
+import Glibc
+
+/// The Swift compiler of the machine, with the modules that this test run was built with.
+struct Compiler {
+    struct Output {
+        let status: CInt
+        let text: String
+    }
+
+    /// The folder with what was built: modules and objects.
+    private let products: String
+    /// Where the C part's module map is: beside this source.
+    private let headers: String
+
+    /// `nil` where there is no compiler in PATH, or no modules beside the tests.
+    init?() {
+        guard let executable = realpath("/proc/self/exe", nil) else { return nil }
+        defer { free(executable) }
+        let path = String(cString: executable)
+        guard let slash = path.lastIndex(of: "/") else { return nil }
+        products = String(path[..<slash])
+        headers = #filePath.part(before: "/Tests/RunLoopsTests/") + "/Sources/CLinuxKernel/include"
+        guard access("\(products)/Modules/RunLoops.swiftmodule", R_OK) == 0 else { return nil }
+        guard Self.run("swiftc --version").status == 0 else { return nil }
+    }
+
+    /// What the compiler says of `source`, which imports `RunLoops`, in Swift 6 mode.
+    ///
+    /// Not `-typecheck`: who may send what to whom is decided later, on the intermediate language.
+    func check(_ source: String) -> Output {
+        withFile(source) { file, _ in
+            Self.run(
+                "swiftc -frontend -emit-sil -o /dev/null -swift-version 6 -I '\(products)/Modules' -I '\(headers)' '\(file)'"
+            )
+        }
+    }
+
+    /// Makes a program of `source` and runs it once for each argument list.
+    func runProgram(_ source: String, _ arguments: [String]) -> [Output] {
+        withFile(source) { file, folder in
+            let objects = "'\(products)'/RunLoops.build/*.o '\(products)'/CLinuxKernel.build/*.o"
+            let program = "\(folder)/program"
+            let made = Self.run(
+                "swiftc -swift-version 6 \(sanitizer) -I '\(products)/Modules' -I '\(headers)' '\(file)' \(objects) -o '\(program)'"
+            )
+            if made.status != 0 { return [made] }
+            return arguments.map { Self.run("timeout 30 '\(program)' \($0)") }
+        }
+    }
+
+    /// What the objects were built with, as the runtime in this process tells.
+    private var sanitizer: String {
+        for (symbol, name) in [("__tsan_init", "thread"), ("__asan_init", "address")] where dlsym(nil, symbol) != nil {
+            return "-sanitize=\(name)"
+        }
+        return ""
+    }
+
+    private func withFile<Result>(_ source: String, _ body: (String, String) -> Result) -> Result {
+        var template = Array("/tmp/run-loops-tests-XXXXXX".utf8CString)
+        let made = mkdtemp(&template)
+        precondition(made != nil, "mkdtemp: errno \(errno)")
+        let folder = template.withUnsafeBufferPointer { buffer in
+            String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+        defer { _ = Self.run("rm -r '\(folder)'") }
+        let file = "\(folder)/main.swift"
+        guard let stream = fopen(file, "w") else { preconditionFailure("\(file): errno \(errno)") }
+        fputs(source, stream)
+        fclose(stream)
+        return body(file, folder)
+    }
+
+    /// Runs a command of the shell; what it says, on both streams.
+    private static func run(_ command: String) -> Output {
+        guard let stream = popen("{ \(command); } 2>&1", "r") else { return Output(status: -1, text: "popen") }
+        var text: [UInt8] = []
+        while true {
+            let byte = fgetc(stream)
+            if byte == EOF { break }
+            text.append(UInt8(truncatingIfNeeded: byte))
+        }
+        let status = pclose(stream)
+        return Output(status: status, text: String(decoding: text, as: UTF8.self))
+    }
+}
+
+extension String {
+    /// What is before `mark`; all of it without one.
+    fileprivate func part(before mark: String) -> String {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(mark) { return String(self[..<start]) }
+            start = index(after: start)
+        }
+        return self
+    }
+}

@@ -1,0 +1,28 @@
+import RunLoops
+
+/// What heaps and queues of timers need, and nothing else.
+final class FakeTimer: HeapTimer {
+    var fire: Int64
+    var hard: Int64
+    var sequence: UInt64
+    var firePosition: Int32 = -1
+    var hardPosition: Int32 = -1
+    var isTolerant: Bool { hard != fire }
+
+    init(fire: Int64, tolerance: Int64 = 0, sequence: UInt64) {
+        self.fire = fire
+        hard = fire.clampedAdding(tolerance)
+        self.sequence = sequence
+    }
+
+    /// Dates that collide often, are negative, or are at the ends of what can be said.
+    static func randomDate(_ random: inout SeededRandom) -> Int64 {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: Int64.max - Int64.random(in: 0..<3, using: &random)
+        case 1: Int64.min + Int64.random(in: 0..<3, using: &random)
+        case 2: Int64.random(in: .min ... .max, using: &random)
+        case 3, 4: Int64.random(in: -1_000_000...1_000_000, using: &random)
+        default: Int64.random(in: -5...5, using: &random)
+        }
+    }
+}

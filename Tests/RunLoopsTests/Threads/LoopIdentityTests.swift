@@ -1,0 +1,164 @@
+import Glibc
+import RunLoops
+import Testing
+
+/// SEMANTICS 1: loops and threads.
+@Suite(.timeLimit(.minutes(1))) struct LoopIdentityTests {
+    @Test func `A thread has one loop and keeps it`() {
+        TestThread.run {
+            let loop = RunLoop.current
+            #expect(RunLoop.current === loop)
+            #expect(loop.description == "<RunLoop of thread \(SystemCalls.threadID)>{not running}")
+        }
+    }
+
+    @Test func `Two threads have two loops`() {
+        let first = TestThread.run { RunLoop.current }
+        let second = TestThread.run { RunLoop.current }
+        #expect(first !== second)
+    }
+
+    @Test func `The main loop is the same from every thread and not that of another`() {
+        let loops = (0..<3).map { _ in TestThread.run { (RunLoop.main, RunLoop.current) } }
+        for (main, current) in loops {
+            #expect(main === RunLoop.main)
+            #expect(main !== current)
+        }
+        #expect(RunLoop.main.description.hasPrefix("<RunLoop of main thread \(getpid())>"))
+    }
+
+    @Test func `A loop that nobody runs does nothing`() {
+        TestThread.run {
+            RunLoop.current.add(RunLoop.Timer(.after(.zero)) { _ in Issue.record("fired") }, in: .default)
+            RunLoop.current.performLocally { Issue.record("ran") }
+            usleep(1000)
+        }
+    }
+
+    @Test func `The end of a thread tells sources and releases items closures and blocks`() {
+        let told = Locked<[String]>()
+        let witnesses = (0..<7).map { _ in Witness() }
+        let ran = Locked(0)
+        let thread = Locked<Int32>(0)
+        let ended = TestThread.run { () -> RunLoop in
+            let loop = RunLoop.current
+            thread.withLock { $0 = SystemCalls.threadID }
+            func hold(_ index: Int) -> Token { witnesses[index].makeToken() }
+            let (a, b, c, d, e, f) = (hold(0), hold(1), hold(2), hold(3), hold(4), hold(5))
+            let source = RunLoop.Source(
+                schedule: { _, mode in told.note("+\(mode)") },
+                cancel: { cancelled, mode in
+                    told.note("-\(mode) \(cancelled === loop) \(SystemCalls.threadID == thread.withLock { $0 })")
+                }
+            ) { _ in withExtendedLifetime(a) {} }
+            loop.add(source, in: "private")
+            loop.addCommonMode("marked")
+            loop.add(source, in: .common)
+            witnesses[6].watch(source)
+            loop.add(RunLoop.Timer(.after(.seconds(9))) { _ in withExtendedLifetime(b) {} }, in: .common)
+            loop.add(
+                RunLoop.Timer(.every(.seconds(9)), tolerance: .seconds(1)) { _ in withExtendedLifetime(c) {} },
+                in: "private")
+            loop.add(RunLoop.Observer(.all) { _, _ in withExtendedLifetime(d) {} }, in: .default)
+            let pipe = DescriptorPair.pipe()
+            addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in withExtendedLifetime(e) {} }, to: loop)
+            loop.performLocally {
+                withExtendedLifetime(f) {}
+                ran.increment()
+            }
+            return loop
+        }
+        #expect(witnesses.map(\.isGone) == Array(repeating: true, count: 7))
+        #expect(ran.count == 0)
+        #expect(
+            told.lines.sorted()
+                == [
+                    "+kCFRunLoopDefaultMode", "+marked", "+private",
+                    "-kCFRunLoopDefaultMode true true", "-marked true true", "-private true true",
+                ].sorted())
+        withExtendedLifetime(ended) {}
+    }
+
+    @Test func `Calls on the loop of a thread that has ended are harmless`() {
+        let ended = TestThread.run { RunLoop.current }
+        let witness = Witness()
+        do {
+            let token = witness.makeToken()
+            let source = RunLoop.Source.sendable { _ in withExtendedLifetime(token) {} }
+            let timer = RunLoop.Timer.sendable(.every(.seconds(1))) { _ in withExtendedLifetime(token) {} }
+            let observer = RunLoop.Observer.sendable(.all) { _, _ in withExtendedLifetime(token) {} }
+            let pipe = DescriptorPair.pipe()
+            let port = RunLoop.PortSource.sendable(descriptor: pipe.first) { _, _ in withExtendedLifetime(token) {} }
+            for item in [source, timer, observer] {
+                ended.addAny(item, in: .default)
+                ended.addAny(item, in: .common)
+                #expect(!ended.contains(item, in: .default))
+                #expect(!ended.contains(item, in: .common))
+                ended.remove(item, from: .default)
+            }
+            addPort(port, to: ended)
+            #expect(!ended.contains(port, in: .default))
+            ended.perform { withExtendedLifetime(token) {} }
+            ended.perform(in: [.default, "new"], wake: true) { withExtendedLifetime(token) {} }
+            ended.addCommonMode("marked")
+            ended.wakeUp()
+            ended.stop()
+            #expect(ended.currentMode == nil)
+            #expect(!ended.isWaiting)
+            #expect(ended.nextTimerDeadline(in: .default) == nil)
+            #expect(!ended.debugDescription.isEmpty)
+            timer.fireInstant = .now
+            timer.tolerance = .seconds(1)
+            source.signal()
+            for item in [source, timer, observer, port] { item.invalidate() }
+        }
+        #expect(witness.isGone)
+    }
+
+    @Test func `A timer of a thread that has ended can be added to another loop`() {
+        let timer = RunLoop.Timer.sendable(.after(.zero)) { _ in RunLoop.current.stop() }
+        TestThread.run { RunLoop.current.add(timer, in: .default) }
+        #expect(timer.isValid)
+        withRealLoop { loop in
+            loop.addSource()
+            loop.add(timer, in: .default)
+            #expect(loop.contains(timer, in: .default))
+            #expect(loop.runPlenty() == .stopped)
+        }
+    }
+
+    @Test func `A loop made while a thread ends is torn down as well`() {
+        let witness = Witness()
+        TestThread.run {
+            // A destructor of the thread that uses its loop, made before the loop has one.
+            var key = pthread_key_t()
+            pthread_key_create(&key) { pointer in
+                guard let pointer else { return }
+                let witness = Unmanaged<Witness>.fromOpaque(pointer).takeRetainedValue()
+                let token = witness.makeToken()
+                RunLoop.current.add(
+                    RunLoop.Timer(.after(.seconds(1))) { _ in withExtendedLifetime(token) {} }, in: .default)
+            }
+            pthread_setspecific(key, Unmanaged.passRetained(witness).toOpaque())
+        }
+        #expect(witness.isGone)
+    }
+
+    @Test func `Items of many threads can be added to one loop`() {
+        withRealLoop { loop in
+            loop.addSource()
+            let fired = Locked(0)
+            let threads = (0..<4).map { number in
+                TestThread {
+                    loop.add(
+                        RunLoop.Timer.sendable(.after(.milliseconds(number))) { _ in
+                            fired.increment()
+                            if fired.count == 4 { RunLoop.current.stop() }
+                        }, in: .default)
+                }
+            }
+            #expect(loop.runPlenty() == .stopped)
+            for thread in threads { thread.join() }
+        }
+    }
+}

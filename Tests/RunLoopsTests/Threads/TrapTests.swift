@@ -1,0 +1,163 @@
+import CLinuxKernel
+import Glibc
+import RunLoops
+import Testing
+
+/// Misuse ends the process, and says what was wrong and what to do instead.
+@Suite(.timeLimit(.minutes(1))) struct TrapTests {
+    @Test func `A local item cannot be added to the loop of another thread`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let other = TestThread.run { RunLoop.current }
+            TestThread.run { other.add(RunLoop.Timer(.after(.zero), label: "local") { _ in }, in: .default) }
+        }
+        expectText(result, "<RunLoop.Timer local>")
+        expectText(result, "cannot be added to that of thread")
+        expectText(result, "Make it with .sendable(")
+    }
+
+    @Test func `A main actor item can only be added to the main loop`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let timer = RunLoop.Timer.mainActor(.after(.zero)) { _ in }
+            RunLoop.main.add(timer, in: "fine")
+            timer.invalidate()
+            TestThread.run { RunLoop.current.add(RunLoop.Source.mainActor { _ in }, in: .default) }
+        }
+        expectText(result, "RunLoop.Source")
+        expectText(result, "cannot be added to that of thread")
+    }
+
+    @Test func `A loop cannot be run by another thread`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let other = TestThread.run { RunLoop.current }
+            TestThread.run { _ = other.run(mode: .default, for: .zero) }
+        }
+        expectText(result, "A run loop can only be run by its own thread")
+        expectText(result, "Use perform, signal or stop")
+    }
+
+    @Test func `A local closure cannot be performed from another thread`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let other = TestThread.run { RunLoop.current }
+            TestThread.run { other.performLocally {} }
+        }
+        expectText(result, "performLocally was called on thread")
+        expectText(result, "use perform with a @Sendable closure")
+    }
+
+    @Test func `An interval of nothing is refused`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RunLoop.Timer.Schedule.every(.zero)
+        }
+        expectText(result, "an interval must be at least a nanosecond")
+        let negative = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RunLoop.Timer.Schedule.after(.zero, every: .seconds(-1))
+        }
+        expectText(negative, "an interval must be at least a nanosecond")
+    }
+
+    @Test func `A negative descriptor is refused`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RunLoop.PortSource(descriptor: -1) { _, _ in }
+        }
+        expectText(result, "was the result of open or socket checked?")
+    }
+
+    @Test func `Instants of different clocks cannot be compared`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RunLoop.Instant.now(.boottime) < RunLoop.Instant.now(.realtime)
+        }
+        expectText(result, "was compared with one of the realtime clock")
+    }
+
+    @Test func `A run ends on the monotonic clock and a timer on its own`() async {
+        let run = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            TestThread.run { _ = RunLoop.current.run(mode: .default, until: .now(.realtime)) }
+        }
+        expectText(run, "A run ends at an instant of the monotonic clock")
+        let timer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            RunLoop.Timer(.after(.zero)) { _ in }.fireInstant = .now(.boottime)
+        }
+        expectText(timer, "was given an instant of the boottime clock")
+    }
+
+    @Test func `A loop inherited through fork is refused and the parent loses nothing`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let fires = Locked(0)
+            let status = TestThread.run { () -> CInt in
+                let loop = RunLoop.current
+                let pipe = DescriptorPair.pipe()
+                addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop)
+                loop.add(
+                    RunLoop.Timer(.every(.milliseconds(2))) { _ in
+                        fires.increment()
+                        if fires.count == 20 { loop.stop() }
+                    }, in: .default)
+                _ = loop.run(mode: .default, for: .milliseconds(5))
+                let child = fork()
+                if child == 0 {
+                    // Nothing but the trap is to be seen.
+                    loop.wakeUp()
+                    _exit(0)
+                }
+                let result = loop.runPlenty()
+                var status: CInt = 0
+                waitpid(child, &status, 0)
+                return result == .stopped ? status : -1
+            }
+            #expect(fires.count >= 20)
+            // Ended by a signal, not by an exit.
+            #expect(status & 0x7F != 0)
+        }
+        expectText(result, "A run loop made before fork() was used in the child process")
+        expectText(result, "Call exec after fork")
+    }
+
+    @Test func `Every use of an inherited loop is refused`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let uses: [@Sendable (RunLoop) -> Void] = [
+                { $0.stop() }, { $0.perform {} }, { $0.add(RunLoop.Source.sendable { _ in }, in: .default) },
+                { $0.run(mode: .default, for: .zero) }, { $0.addCommonMode("x") },
+                { $0.remove(RunLoop.Source.sendable { _ in }, from: .default) },
+            ]
+            let statuses = TestThread.run { () -> [CInt] in
+                let loop = RunLoop.current
+                loop.addSource()
+                return uses.map { use in
+                    let child = fork()
+                    if child == 0 {
+                        use(loop)
+                        _exit(0)
+                    }
+                    var status: CInt = 0
+                    waitpid(child, &status, 0)
+                    return status
+                }
+            }
+            for (index, status) in statuses.enumerated() { #expect(status & 0x7F != 0, "use \(index): \(status)") }
+        }
+        expectText(result, "A run loop made before fork()")
+    }
+
+    @Test func `New threads of a forked child have loops that work`() async {
+        await #expect(processExitsWith: .success) {
+            let status = TestThread.run { () -> CInt in
+                RunLoop.current.addSource()
+                let child = fork()
+                if child == 0 {
+                    let fired = TestThread.run { () -> Bool in
+                        let fired = Box(false)
+                        RunLoop.current.add(
+                            RunLoop.Timer(.after(.milliseconds(1))) { _ in fired.value = true }, in: .default)
+                        RunLoop.current.run()
+                        return fired.value
+                    }
+                    _exit(fired ? 0 : 1)
+                }
+                var status: CInt = 0
+                waitpid(child, &status, 0)
+                return status
+            }
+            #expect(status == 0)
+        }
+    }
+}
