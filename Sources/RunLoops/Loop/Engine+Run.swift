@@ -67,7 +67,7 @@ extension Engine {
         tracer?.trace(.runBegins(mode))
         tell(.entry, state)
         // After entry, whose observers may have marked the mode as common.
-        run.servesMainQueue = watchesMainQueue(state)
+        run.servesMainQueue = servesMainQueue(state)
         var result: RunLoopRunResult? = takeStop() ? .stopped : nil
         while result == nil { result = turn(&run) }
         tell(.exit, state)
@@ -101,7 +101,7 @@ extension Engine {
         case .port(let event): handled = servePort(state, event) || handled
         case .mainQueue:
             if let mainQueue {
-                serveMainQueue(mainQueue, state)
+                serveMainQueue(mainQueue)
                 handled = true
                 run.didMainQueue = true
             }

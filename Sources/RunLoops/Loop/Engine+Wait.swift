@@ -10,35 +10,31 @@ extension Engine {
 
     // MARK: The main queue
 
-    /// Whether a run in this mode does the main queue's work; asked when it begins, and after such work, since a run
-    /// nested in that stops watching.
-    @discardableResult
-    func watchesMainQueue(_ state: ModeState) -> Bool {
-        guard let mainQueue else { return false }
-        let serves = state.isCommon && !isInMainQueue
-        let isWatched = state.watchesMainQueue
-        if serves == isWatched { return serves }
+    /// Whether a run in this mode does the main queue's work; asked when it begins.
+    func servesMainQueue(_ state: ModeState) -> Bool { mainQueue != nil && state.isCommon && !isInMainQueue }
+
+    /// Has the queue's descriptor watched by a run that does its work, and not by one that does not: it would stay
+    /// readable, and the thread would not sleep.
+    ///
+    /// Asked before each look, because runs in one mode can be of both kinds: one that is nested in the queue's own work,
+    /// or one that began before the mode was marked as common.
+    private func watchMainQueue(_ mainQueue: MainQueue, _ run: Run) {
+        let state = run.state
+        if state.watchesMainQueue == run.servesMainQueue { return }
+        state.watchesMainQueue = run.servesMainQueue
         lock.withLock {
-            if serves {
-                do {
-                    try state.ports.readiness.register(
-                        mainQueue.descriptor, for: .readable, token: Self.mainQueueToken)
-                    state.watchesMainQueue = true
-                } catch {
-                    fatalError(
-                        """
-                        The main loop cannot wait for the main queue's descriptor \(mainQueue.descriptor): \(error). \
-                        EEXIST: a port source is on that number, which was closed before the queue got it. \
-                        EMFILE: raise the limit of open files.
-                        """)
-                }
-            } else {
-                // Inside the queue's own work it stays readable and would keep the nested run from sleeping.
-                state.ports.readiness.unregister(mainQueue.descriptor)
-                state.watchesMainQueue = false
+            guard run.servesMainQueue else { return state.ports.readiness.unregister(mainQueue.descriptor) }
+            do {
+                try state.ports.readiness.register(mainQueue.descriptor, for: .readable, token: Self.mainQueueToken)
+            } catch {
+                fatalError(
+                    """
+                    The main loop cannot wait for the main queue's descriptor \(mainQueue.descriptor): \(error). \
+                    EEXIST: a port source is on that number, which was closed before the queue got it. \
+                    EMFILE: raise the limit of open files.
+                    """)
             }
         }
-        return serves
     }
 
     /// Step 6: the main queue before all others, unless it was the last to be served.
@@ -51,7 +47,7 @@ extension Engine {
 
     /// Looks at everything without sleeping.
     func poll(_ run: Run) -> Cause {
-        look(run.state, waiting: false, until: .forever)
+        look(run, waiting: false, until: .forever)
         return first(run) ?? .nothing
     }
 
@@ -70,14 +66,16 @@ extension Engine {
             }
             limit.monotonic = min(limit.monotonic, run.limit)
             let isReady = isDue || wakeWord.wakeUp != nil || !state.ready.isEmpty
-            look(state, waiting: !isReady, until: limit)
+            look(run, waiting: !isReady, until: limit)
             if let cause = first(run) { return cause }
             if run.limit <= kernel.now(.monotonic) { return .nothing }
         }
     }
 
     /// Asks the kernel what is ready, unless something that it said is still to be served.
-    private func look(_ state: ModeState, waiting: Bool, until limit: WaitLimit) {
+    private func look(_ run: Run, waiting: Bool, until limit: WaitLimit) {
+        let state = run.state
+        if let mainQueue { watchMainQueue(mainQueue, run) }
         foundMainQueue = false
         dropStaleEvents(state)
         guard state.ready.isEmpty else { return }
