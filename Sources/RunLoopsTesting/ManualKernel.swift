@@ -105,8 +105,6 @@ final class ManualReadiness: Readiness {
 
     func unregister(_ descriptor: CInt) { registered[descriptor] = nil }
 
-    var isEmpty: Bool { registered.isEmpty }
-
     func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
         if !waiting { kernel.countPoll() }
         collect(into: &ready)

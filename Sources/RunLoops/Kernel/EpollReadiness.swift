@@ -21,7 +21,13 @@ package final class EpollReadiness: Readiness {
     private let waker: EpollWaker
     private let calls: any KernelCalls
     @exclusivity(unchecked) private var epoll: CInt = -1
+    /// The loop's thread alone.
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
+    /// Guards what follows: other threads add and remove while the loop's thread waits. Taken inside the loop's lock; not
+    /// held during a wait.
+    private let lock = Lock()
+    /// Epolls that were replaced while a thread may have been about to wait for them; closed by the next wait.
+    @exclusivity(unchecked) private var retired: [CInt] = []
     /// What the user registered: needed to know when the epoll may be left alone, and to build it anew.
     @exclusivity(unchecked) private var registered: [CInt: (events: UInt32, token: UInt64)] = [:]
     /// Descriptors that epoll refuses because they are always ready, as regular files are.
@@ -41,19 +47,25 @@ package final class EpollReadiness: Readiness {
         timers = []
         if epoll >= 0 { _ = calls.close(epoll) }
         epoll = -1
+        closeRetired()
         registered = [:]
         alwaysReady = [:]
         events?.deallocate()
         events = nil
     }
 
-    package var isEmpty: Bool { registered.isEmpty && alwaysReady.isEmpty }
+    private func closeRetired() {
+        for old in retired { _ = calls.close(old) }
+        retired = []
+    }
 
     // MARK: Descriptors
 
     package func register(
         _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
     ) throws(RunLoopSystemCallError) {
+        lock.lock()
+        defer { lock.unlock() }
         try makeEpoll()
         let result = calls.epollAdd(epoll, descriptor, events: Self.bits(events), token: token)
         if result == -EPERM {
@@ -69,6 +81,8 @@ package final class EpollReadiness: Readiness {
     package func modify(
         _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
     ) throws(RunLoopSystemCallError) {
+        lock.lock()
+        defer { lock.unlock() }
         if alwaysReady[descriptor] != nil {
             let always = events.intersection([.readable, .writable])
             alwaysReady[descriptor] = ReadyDescriptor(token: token, events: always)
@@ -79,6 +93,8 @@ package final class EpollReadiness: Readiness {
     }
 
     package func unregister(_ descriptor: CInt) {
+        lock.lock()
+        defer { lock.unlock() }
         if alwaysReady.removeValue(forKey: descriptor) != nil { return }
         guard registered.removeValue(forKey: descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
@@ -89,6 +105,8 @@ package final class EpollReadiness: Readiness {
     }
 
     package func confirm(_ descriptor: CInt) -> RunLoopDescriptorEvents {
+        lock.lock()
+        defer { lock.unlock() }
         if let always = alwaysReady[descriptor] { return always.events }
         guard let entry = registered[descriptor] else { return [] }
         // The events of poll(2) have the numbers of epoll's.
@@ -109,7 +127,6 @@ package final class EpollReadiness: Readiness {
             throw RunLoopSystemCallError(call: "epoll_ctl", code: -result)
         }
         epoll = made
-        if events == nil { events = .allocate(capacity: Self.batch) }
     }
 
     private func rebuild() {
@@ -130,25 +147,29 @@ package final class EpollReadiness: Readiness {
             _ = calls.epollAdd(
                 epoll, timer.descriptor, events: EPOLLIN.rawValue | Self.edge, token: Self.token(of: timer.base))
         }
-        _ = calls.close(old)
+        retired.append(old)
     }
 
-    // MARK: Waiting
+    // MARK: Waiting. The loop's thread.
 
     package func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
         let needsClocks = waiting && (limit.boottime != .max || limit.realtime != .max)
+        lock.lock()
+        if !retired.isEmpty { closeRetired() }
+        let epoll = self.epoll
+        for always in alwaysReady.values where !always.events.isEmpty { ready.append(always) }
+        lock.unlock()
         if epoll < 0, !needsClocks {
             if waiting { sleepOnFutex(until: limit.monotonic) }
-            return
-        }
-        if !alwaysReady.isEmpty {
-            ready.append(contentsOf: alwaysReady.values.filter { !$0.events.isEmpty })
-        }
-        if waiting, ready.isEmpty {
+        } else if waiting, ready.isEmpty {
             sleepOnEpoll(until: limit, into: &ready)
         } else {
-            fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready)
+            look(epoll, into: &ready)
         }
+    }
+
+    private func look(_ epoll: CInt, into ready: inout [ReadyDescriptor]) {
+        fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready)
     }
 
     private func sleepOnFutex(until deadline: Int64) {
@@ -160,29 +181,36 @@ package final class EpollReadiness: Readiness {
     }
 
     private func sleepOnEpoll(until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+        let epoll: CInt
         do {
-            try makeEpoll()
-            try setClock(.boottime, to: limit.boottime)
-            try setClock(.realtime, to: limit.realtime)
-            if waker.fineWait == .timerDescriptor { try setClock(.monotonic, to: limit.monotonic) }
+            epoll = try prepareToSleep(until: limit)
         } catch {
             // Out of descriptors (EMFILE, ENFILE) or memory: there is no way to sleep until that instant, and to sleep
             // past it would lose a timer. A millisecond of sleep and another look keeps the promise at a price.
             _ = calls.futexWait(
                 waker.sleeper, expected: EpollWaker.Sleeper.none, until: SystemCalls.now(.monotonic) + 1_000_000)
-            if epoll >= 0 { fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready) }
             return
         }
-        guard waker.fallAsleep(as: EpollWaker.Sleeper.inEpoll) else {
-            fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready)
-            return
-        }
-        let result = epollWait(until: limit.monotonic)
+        guard waker.fallAsleep(as: EpollWaker.Sleeper.inEpoll) else { return look(epoll, into: &ready) }
+        let result = epollWait(epoll, until: limit.monotonic)
         waker.awaken()
         fetch(result, into: &ready)
     }
 
-    private func epollWait(until deadline: Int64) -> CInt {
+    /// The epoll to wait for, with its timer descriptors set.
+    private func prepareToSleep(until limit: WaitLimit) throws(RunLoopSystemCallError) -> CInt {
+        lock.lock()
+        defer { lock.unlock() }
+        try makeEpoll()
+        if limit.boottime != .max || limit.realtime != .max || !timers.isEmpty {
+            try setClock(.boottime, to: limit.boottime)
+            try setClock(.realtime, to: limit.realtime)
+        }
+        if waker.fineWait == .timerDescriptor { try setClock(.monotonic, to: limit.monotonic) }
+        return epoll
+    }
+
+    private func epollWait(_ epoll: CInt, until deadline: Int64) -> CInt {
         if waker.fineWait == .timerDescriptor || deadline == .max {
             return calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: -1)
         }
@@ -235,8 +263,12 @@ package final class EpollReadiness: Readiness {
         }
     }
 
-    // SAFETY: allocated by makeEpoll, which every path to here has passed.
-    private var buffer: UnsafeMutablePointer<epoll_event> { events.unsafelyUnwrapped }
+    private var buffer: UnsafeMutablePointer<epoll_event> {
+        if let events { return events }
+        let made = UnsafeMutablePointer<epoll_event>.allocate(capacity: Self.batch)
+        events = made
+        return made
+    }
 
     // MARK: Bits
 

@@ -62,8 +62,8 @@ package struct ReadyDescriptor: Equatable, Sendable {
 package protocol Readiness: AnyObject {
     /// Starts to report `descriptor` with `token` while any of `events` holds (level-triggered).
     ///
-    /// Promises: takes effect at once, also for a wait under way on another thread, unless the set was empty before:
-    /// then the caller has to wake the waiting thread. Hang-up and error are always reported.
+    /// Promises: takes effect with the next wait. A caller that changes the set of a thread that waits has to wake it, as
+    /// for ``modify(_:for:token:)`` and ``unregister(_:)``. Hang-up and error are always reported.
     /// Throws what the system refused; the set is unchanged then.
     func register(
         _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
@@ -76,9 +76,6 @@ package protocol Readiness: AnyObject {
 
     /// Stops reporting. A descriptor that was closed before has left by itself; that is no error.
     func unregister(_ descriptor: CInt)
-
-    /// Whether nothing is registered.
-    var isEmpty: Bool { get }
 
     /// Appends what is ready to `ready`; waits for it until `limit` if `waiting`.
     ///

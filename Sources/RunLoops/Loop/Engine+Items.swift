@@ -91,15 +91,18 @@ extension Engine {
             state.add(source)
             source.join(self, mode, state.signals)
         case .port(let port):
-            let wasEmpty = state.ports.readiness.isEmpty
             try state.add(port)
             port.join(self)
-            // A thread that sleeps without descriptors does not see the first one come.
-            if wasEmpty, sleepingMode == state.mode { kernel.wake() }
+            portsChanged(in: state)
         case .observer(let observer):
             state.add(observer)
         }
         return true
+    }
+
+    /// A thread that waits does not see descriptors come and go: it looks again.
+    func portsChanged(in state: ModeState) {
+        if sleepingMode == state.mode { kernel.wake() }
     }
 
     private func tellScheduled(_ item: RunLoopItem, _ modes: [RunLoopMode]) {
@@ -155,6 +158,7 @@ extension Engine {
             source.leave(self, state.mode)
         case .port(let port):
             state.remove(port)
+            portsChanged(in: state)
             if !modes.contains(where: { $0.ports.contains(port) }) { port.leave(self) }
         case .observer(let observer):
             state.remove(observer)

@@ -118,7 +118,10 @@ extension Engine {
             enqueue(timer, in: bucket)
         case .port(let port):
             change()
-            for state in modes { state.ports.eventsChanged(of: port) }
+            for state in modes where state.ports.contains(port) {
+                state.ports.eventsChanged(of: port)
+                portsChanged(in: state)
+            }
         case .source, .observer:
             change()
         }

@@ -73,7 +73,11 @@ struct MainQueueTests {
         case "identity":
             print(RunLoop.current === RunLoop.main)
             DispatchQueue.global().sync { }
-            DispatchQueue.global().async { print(RunLoop.current === RunLoop.main); RunLoop.main.stop() }
+            DispatchQueue.global().async {
+                print(RunLoop.current === RunLoop.main)
+                // Inside the run: a stop that comes before it is forgotten.
+                RunLoop.main.perform(wake: true) { RunLoop.main.stop() }
+            }
             RunLoop.main.run()
         default:
             print("what?")

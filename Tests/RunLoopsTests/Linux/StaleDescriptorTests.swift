@@ -136,4 +136,60 @@ import Testing
             #expect(calls.waits == 1)
         }
     }
+
+    @Test func `A port added to a sleeping loop after a closed one was removed is served`() {
+        withRealLoop { loop in
+            let closed = DescriptorPair.pipe()
+            let duplicate = dup(closed.first)
+            defer { close(duplicate) }
+            let late = DescriptorPair.pipe()
+            let stale = RunLoop.PortSource.sendable(descriptor: closed.first) { _, _ in }
+            addPort(stale, to: loop)
+            loop.addSource()
+            let other = TestThread {
+                waitUntil { loop.isWaiting }
+                // So that the thread is really in the kernel, and not on its way there.
+                usleep(2000)
+                closed.closeFirst()
+                stale.invalidate()
+                addPort(
+                    RunLoop.PortSource.sendable(descriptor: late.first) { _, _ in RunLoop.current.stop() }, to: loop)
+                late.send("x")
+            }
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            other.join()
+        }
+    }
+
+    @Test func `A regular file added by another thread to a loop that sleeps with descriptors is served`() {
+        withRealLoop { loop in
+            let quiet = DescriptorPair.pipe()
+            addPort(RunLoop.PortSource(descriptor: quiet.first) { _, _ in }, to: loop)
+            let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+            defer { close(file) }
+            let other = TestThread {
+                waitUntil { loop.isWaiting }
+                usleep(2000)
+                addPort(RunLoop.PortSource.sendable(descriptor: file) { _, _ in RunLoop.current.stop() }, to: loop)
+            }
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            other.join()
+        }
+    }
+
+    @Test func `A regular file that another thread asks for while the loop sleeps is served`() {
+        withRealLoop { loop in
+            let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+            defer { close(file) }
+            let port = RunLoop.PortSource.sendable(descriptor: file, events: []) { _, _ in RunLoop.current.stop() }
+            addPort(port, to: loop)
+            let other = TestThread {
+                waitUntil { loop.isWaiting }
+                usleep(2000)
+                port.events = .readable
+            }
+            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            other.join()
+        }
+    }
 }
