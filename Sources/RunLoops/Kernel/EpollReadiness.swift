@@ -23,8 +23,9 @@ package final class EpollReadiness: Readiness {
     @exclusivity(unchecked) private var epoll: CInt = -1
     /// The loop's thread alone.
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
-    /// Guards what follows: other threads add and remove while the loop's thread waits. Taken inside the loop's lock; not
-    /// held during a wait.
+    /// Guards what follows: other threads add and remove while the loop's thread waits.
+    ///
+    /// Taken inside the loop's lock; not held during a wait.
     private let lock = Lock()
     /// Epolls that were replaced while a thread may have been about to wait for them; closed by the next wait.
     @exclusivity(unchecked) private var retired: [CInt] = []
