@@ -41,12 +41,8 @@ extension Engine {
             commonModes.append(mode)
             existingMode(mode)?.markCommon()
             var added: [RunLoopItem] = []
-            for item in commonItems.all {
-                if !item.isValid {
-                    _ = commonItems.remove(item)
-                } else if try put(item, in: mode) {
-                    added.append(item)
-                }
+            for item in commonItems.all where item.isValid {
+                if try put(item, in: mode) { added.append(item) }
             }
             return added
         }
@@ -133,8 +129,7 @@ extension Engine {
     func discardItem(_ item: AnyObject) {
         // SAFETY: LoopCore.discard is called by items only.
         let item = unsafeDowncast(item, to: RunLoopItem.self)
-        // An item that is in no mode stays where it is, as in Core Foundation: in the common items, if it is there,
-        // until a mode is marked.
+        // An item that is in no mode stays where it is, as in Core Foundation: in the common items, if it is there.
         if case .timer(let timer) = item.byKind {
             if timer.bucket == nil { return }
             takeOut(timer)

@@ -143,9 +143,10 @@ import Testing
             let duplicate = dup(closed.first)
             defer { close(duplicate) }
             let late = DescriptorPair.pipe()
+            let quiet = DescriptorPair.pipe()
+            addPort(RunLoop.PortSource(descriptor: quiet.first) { _, _ in }, to: loop)
             let stale = RunLoop.PortSource.sendable(descriptor: closed.first) { _, _ in }
             addPort(stale, to: loop)
-            loop.addSource()
             let other = TestThread {
                 waitUntil { loop.isWaiting }
                 // So that the thread is really in the kernel, and not on its way there.

@@ -50,10 +50,8 @@ struct Compiler {
 
     /// What the objects were built with, as the runtime in this process tells.
     private var sanitizer: String {
-        for (symbol, name) in [("__tsan_init", "thread"), ("__asan_init", "address")] where dlsym(nil, symbol) != nil {
-            return "-sanitize=\(name)"
-        }
-        return ""
+        if Sanitizer.isThread { return "-sanitize=thread" }
+        return Sanitizer.isAddress ? "-sanitize=address" : ""
     }
 
     private func withFile<Result>(_ source: String, _ body: (String, String) -> Result) -> Result {

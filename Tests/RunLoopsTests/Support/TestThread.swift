@@ -123,3 +123,9 @@ final class Witness: @unchecked Sendable {
 func waitUntil(_ condition: () -> Bool) {
     while !condition() { usleep(200) }
 }
+
+/// What the tests were built with, as the runtime in the process tells.
+enum Sanitizer {
+    static var isThread: Bool { dlsym(nil, "__tsan_init") != nil }
+    static var isAddress: Bool { dlsym(nil, "__asan_init") != nil }
+}

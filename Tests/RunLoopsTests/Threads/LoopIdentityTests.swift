@@ -127,7 +127,8 @@ import Testing
         }
     }
 
-    @Test func `A loop made while a thread ends is torn down as well`() {
+    // Such a loop goes in the last round of the thread's destructors, when the sanitizer has given the thread up.
+    @Test(.disabled(if: Sanitizer.isThread)) func `A loop made while a thread ends is torn down as well`() {
         let witness = Witness()
         TestThread.run {
             // A destructor of the thread that uses its loop, made before the loop has one.

@@ -138,7 +138,8 @@ import Testing
         expectText(result, "A run loop made before fork()")
     }
 
-    @Test func `New threads of a forked child have loops that work`() async {
+    // The thread sanitizer cannot follow threads that are made after a fork.
+    @Test(.disabled(if: Sanitizer.isThread)) func `New threads of a forked child have loops that work`() async {
         await #expect(processExitsWith: .success) {
             let status = TestThread.run { () -> CInt in
                 RunLoop.current.addSource()
