@@ -89,7 +89,7 @@ extension Engine {
         let now = kernel.now(.monotonic)
         for mode in bucket.modes {
             guard let state = existingMode(mode), state.firstMonotonicDate > wakeUp else { continue }
-            state.turnstile.lateTimer(now)
+            state.timerPlace.lateTimerComes(now)
         }
     }
 
@@ -102,7 +102,7 @@ extension Engine {
         guard timer.base == .monotonic, timer.fire <= kernel.now(.monotonic) else { return }
         for mode in bucket.modes {
             guard let state = existingMode(mode), state !== serving else { continue }
-            state.turnstile.firstTimerLeaves(state.firstMonotonicDate)
+            state.timerPlace.firstTimerGoes(state.firstMonotonicDate)
         }
     }
 
@@ -156,7 +156,7 @@ extension Engine {
         guard state.hasTimers else { return nil }
         return lock.withLock {
             let since = dueSince(state, isAwakeAnyway)
-            if since == nil { state.turnstile.passedTimers(before: rival) }
+            if since == nil { state.timerPlace.passed(before: rival) }
             return since
         }
     }
@@ -170,7 +170,7 @@ extension Engine {
             guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { continue }
             since = min(since ?? .max, now - (bucketNow - date))
         }
-        return since.map(state.turnstile.timersSince)
+        return since.map(state.timerPlace.since)
     }
 
     // MARK: Firing
@@ -199,7 +199,7 @@ extension Engine {
             bucket.queue.collectDue(at: now, into: &due)
             if bucket.base != .monotonic { lateness[bucket.base] = kernel.now(.monotonic) - now }
         }
-        state.turnstile.servedTimers(kernel.now(.monotonic), several: due.count > 1)
+        state.timerPlace.served(kernel.now(.monotonic), several: due.count > 1)
         if due.count < 2 { return }
         // Dates of other clocks as they would read on the monotonic one.
         func date(_ timer: RunLoopTimer) -> Int64 { timer.fire.clampedAdding(lateness[timer.base] ?? 0) }

@@ -116,7 +116,7 @@ extension Engine {
         let wakeUp = wakeWord.wakeUp
         if let wakeUp {
             cause = .nothing
-            since = state.turnstile.wakeUpSince(wakeUp)
+            since = state.wakeUpPlace.since(wakeUp)
         }
         let isAwakeAnyway = wakeUp != nil || foundMainQueue || !state.ready.isEmpty
         if let due = timersDueSince(state, isAwakeAnyway: isAwakeAnyway, before: since), due < since {
@@ -125,7 +125,7 @@ extension Engine {
         }
         if !state.ready.isEmpty, state.ready.since < since { return state.ready.next().map { .port($0) } }
         if case .nothing = cause, let wakeUp { serveWakeUp(wakeUp, state) }
-        state.turnstile.passedWakeUps(before: since)
+        state.wakeUpPlace.passed(before: since)
         // Unlike the others this one may be wrong: step 6 was there before, or another loop drains the queue.
         if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
         return cause
@@ -138,8 +138,8 @@ extension Engine {
         wakeWord.serveWakeUp()
         lock.withLock {
             lastWakeUp = date
-            for other in modes where other !== state { other.turnstile.wakeUpServedElsewhere(date) }
+            for other in modes where other !== state { other.wakeUpPlace.servedElsewhere(date) }
         }
-        state.turnstile.passedWakeUps(before: .max)
+        state.wakeUpPlace.passed(before: .max)
     }
 }

@@ -24,8 +24,10 @@ final class ModeState: @unchecked Sendable {
     let counter = ItemCounter()
     private let common = Atomic<Bool>(false)
 
-    /// Part guarded by the lock, part the loop's thread's own.
-    @exclusivity(unchecked) var turnstile = Turnstile()
+    /// Guarded by the lock.
+    @exclusivity(unchecked) var timerPlace = TimerPlace()
+    /// The loop's thread's own.
+    @exclusivity(unchecked) var wakeUpPlace = WakeUpPlace()
 
     /// Events fetched and not yet served, and when they were fetched.
     ///
