@@ -16,6 +16,10 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
         var progress = 0
         /// The limits of the runs in progress, outermost first.
         var limits: [RunLimit] = []
+        /// How many afterWaiting observers are being called.
+        var afterWaiting = 0
+        /// The timers that are being called, and the mode they fire in.
+        var firing: [(timer: Int, mode: String?)] = []
         var isOver = false
     }
 
@@ -27,10 +31,6 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     private let timers = TimerBarrier()
     private var calls: [ScriptName: Int] = [:]
     private var callouts = 0
-    /// How many afterWaiting observers are being called.
-    private var afterWaiting = 0
-    /// The timers that are being called, and the mode they fire in.
-    private var firing: [(timer: Int, mode: String?)] = []
     private let queued = Mutex(0)
 
     private enum ScriptName: Hashable {
@@ -100,14 +100,15 @@ extension Interpreter {
             follow(.item(.port(index)), scenario.ports[index].script)
         case .timer(let index):
             write("timer t\(index)")
-            firing.append((index, engine.currentMode))
+            let mode = engine.currentMode
+            shared.withLock { $0.firing.append((index, mode)) }
             follow(.item(.timer(index)), scenario.timers[index].script)
-            firing.removeLast()
+            shared.withLock { _ = $0.firing.removeLast() }
         case .observer(let index, let activity):
             write("observer o\(index) \(ProgramText.activities(activity))")
-            afterWaiting += activity == 64 ? 1 : 0
+            shared.withLock { $0.afterWaiting += activity == 64 ? 1 : 0 }
             follow(.item(.observer(index)), scenario.observers[index].script)
-            afterWaiting -= activity == 64 ? 1 : 0
+            shared.withLock { $0.afterWaiting -= activity == 64 ? 1 : 0 }
         case .schedule(_, let mode) where !names.all.contains(mode),
             .cancel(_, let mode) where !names.all.contains(mode):
             // The main loop still has the common modes of scenarios that are over.
@@ -241,7 +242,7 @@ extension Interpreter {
     /// See `KeptDifference`.
     private func isServedElsewhere(_ mode: ModeName) -> Bool {
         guard case .mode(let index) = mode else { return false }
-        return firing.contains { $0.mode != names.all[index] && engine.contains(.timer($0.timer), in: mode) }
+        return shared.withLock({ $0.firing }).contains { $0.mode != names.all[index] && engine.contains(.timer($0.timer), in: mode) }
     }
 
     /// Whether the action gives a timer that is being called a date in a mode other than the one it is called in: the
@@ -249,6 +250,7 @@ extension Interpreter {
     ///
     /// See `KeptDifference`.
     private func isForgottenByReal(_ action: Action) -> Bool {
+        let firing = shared.withLock { $0.firing }
         guard !firing.isEmpty else { return false }
         switch action {
         case .add(.timer(let timer), _): return firing.contains { $0.timer == timer }
@@ -268,7 +270,7 @@ extension Interpreter {
     ///
     /// A run nested there, or what is done there to a port source, would tell. See `KeptDifference`.
     private func isInvisibleToOurs(_ action: Action) -> Bool {
-        guard afterWaiting > 0 else { return false }
+        guard shared.withLock({ $0.afterWaiting }) > 0 else { return false }
         if case .run = action {
             return !(scenario.ports.isEmpty && scenario.timers.isEmpty && scenario.queueItems.isEmpty)
         }

@@ -32,6 +32,29 @@ import Testing
         }
     }
 
+    @Test func `A source whose number was taken over leaves its mode when it goes`() {
+        let witness = Witness()
+        withRealLoop { loop in
+            let token = witness.makeToken()
+            let old = DescriptorPair.pipe()
+            let new = DescriptorPair.pipe()
+            let number = old.first
+            let stale = RunLoop.PortSource(descriptor: number) { _, _ in withExtendedLifetime(token) {} }
+            let fresh = RunLoop.PortSource(descriptor: number) { _, _ in withExtendedLifetime(token) {} }
+            addPort(stale, to: loop)
+            #expect(dup2(new.first, number) == number)
+            addPort(fresh, to: loop)
+            #expect(loop.contains(stale, in: .default))
+            #expect(loop.contains(fresh, in: .default))
+            stale.invalidate()
+            #expect(!loop.contains(stale, in: .default))
+            #expect(loop.contains(fresh, in: .default))
+            loop.remove(fresh, from: .default)
+            #expect(loop.poll() == .finished)
+        }
+        #expect(witness.isGone)
+    }
+
     @Test func `An event fetched for the old file is not served to the new one`() {
         withRealLoop { loop in
             let first = DescriptorPair.pipe()

@@ -136,7 +136,10 @@ import Testing
                     if fires.value == 5 { loop.stop() }
                 }, in: .default)
             #expect(loop.runPlenty() == .stopped)
-            #expect(calls.takeCounts() == ["futex_wait": 5, "timer_slack": 1])
+            // One that is late needs none.
+            #expect(calls.count("futex_wait") <= 5)
+            #expect(calls.count("timer_slack") == 1)
+            #expect(Set(calls.takeCounts().keys) == ["futex_wait", "timer_slack"])
         }
     }
 
