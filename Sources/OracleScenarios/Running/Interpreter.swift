@@ -242,7 +242,9 @@ extension Interpreter {
     /// See `KeptDifference`.
     private func isServedElsewhere(_ mode: ModeName) -> Bool {
         guard case .mode(let index) = mode else { return false }
-        return shared.withLock({ $0.firing }).contains { $0.mode != names.all[index] && engine.contains(.timer($0.timer), in: mode) }
+        return shared.withLock({ $0.firing }).contains {
+            $0.mode != names.all[index] && engine.contains(.timer($0.timer), in: mode)
+        }
     }
 
     /// Whether the action gives a timer that is being called a date in a mode other than the one it is called in: the

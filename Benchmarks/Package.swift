@@ -1,0 +1,96 @@
+// swift-tools-version: 6.2
+import Foundation
+import PackageDescription
+
+// One array for every Swift target of ours, as in the library's own manifest.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// A program in C does not load the Swift runtime: BenchKit/include/workloads/c-program.h.
+let cProgram: [LinkerSetting] = [.unsafeFlags(["-nostartfiles"])]
+
+/// A peer written in C. What it needs is linked only if its header is here: without it the peer is built as a program
+/// that says so, and the driver skips it by name.
+func foreign(_ name: String, header: String?, links: [String] = [], includes: [String] = []) -> Target {
+    let isHere = header.map { FileManager.default.fileExists(atPath: $0) } ?? true
+    return .executableTarget(
+        name: "peer-\(name)",
+        dependencies: ["BenchKit"],
+        cSettings: isHere
+            ? [.define("HAS_PEER"), .unsafeFlags(includes.map { "-I\($0)" })] : [],
+        linkerSettings: cProgram + (isHere ? links.map { .linkedLibrary($0) } : []))
+}
+
+/// GLib's configuration header lies in a folder named after the architecture.
+let glibIncludes =
+    ["/usr/include/glib-2.0"]
+    + ["x86_64-linux-gnu", "aarch64-linux-gnu", "."].map { "/usr/lib/\($0)/glib-2.0/include" }
+
+let package = Package(
+    name: "benchmarks",
+    dependencies: [
+        .package(name: "swift-run-loops", path: ".."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        // A peer; at the version the figures are told with.
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    ],
+    targets: [
+        // Clock, random numbers, statistics, and the workloads as C peers include them.
+        .target(name: "BenchKit"),
+        // The same workloads for peers in Swift.
+        .target(name: "Workloads", dependencies: ["BenchKit"], swiftSettings: strict),
+        // The peers, each a program of its own, so that none carries another's libraries.
+        foreign("raw", header: nil),
+        foreign("libuv", header: "/usr/include/uv.h", links: ["uv"]),
+        foreign("libev", header: "/usr/include/ev.h", links: ["ev"]),
+        foreign("libevent", header: "/usr/include/event2/event.h", links: ["event_core", "event_pthreads"]),
+        foreign("glib", header: "/usr/include/glib-2.0/glib.h", links: ["glib-2.0"], includes: glibIncludes),
+        .executableTarget(
+            name: "peer-corefoundation",
+            dependencies: ["Workloads", "BenchKit"],
+            swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("Foundation"), .linkedLibrary("BlocksRuntime")]),
+        .executableTarget(name: "peer-dispatch", dependencies: ["Workloads", "BenchKit"], swiftSettings: strict),
+        .executableTarget(
+            name: "peer-nio",
+            dependencies: [
+                "Workloads", "BenchKit", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "peer-ours",
+            dependencies: ["Workloads", "BenchKit", .product(name: "RunLoops", package: "swift-run-loops")],
+            swiftSettings: strict),
+        // What starting is compared with.
+        .executableTarget(name: "start-empty", swiftSettings: strict),
+        .executableTarget(name: "start-foundation", swiftSettings: strict),
+        // Starts programs from a small process, for W10.
+        .executableTarget(name: "launcher", dependencies: ["BenchKit"], linkerSettings: cProgram),
+        // Plots as SVG.
+        .target(name: "Charts", swiftSettings: strict),
+        // How the cost of operations grows with the number of items.
+        .executableTarget(
+            name: "grow",
+            dependencies: [
+                "Charts", "BenchKit", "Workloads", .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        // The driver. It runs the programs above, which is why it needs them built.
+        .executableTarget(
+            name: "peers",
+            dependencies: [
+                "peer-ours", "peer-raw", "peer-libuv", "peer-libev", "peer-libevent", "peer-glib",
+                "peer-corefoundation",
+                "peer-dispatch", "peer-nio", "start-empty", "start-foundation", "launcher",
+                "Charts", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+    ]
+)

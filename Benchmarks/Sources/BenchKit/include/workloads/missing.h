@@ -1,0 +1,3 @@
+// The main function of a peer whose development package was not installed when this was built.
+
+int main(void) { bk_skip("was not installed when this was built"); }

@@ -1,0 +1,80 @@
+public import BenchKit
+
+/// W8: a loop with one timer an hour away.
+@inlinable
+public func w8<P: Peer>(_: P.Type) {
+    let loop = P(cpu: nil)
+    let timer = Confined<P.Timer?>(nil)
+    let made = Gate()
+    loop.enter {
+        timer.value = loop.timer(in: 3600 * 1_000_000_000, w4Never)
+        made.open()
+    }
+    made.wait()
+    bk_report_idle()
+}
+
+/// W9: resident growth per timer or per descriptor, what the caller must hold included.
+@inlinable
+public func w9<P: Peer>(_: P.Type) {
+    let loop = P(cpu: nil)
+    let done = Gate()
+    let ofTimers = String(cString: bk_text("of", "timers")) == "timers"
+    loop.enter {
+        if ofTimers { w9Timers(loop) } else { w9Descriptors(loop) }
+        done.open()
+    }
+    done.wait()
+}
+
+@inlinable
+func w9Timers<P: Peer>(_ loop: P) {
+    let count = Int(bk_number("k", 100_000))
+    var random = bk_random_seeded()
+    // One first: what a loop makes once is not counted.
+    let first = loop.timer(in: farAway(&random), w4Never)
+    _ = bk_resident()
+    let before = bk_resident()
+    let timers = UnsafeMutablePointer<P.Timer>.allocate(capacity: count)
+    for place in 0..<count { (timers + place).initialize(to: loop.timer(in: farAway(&random), w4Never)) }
+    bk_result("bytes", Double(bk_resident() - before) / Double(count))
+    withExtendedLifetime(first) {}
+}
+
+@inlinable
+func w9Descriptors<P: Peer>(_ loop: P) {
+    let count = Int(bk_number("n", 1000))
+    let ends = makePipes(count + 1)
+    let first = loop.watch(ends[count].read) {}
+    _ = bk_resident()
+    let before = bk_resident()
+    let watches = UnsafeMutablePointer<P.Watch>.allocate(capacity: count)
+    for place in 0..<count { (watches + place).initialize(to: loop.watch(ends[place].read) {}) }
+    bk_result("bytes", Double(bk_resident() - before) / Double(count))
+    withExtendedLifetime(first) {}
+}
+
+/// Runs the workload that the command line names.
+@inlinable
+public func runWorkload<P: Peer>(_ peer: P.Type) {
+    let name = CommandLine.argc > 1 ? String(cString: CommandLine.unsafeArgv[1]!) : ""
+    // Nothing before it: starting is what is measured.
+    if name == "W10" { return P.start() }
+    bk_arguments(CommandLine.argc, CommandLine.unsafeArgv)
+    switch name {
+    case "W1": w1(peer)
+    case "W2": w2(peer)
+    case "W2b": w2b(peer)
+    case "W3": w3(peer)
+    case "W4": w4(peer)
+    case "W5": w5(peer)
+    case "W6": w6(peer)
+    case "W6b": w6b(peer)
+    case "W7": w7(peer)
+    case "W7b": w7b(peer)
+    case "W8": w8(peer)
+    case "W9": w9(peer)
+    default: bk_skip("no such workload")
+    }
+    bk_finish()
+}

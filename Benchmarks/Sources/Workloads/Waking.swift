@@ -1,0 +1,218 @@
+public import BenchKit
+
+/// W1: two loops wake each other in turn.
+@inlinable
+public func w1<P: Peer>(_: P.Type) {
+    let place = String(cString: bk_text("place", "free"))
+    let isApart = place == "each" || place == "spin"
+    if isApart, bk_cpu_count() < 2 { bk_skip("needs two CPUs") }
+    // Threads inherit it, also those that the peer does not let one choose.
+    if place == "one" { bk_pin_thread(0) }
+    if place == "spin" { bk_start_spinners() }
+    let done = Gate()
+    let match = PingPong<P>(first: P(cpu: isApart ? 0 : nil), second: P(cpu: isApart ? 1 : nil), done)
+    match.begin()
+    done.wait()
+    bk_medians()
+}
+
+@usableFromInline
+final class PingPong<P: Peer>: @unchecked Sendable {
+    @usableFromInline let first: P
+    @usableFromInline let second: P
+    @usableFromInline let done: Gate
+    @usableFromInline let rounds = bk_number("count", 20_000)
+    // Written before the first wake-up, then only read.
+    @usableFromInline var wakeFirst: P.Wake?
+    @usableFromInline var wakeSecond: P.Wake?
+    // The first loop's.
+    @usableFromInline var left: Int64
+    @usableFromInline var repetitions = bk_number("reps", 3)
+    @usableFromInline var began: Int64 = 0
+
+    @inlinable
+    init(first: P, second: P, _ done: Gate) {
+        self.first = first
+        self.second = second
+        self.done = done
+        left = rounds / 10 + 1
+    }
+
+    @inlinable
+    func begin() {
+        let made = Gate()
+        second.enter {
+            self.wakeSecond = self.second.makeWake { self.first.send(self.wakeFirst.unsafelyUnwrapped) }
+            made.open()
+        }
+        made.wait()
+        first.enter {
+            self.wakeFirst = self.first.makeWake {
+                if self.counts() { self.second.send(self.wakeSecond.unsafelyUnwrapped) }
+            }
+            made.open()
+        }
+        made.wait()
+        first.send(wakeFirst!)
+    }
+
+    /// Whether there is another round.
+    @inlinable
+    func counts() -> Bool {
+        left -= 1
+        if left > 0 { return true }
+        let now = bk_now()
+        // The first stretch is the warm-up.
+        if began != 0 { bk_repeat("ns", Double(now - began) / Double(rounds)) }
+        if repetitions == 0 {
+            done.open()
+            return false
+        }
+        repetitions -= 1
+        began = now
+        left = rounds
+        return true
+    }
+}
+
+/// W2: one thread posts to a sleeping loop.
+@inlinable
+public func w2<P: Peer>(_: P.Type) {
+    let loop = P(cpu: nil)
+    let done = Gate()
+    let count = bk_number("count", 1_000_000)
+    w2Once(loop, count / 10, done)
+    var repetition: Int64 = 0
+    while bk_again(repetition) {
+        bk_repeat("ns", Double(w2Once(loop, count, done)) / Double(count))
+        repetition += 1
+    }
+    bk_medians()
+}
+
+@inlinable
+@discardableResult
+func w2Once<P: Peer>(_ loop: P, _ count: Int64, _ done: Gate) -> Int64 {
+    // The loop is to be asleep when the first one comes.
+    bk_sleep(5_000_000)
+    let run = Confined<Int64>(0)
+    let began = bk_now()
+    for _ in 0..<count {
+        loop.post {
+            run.value += 1
+            if run.value == count { done.open() }
+        }
+    }
+    done.wait()
+    return bk_now() - began
+}
+
+/// W2b: the loop posts to itself in batches, the last of which posts the next.
+@inlinable
+public func w2b<P: Peer>(_: P.Type) {
+    let loop = P(cpu: nil)
+    let done = Gate()
+    let posting = SelfPosting(loop, done)
+    loop.enter { posting.post() }
+    done.wait()
+    bk_medians()
+}
+
+@usableFromInline
+final class SelfPosting<P: Peer>: @unchecked Sendable {
+    @usableFromInline let loop: P
+    @usableFromInline let done: Gate
+    @usableFromInline let total = bk_number("count", 1_000_000)
+    @usableFromInline var left: Int64
+    @usableFromInline var repetition: Int64 = 0
+    @usableFromInline var began: Int64 = 0
+
+    @inlinable
+    init(_ loop: P, _ done: Gate) {
+        self.loop = loop
+        self.done = done
+        left = total / 10
+    }
+
+    @inlinable
+    func post() {
+        for _ in 1..<1000 { loop.postHere(isLast: false) { self.left -= 1 } }
+        loop.postHere(isLast: true) {
+            self.left -= 1
+            if self.left > 0 || self.goesOn() { self.post() }
+        }
+    }
+
+    @inlinable
+    func goesOn() -> Bool {
+        let now = bk_now()
+        if began != 0 {
+            bk_repeat("ns", Double(now - began) / Double(total))
+            repetition += 1
+        }
+        guard bk_again(repetition) else {
+            done.open()
+            return false
+        }
+        left = total
+        began = bk_now()
+        return true
+    }
+}
+
+/// W3: a callback asks to be called again next turn.
+@inlinable
+public func w3<P: Peer>(_: P.Type) {
+    let loop = P(cpu: nil)
+    let done = Gate()
+    let turning = Turning(loop, done)
+    loop.enter { turning.begin() }
+    done.wait()
+    bk_medians()
+}
+
+@usableFromInline
+final class Turning<P: Peer>: @unchecked Sendable {
+    @usableFromInline let loop: P
+    @usableFromInline let done: Gate
+    @usableFromInline let total = bk_number("count", 1_000_000)
+    @usableFromInline var again: P.Again?
+    @usableFromInline var left: Int64
+    @usableFromInline var repetition: Int64 = 0
+    @usableFromInline var began: Int64 = 0
+
+    @inlinable
+    init(_ loop: P, _ done: Gate) {
+        self.loop = loop
+        self.done = done
+        left = total / 10
+    }
+
+    @inlinable
+    func begin() {
+        again = loop.makeAgain { self.turned() }
+        loop.ask(again!)
+    }
+
+    @inlinable
+    func turned() {
+        left -= 1
+        if left > 0 || goesOn() { loop.ask(again.unsafelyUnwrapped) }
+    }
+
+    @inlinable
+    func goesOn() -> Bool {
+        let now = bk_now()
+        if began != 0 {
+            bk_repeat("ns", Double(now - began) / Double(total))
+            repetition += 1
+        }
+        guard bk_again(repetition) else {
+            done.open()
+            return false
+        }
+        left = total
+        began = bk_now()
+        return true
+    }
+}

@@ -1,0 +1,183 @@
+// The workloads in the order of WORKLOADS.md, with what each peer does differently.
+
+extension Run {
+    static let all: [Run] = waking + timerQueue + firing + descriptors + quiet + start + systemCalls
+
+    // MARK: Waking
+
+    private static let waking: [Run] =
+        [("one", "one CPU"), ("free", "free"), ("each", "two CPUs"), ("spin", "two CPUs, never halted")].map {
+            place, title in
+            Run(
+                "W1", "W1 round trip, \(title)", ["place=\(place)"], quick: ["place=\(place)", "count=2000", "reps=2"],
+                [
+                    Row(
+                        "ns", "", .nanoseconds, plotted: place == "one" || place == "spin",
+                        [
+                            "dispatch": .otherWork("its two queues may share one thread"),
+                            "libuv": .note("spins and yields before it sleeps"),
+                            "raw futex": .note("a futex word each, and no loop at all"),
+                        ])
+                ])
+        } + [
+            Run("W2", "W2 post", [], quick: ["count=100000"], [Row("ns", "", .nanoseconds, plotted: true)]),
+            Run("W2b", "W2b post to itself", [], quick: ["count=200000"], [Row("ns", "", .nanoseconds, plotted: true)]),
+            Run("W3", "W3 turn", [], quick: ["count=100000"], [Row("ns", "", .nanoseconds, plotted: true, noLook)]),
+        ]
+
+    private static let noLook: [String: Remark] = [
+        "NIO": .otherWork("does not look at the kernel between turns"),
+        "dispatch": .otherWork("does not look at the kernel between turns"),
+        "ours": .note("has a pipe to look at in its mode; without descriptors it makes no system call"),
+    ]
+
+    // MARK: Timers that do not fire
+
+    private static let timerQueue: [Run] = [1000, 10_000, 100_000].map { count in
+        Run(
+            "W4", "W4 \(count.grouped) out,", ["k=\(count)"],
+            [
+                Row("add_ns", "add", .nanoseconds, plotted: count != 10_000, w4),
+                Row("churn_ns", "cancel + add", .nanoseconds, plotted: count != 10_000, w4),
+                Row("cancel_ns", "cancel", .nanoseconds, plotted: count == 100_000, w4),
+            ]
+        ).with { $0.isOnlyFull = count > 10_000 }
+    }
+
+    private static let w4: [String: Remark] = [
+        "ours": .note("each timer is an object that is made and freed, as with GLib, NIO, dispatch and CFRunLoop"),
+        "raw": .note("uses memory the caller has ready, as do libuv, libev and libevent"),
+        "raw objects": .note("takes and frees a timer's memory with it"),
+        "libev": .note("counts from a clock it reads once a turn"),
+        "libuv": .note("counts from a clock it reads once a turn, in milliseconds"),
+        "libevent": .note("reads a coarse clock"),
+    ]
+
+    // MARK: Timers that fire
+
+    private static let firing: [Run] =
+        [10_000, 100_000].flatMap { count in
+            let tolerant = ["k=\(count)", "tolerance=1000000"]
+            let runs = [
+                Run(
+                    "W5", "W5 \(count.grouped),", ["k=\(count)"], quick: ["k=\(count)", "reps=1"],
+                    [Row("cpu_ns", "CPU a timer", .nanoseconds, plotted: true, coarse)] + late(plotsMedian: false)),
+                Run(
+                    "W5", kind: "W5t", "W5 \(count.grouped), 1 ms tolerance,", tolerant, quick: tolerant + ["reps=1"],
+                    [
+                        Row("cpu_ns", "CPU a timer", .nanoseconds, plotted: true),
+                        Row("late_min_us", "earliest", .microseconds).onlyShown,
+                        Row("late_p99_us", "late p99", .microseconds).onlyShown,
+                    ]),
+            ]
+            return runs.map { $0.with { $0.isOnlyFull = count > 10_000 } }
+        } + [
+            Run(
+                "W6", "W6 1 ms repeat,", ["ms=3000"], quick: ["ms=300"],
+                [
+                    Row("fires", "fires", .count), Row("points", "grid points", .count).onlyShown,
+                    Row("error_p50_us", "interval error p50", .microseconds, plotted: true),
+                    Row("error_p99_us", "interval error p99", .microseconds),
+                    Row("drift_us", "after the grid at the end", .microseconds).onlyShown,
+                    Row("cpu_ns", "CPU a fire", .nanoseconds, plotted: true, coarse),
+                ]),
+            Run(
+                "W6b", "W6b chain,", ["count=1500"], quick: ["count=200"],
+                [Row("cpu_ns", "CPU a fire", .nanoseconds, coarse)] + late(plotsMedian: true)),
+        ]
+
+    private static let coarse: [String: Remark] = {
+        var remarks = Dictionary(
+            uniqueKeysWithValues: ["libuv", "libev", "libevent", "GLib"].map {
+                ($0, Remark.otherWork("waits in whole milliseconds"))
+            })
+        remarks["raw"] = .note("with the timer slack of 50 µs that a thread is born with")
+        return remarks
+    }()
+
+    private static func late(plotsMedian: Bool) -> [Row] {
+        [
+            Row("late_min_us", "earliest", .microseconds, coarse).onlyShown,
+            Row("late_p50_us", "late p50", .microseconds, plotted: plotsMedian, coarse),
+            Row("late_p99_us", "late p99", .microseconds, plotted: true, coarse),
+            Row("late_max_us", "late max", .microseconds, coarse),
+        ]
+    }
+
+    // MARK: Descriptors
+
+    private static let descriptors: [Run] =
+        [100, 1000].map { count in
+            Run(
+                "W7", "W7 \(count.grouped) descriptors", ["n=\(count)"],
+                quick: ["n=\(count)", "count=20000", "reps=1"],
+                [Row("ns", "", .nanoseconds, plotted: true)])
+        } + [
+            Run(
+                "W7b", "W7b chain of 1,000", ["n=1000"], quick: ["n=1000", "count=30000", "reps=1"],
+                [Row("ns", "", .nanoseconds, plotted: true, ["NIO": .note("reads all bytes of a pipe at once")])])
+        ]
+
+    // MARK: Quiet loops
+
+    private static let quiet: [Run] = [
+        Run(
+            "W8", "W8 idle,", ["ms=5000"], quick: ["ms=500"],
+            [Row("wakeups", "wake-ups", .count), Row("cpu_us", "CPU", .microseconds)]),
+        Run("W9", "W9 a timer", ["of=timers"], [Row("bytes", "", .bytes)]),
+        Run("W9", "W9 a descriptor", ["of=descriptors"], [Row("bytes", "", .bytes)]),
+    ].map { $0.with { $0.isOnce = true } }
+
+    private static let start: [Run] = [false, true].map { isStatic in
+        let isC = Dictionary(
+            uniqueKeysWithValues: ["raw", "libuv", "libev", "libevent", "GLib"].map {
+                ($0, Remark.otherWork("a C program, without the Swift runtime"))
+            })
+        let empty: [String: Remark] = ["empty Swift": .otherWork("does not wait for the millisecond")]
+        let remarks = isC.merging(empty) { one, _ in one }
+        return Run(
+            "W10", kind: isStatic ? "W10s" : "W10", "W10 start\(isStatic ? ", static" : ""),", [],
+            [
+                Row("wall_ms", "wall", .milliseconds, plotted: true, remarks),
+                Row("rss_mb", "memory", .megabytes, remarks), Row("files_mb", "files", .megabytes, remarks),
+            ]
+        ).with {
+            $0.means = .start(isStatic: isStatic)
+            $0.isOnce = true
+            if isStatic { $0.among = ["ours", "empty Swift", "empty Swift + 1 ms", "Foundation"] }
+        }
+    }
+
+    // MARK: System calls
+
+    private static let systemCalls: [Run] = [
+        ("W1", "S wake-up round trip", ["place=one"], "count", 500, 2500, Set<String>()),
+        ("W3", "S turn", [], "count", 500, 5500, ["raw edge", "raw futex", "raw slack", "raw timerfd"]),
+        (
+            "W7", "S descriptor event", ["n=100"], "count", 500, 2500,
+            ["raw edge", "raw futex", "raw slack", "raw timerfd"]
+        ),
+        ("W6", "S 1 ms timer", [], "ms", 100, 400, ["raw edge", "raw futex"]),
+    ].map { workload, title, arguments, argument, short, long, without in
+        let remarks = workload == "W3" ? noLook : [:]
+        return Run(workload, kind: "S", title, arguments + ["reps=1"], [Row("calls", "", .count, remarks)]).with {
+            $0.means = .systemCalls(argument: argument, short: short, long: long)
+            $0.isOnce = true
+            $0.among = Set(Peer.all.map(\.name)).subtracting(without)
+            if workload == "W1" { $0.among?.subtract(["raw slack", "raw timerfd"]) }
+        }
+    }
+}
+
+extension Int {
+    /// With commas between thousands.
+    var grouped: String {
+        var digits = String(magnitude)
+        var place = digits.count - 3
+        while place > 0 {
+            digits.insert(",", at: digits.index(digits.startIndex, offsetBy: place))
+            place -= 3
+        }
+        return self < 0 ? "-" + digits : digits
+    }
+}
