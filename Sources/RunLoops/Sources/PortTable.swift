@@ -15,14 +15,15 @@ final class PortTable {
     @exclusivity(unchecked) private var ports: [Port?] = []
     @exclusivity(unchecked) private var freeIndices: [Int] = []
     @exclusivity(unchecked) private var indices: [CInt: Int] = [:]
+    /// Ports whose number was given to another file: few, if any.
+    @exclusivity(unchecked) private var abandoned: [Int] = []
     @exclusivity(unchecked) private var lastGeneration: UInt32 = 0
     @exclusivity(unchecked) private(set) var count = 0
 
     init(readiness: any Readiness) { self.readiness = readiness }
 
     func contains(_ source: RunLoopPortSource) -> Bool {
-        guard let index = indices[source.descriptor], let port = ports[index] else { return false }
-        return port.sources.contains { $0 === source }
+        index(of: source) != nil
     }
 
     var sources: [RunLoopPortSource] { ports.compactMap { $0?.sources }.flatMap { $0 } }
@@ -73,6 +74,7 @@ final class PortTable {
         lastGeneration &+= 1
         ports[index]?.generation = lastGeneration
         indices[port.descriptor] = nil
+        abandoned.append(index)
     }
 
     func remove(_ source: RunLoopPortSource) {
@@ -87,6 +89,7 @@ final class PortTable {
                 indices[port.descriptor] = nil
             }
             ports[index] = nil
+            if !isRegistered { abandoned.removeAll { $0 == index } }
             freeIndices.append(index)
         } else {
             ports[index] = port
@@ -103,7 +106,7 @@ final class PortTable {
         if let index = indices[source.descriptor], ports[index]?.sources.contains(where: { $0 === source }) == true {
             return index
         }
-        return ports.firstIndex { $0?.sources.contains { $0 === source } == true }
+        return abandoned.first { ports[$0]?.sources.contains { $0 === source } == true }
     }
 
     private func update(_ index: Int) {
