@@ -37,6 +37,7 @@ struct Grow: ParsableCommand {
     }
 
     private func points(_ growth: Growth, _ counts: [Int]) -> [Point] {
+        let counts = Set(counts.map { min($0, growth.most) }).sorted()
         var samples: [Int: [Double]] = [:]
         var bound = Int.max
         for pass in 1...passes {
@@ -44,15 +45,10 @@ struct Grow: ParsableCommand {
             for count in counts where count < bound {
                 progress("\(growth.title), \(count), pass \(pass)/\(passes)")
                 let began = ContinuousClock.now
-                guard let nanoseconds = onNewThread(growth, count) else {
-                    progress("\(growth.title): there cannot be \(count) of them here")
-                    bound = count
-                    break
-                }
-                samples[count, default: []].append(nanoseconds)
+                samples[count, default: []].append(onNewThread(growth, count))
                 // Making them may take the square of their number.
                 let taken = ContinuousClock.now - began
-                if count < most, taken * max(10, min(100, taken / before)) > .seconds(40) {
+                if count < most, taken * max(10, min(100, taken / before)) > .seconds(100) {
                     progress("\(growth.title): making more than \(count) takes too long")
                     bound = count + 1
                 }
@@ -67,8 +63,8 @@ struct Grow: ParsableCommand {
     private func progress(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
     /// A thread of its own has a loop of its own, which ends with it.
-    private func onNewThread(_ growth: Growth, _ count: Int) -> Double? {
-        let result = Confined<Double?>(nil)
+    private func onNewThread(_ growth: Growth, _ count: Int) -> Double {
+        let result = Confined<Double>(0)
         startThread { result.value = growth.measure(count) }.join()
         return result.value
     }
@@ -78,7 +74,11 @@ struct Grow: ParsableCommand {
         let rule = "| --- |" + String(repeating: " ---: |", count: counts.count)
         let rows = lines.map { title, points in
             let cells = counts.map { count in
-                points.first { $0.count == Double(count) }.map { String(Int($0.nanoseconds.rounded())) } ?? "–"
+                // The greatest that can be had stands for the next round number.
+                guard let point = points.first(where: { $0.count <= Double(count) && $0.count > Double(count / 10) })
+                else { return "–" }
+                let isLess = point.count < Double(count) ? " (at \(Int(point.count)))" : ""
+                return String(Int(point.nanoseconds.rounded())) + isLess
             }
             return "| \(title) | " + cells.joined(separator: " | ") + " |"
         }

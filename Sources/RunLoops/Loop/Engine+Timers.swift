@@ -234,20 +234,29 @@ extension Engine {
 
     /// Without the lock held: the callout may have taken the timer to another loop, whose lock it is then.
     private func endFiring(_ timer: RunLoopTimer, _ date: Int64) {
-        // Callouts end in the reverse order of their beginning.
-        lock.withLock { _ = firingTimers.popLast() }
-        timer.withFields { owner in
-            timer.isFiring = false
-            guard let owner else { return }
-            // A date set in the callout counts, if it is later than the one that was served; any other is passed over.
-            if timer.fire <= date, timer.repeats {
-                timer.fire = TimerGrid.next(
-                    after: date, interval: timer.intervalNanoseconds, now: owner.kernel.now(timer.base))
-            }
-            guard let bucket = timer.bucket else { return }
-            // One that another thread is making invalid goes back too: that thread takes it out where it belongs.
-            // SAFETY: the owner of a timer is an engine; no other class is given to claim.
-            unsafeDowncast(owner, to: Engine.self).enqueue(timer, in: bucket.takeUnretainedValue())
+        let isHere = timer.withFields { owner in
+            // In one step with going back, so that nobody sees it in neither place. Callouts end in the reverse order of
+            // their beginning.
+            let isHere = owner === self
+            if isHere { firingTimers.removeLast() }
+            settle(timer, owner, date)
+            return isHere
         }
+        if !isHere { lock.withLock { _ = firingTimers.popLast() } }
+    }
+
+    /// With the lock of the timer's loop held.
+    private func settle(_ timer: RunLoopTimer, _ owner: LoopCore?, _ date: Int64) {
+        timer.isFiring = false
+        guard let owner else { return }
+        // A date set in the callout counts, if it is later than the one that was served; any other is passed over.
+        if timer.fire <= date, timer.repeats {
+            timer.fire = TimerGrid.next(
+                after: date, interval: timer.intervalNanoseconds, now: owner.kernel.now(timer.base))
+        }
+        guard let bucket = timer.bucket else { return }
+        // One that another thread is making invalid goes back too: that thread takes it out where it belongs.
+        // SAFETY: the owner of a timer is an engine; no other class is given to claim.
+        unsafeDowncast(owner, to: Engine.self).enqueue(timer, in: bucket.takeUnretainedValue())
     }
 }
