@@ -35,11 +35,11 @@ public struct DotPlot {
     /// The peers in the order of the legend.
     private let series: [String]
 
-    private static let left = 250.0
+    private static let left = 280.0
     private static let right = 40.0
     private static let top = 92.0
     private static let step = 26.0
-    private static let width = 900.0
+    private static let width = 920.0
 
     public init(_ title: String, note: String, series: [String], lines: [Line]) {
         self.title = title

@@ -65,7 +65,7 @@ extension Run {
                 Run(
                     "W5", kind: "W5t", "W5 \(count.grouped), 1 ms tolerance,", tolerant, quick: tolerant + ["reps=1"],
                     [
-                        Row("cpu_ns", "CPU a timer", .nanoseconds, plotted: true),
+                        Row("cpu_ns", "CPU a timer", .nanoseconds, plotted: true, noTolerance),
                         Row("late_min_us", "earliest", .microseconds).onlyShown,
                         Row("late_p99_us", "late p99", .microseconds).onlyShown,
                     ]),
@@ -92,6 +92,16 @@ extension Run {
                 ($0, Remark.otherWork("waits in whole milliseconds"))
             })
         remarks["raw"] = .note("with the timer slack of 50 µs that a thread is born with")
+        return remarks
+    }()
+
+    private static let noTolerance: [String: Remark] = {
+        var remarks = Dictionary(
+            uniqueKeysWithValues: ["raw ms", "libuv", "libev", "libevent", "GLib"].map {
+                ($0, Remark.note("waits in whole milliseconds anyway"))
+            })
+        remarks["NIO"] = .note("has no tolerance")
+        remarks["CFRunLoop"] = .note("its tolerance does nothing on Linux")
         return remarks
     }()
 

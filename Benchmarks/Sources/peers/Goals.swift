@@ -57,23 +57,23 @@ struct Goal: Sendable {
 
     /// What was asked for and what came out; nil if there are no figures for it.
     func judge(_ comparisons: [Comparison]) -> (asked: String, got: String, isReached: Bool)? {
-        guard let own = find(comparisons, run, metric), let ours = own.ours?.median else { return nil }
+        guard let own = find(comparisons, run, metric), let ours = own.ours?.value else { return nil }
         switch measure {
         case .atMost(let most):
             return ("≤ \(Figure.short(most))", Figure.short(ours), ours <= most * 1.01)
         case .times(let factor, let names):
             let others = own.figures.filter { names.contains($0.peer.name) }
-            guard let best = others.min(by: { $0.figure.median < $1.figure.median }) else { return nil }
+            guard let best = others.min(by: { $0.figure.value < $1.figure.value }) else { return nil }
             let asked =
                 "≤ \(Figure.short(factor)) × \(names.count > 1 ? "every peer (\(best.peer.name))" : best.peer.name)"
-            return (asked, "\(Figure.ratio(ours, best.figure.median)) ×", ours <= factor * best.figure.median)
+            return (asked, "\(Figure.ratio(ours, best.figure.value)) ×", ours <= factor * best.figure.value)
         case .timesOwn(let factor, let run):
-            guard let other = find(comparisons, run, metric)?.ours?.median else { return nil }
+            guard let other = find(comparisons, run, metric)?.ours?.value else { return nil }
             return (
                 "≤ \(Figure.short(factor)) × ours, \(run)", "\(Figure.ratio(ours, other)) ×", ours <= factor * other
             )
         case .allGridPoints:
-            guard let points = find(comparisons, run, "points")?.ours?.median else { return nil }
+            guard let points = find(comparisons, run, "points")?.ours?.value else { return nil }
             return ("all of \(Figure.short(points)) served or skipped", Figure.short(ours), ours >= points * 0.99)
         }
     }

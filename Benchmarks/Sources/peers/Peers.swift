@@ -23,6 +23,9 @@ struct Peers: ParsableCommand {
     @Option(help: "How often everything is run.")
     var passes = 3
 
+    @Option(help: "What stands for several passes: median, or least, which is steadier on a busy machine.")
+    var by = Estimate.median
+
     @Flag(help: "Ends with a second table, of every figure of every loop.")
     var matrix = false
 
@@ -35,7 +38,7 @@ struct Peers: ParsableCommand {
     func run() throws {
         let peers = chosenPeers()
         let runs = chosenRuns()
-        var results = Results()
+        var results = Results(by)
         Passes(peers: peers, runs: runs, count: passes, isQuick: quick).run(into: &results)
         let summary = Summary(peers: peers, runs: runs, results: results)
         summary.print(withMatrix: matrix)
@@ -59,3 +62,5 @@ struct Peers: ParsableCommand {
         }
     }
 }
+
+extension Estimate: ExpressibleByArgument {}

@@ -12,7 +12,7 @@ struct Picture {
     func write(to path: String) throws {
         let lines = comparisons.compactMap(line)
         let plot = DotPlot(
-            "RunLoops beside other loops", note: "\(Machine.text). Medians of one run.", series: Self.names,
+            "RunLoops beside other loops", note: "\(Machine.text).", series: Self.names,
             lines: lines)
         try Data(plot.svg.utf8).write(to: URL(fileURLWithPath: path))
     }
@@ -20,7 +20,7 @@ struct Picture {
     private func line(_ comparison: Comparison) -> DotPlot.Line? {
         guard let unit = comparison.row.unit.nanoseconds else { return nil }
         // Early fires, below zero, have no place on a logarithmic axis; the table shows them.
-        func time(_ figure: Figure?) -> Double? { figure.map { $0.median * unit }.flatMap { $0 > 0 ? $0 : nil } }
+        func time(_ figure: Figure?) -> Double? { figure.map { $0.value * unit }.flatMap { $0 > 0 ? $0 : nil } }
         let peers = comparison.figures.compactMap { peer, figure -> DotPlot.Dot? in
             guard Self.names.contains(peer.name), let time = time(figure) else { return nil }
             return DotPlot.Dot(peer.name, time, isCompared: comparison.row.remarks[peer.name]?.isCompared ?? true)

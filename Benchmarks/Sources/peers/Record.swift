@@ -7,7 +7,7 @@ struct Record: Encodable {
         let unit: String
         let peer: String
         let isLimit: Bool
-        let median: Double
+        let value: Double
         let samples: [Double]
         /// What is to be known about it.
         let note: String?
@@ -21,7 +21,7 @@ struct Record: Encodable {
             comparison.figures.map { peer, figure in
                 Entry(
                     workload: comparison.title, unit: comparison.row.unit.rawValue, peer: peer.name,
-                    isLimit: peer.isLimit, median: figure.median, samples: figure.samples,
+                    isLimit: peer.isLimit, value: figure.value, samples: figure.samples,
                     note: comparison.row.remarks[peer.name]?.text)
             }
         }

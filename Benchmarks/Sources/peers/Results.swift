@@ -1,9 +1,13 @@
 /// What the passes have brought.
 struct Results {
+    /// What stands for several passes.
+    let estimate: Estimate
     /// Samples by run, metric and peer, one a pass.
     private var samples: [String: [Double]] = [:]
     /// Why a peer has no figures, said once.
     private(set) var skipped: [String: String] = [:]
+
+    init(_ estimate: Estimate) { self.estimate = estimate }
 
     mutating func add(_ outcome: Program.Outcome, of peer: Peer, in run: Run) {
         switch outcome {
@@ -17,22 +21,32 @@ struct Results {
     }
 
     func figure(_ run: Run, _ row: Row, _ peer: Peer) -> Figure? {
-        samples[key(run, row.metric, peer)].map(Figure.init)
+        samples[key(run, row.metric, peer)].map { Figure($0, row.isMoreBetter ? .median : estimate) }
     }
 
     private func key(_ run: Run, _ metric: String, _ peer: Peer) -> String { "\(run.title)|\(metric)|\(peer.name)" }
 }
 
+/// What stands for several passes.
+enum Estimate: String, Sendable, CaseIterable {
+    case median
+    /// Closer to the truth while others use the machine as well: they can only add to a time.
+    case least
+}
+
 /// The samples of one figure.
 struct Figure {
     let samples: [Double]
+    let value: Double
 
-    init(_ samples: [Double]) { self.samples = samples.sorted() }
-
-    var median: Double {
-        let middle = samples.count / 2
-        return samples.count % 2 == 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2
+    init(_ samples: [Double], _ estimate: Estimate) {
+        let sorted = samples.sorted()
+        self.samples = sorted
+        let middle = sorted.count / 2
+        let median = sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+        value = estimate == .median ? median : sorted[0]
     }
+
     var least: Double { samples[0] }
     var greatest: Double { samples[samples.count - 1] }
 }
@@ -66,8 +80,8 @@ struct Comparison {
     private func best(_ isOne: (Peer) -> Bool) -> (peer: Peer, figure: Figure)? {
         if row.isOnlyShown { return nil }
         let those = figures.filter { isOne($0.peer) }
-        return row.metric == "fires"
-            ? those.max { $0.figure.median < $1.figure.median }
-            : those.min { abs($0.figure.median) < abs($1.figure.median) }
+        return row.isMoreBetter
+            ? those.max { $0.figure.value < $1.figure.value }
+            : those.min { abs($0.figure.value) < abs($1.figure.value) }
     }
 }

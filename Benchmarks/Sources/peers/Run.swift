@@ -71,6 +71,9 @@ struct Row: Sendable {
         isPlotted = plotted
     }
 
+    /// Fires of a timer; of all else less is better.
+    var isMoreBetter: Bool { metric == "fires" }
+
     var onlyShown: Row {
         var row = self
         row.isOnlyShown = true

@@ -47,7 +47,7 @@ struct Summary {
 
     private func ratio(_ left: Figure?, _ right: Figure?) -> String {
         guard let left, let right else { return "–" }
-        return Figure.ratio(left.median, right.median)
+        return Figure.ratio(left.value, right.value)
     }
 
     private func printMatrix() {

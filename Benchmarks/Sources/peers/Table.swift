@@ -27,9 +27,9 @@ struct Table {
 }
 
 extension Figure {
-    /// The median, and the least and the greatest where they differ.
+    /// The figure, and the least and the greatest where they differ.
     func text(withSpread: Bool = true) -> String {
-        let middle = Self.number(median)
+        let middle = Self.number(value)
         guard withSpread, samples.count > 1 else { return middle }
         return "\(middle) (\(Self.number(least))–\(Self.number(greatest)))"
     }

@@ -57,6 +57,21 @@ struct MainQueueTests {
             var after = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &after)
             let busy = (after.ru_utime.tv_sec - before.ru_utime.tv_sec) * 1_000_000 + after.ru_utime.tv_usec - before.ru_utime.tv_usec
             print(busy < 50_000 ? "slept" : "spun for \\(busy) us")
+        case "marked within":
+            // The run began before the mode was marked, and does not do the queue's work; the one nested in it does.
+            let mode: RunLoop.Mode = "marked within"
+            RunLoop.main.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: mode)
+            RunLoop.main.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in
+                RunLoop.main.addCommonMode(mode)
+                print("nested", RunLoop.main.poll(mode: mode))
+                DispatchQueue.main.async { print("queue") }
+            }, in: mode)
+            var before = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &before)
+            print(RunLoop.main.run(mode: mode, for: .milliseconds(100)))
+            var after = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &after)
+            let busy = (after.ru_utime.tv_sec - before.ru_utime.tv_sec) * 1_000_000 + after.ru_utime.tv_usec - before.ru_utime.tv_usec
+            print(busy < 50_000 ? "slept" : "spun for \\(busy) us")
+            print(RunLoop.main.run(mode: mode, for: .seconds(20), returnAfterSourceHandled: true))
         case "actor items":
             RunLoop.main.add(RunLoop.Timer.mainActor(.after(.milliseconds(1))) { _ in say("timer \\(title)"); title = "state" }, in: .default)
             let source = RunLoop.Source.mainActor { _ in say("source \\(title)"); RunLoop.main.stop() }
@@ -92,6 +107,7 @@ struct MainQueueTests {
             ("modes", "finished\ntimedOut\ntimedOut\nqueue in marked\nhandledSource\n"),
             ("nested", "inside timedOut\nfirst ends\nsecond\nstopped\n"),
             ("idle", "queue\nhandledSource\nwoke\ntimedOut\nslept\n"),
+            ("marked within", "nested timedOut\ntimedOut\nslept\nqueue\nhandledSource\n"),
             ("actor items", "timer main actor's\nblock state\nsource state\nstopped\n"),
             ("fair", "stopped 20 true\n"),
             ("identity", "true\nfalse\n"),
