@@ -10,9 +10,12 @@ import Testing
         let comparison = Comparison()
         var found = 0
         // Three programs to read are enough for one failure.
-        for number in 0..<1_000 where found < 3 {
+        for number in 0..<1_300 where found < 3 {
             let scenario = ScenarioGenerator.scenario(number, seed: 1, mainThread: false)
-            guard case .different(let difference) = comparison.compare(scenario) else { continue }
+            // Those that wait for dates are for the program: a test must not depend on being prompt.
+            guard scenario.timing == .still, case .different(let difference) = comparison.compare(scenario) else {
+                continue
+            }
             found += 1
             let shrunk = Shrinker.shrink(difference, comparison, budget: 100)
             Issue.record("\(shrunk.scenario.program)\n\(shrunk.real)\n\(shrunk.ours)")
@@ -23,7 +26,9 @@ import Testing
         let comparison = Comparison(subject: CoreFoundationEngine.self)
         for number in 0..<100 {
             let scenario = ScenarioGenerator.scenario(number, seed: 2, mainThread: false)
-            if case .different = comparison.compare(scenario) { Issue.record("scenario \(number)") }
+            if scenario.timing == .still, case .different = comparison.compare(scenario) {
+                Issue.record("scenario \(number)")
+            }
         }
     }
 
@@ -31,7 +36,9 @@ import Testing
         let comparison = Comparison(subject: FaultyEngine.self, reruns: 1)
         let first = (0..<500).lazy.compactMap { number -> Difference? in
             let scenario = ScenarioGenerator.scenario(number, seed: 3, mainThread: false)
-            guard case .different(let difference) = comparison.compare(scenario) else { return nil }
+            guard scenario.timing == .still, case .different(let difference) = comparison.compare(scenario) else {
+                return nil
+            }
             return difference
         }.first
         let difference = try #require(first)
