@@ -68,7 +68,7 @@ extension Engine {
         tell(.entry, state)
         // After entry, whose observers may have marked the mode as common.
         run.servesMainQueue = servesMainQueue(state)
-        var result: RunLoopRunResult? = takeStop() ? .stopped : nil
+        var result: RunLoopRunResult?
         while result == nil { result = turn(&run) }
         tell(.exit, state)
         let final = result.unsafelyUnwrapped
@@ -79,7 +79,7 @@ extension Engine {
     /// One turn: SEMANTICS 5, step by step.
     private func turn(_ run: inout Run) -> RunLoopRunResult? {
         let state = run.state
-        wakeWord.enter(.accepting)
+        guard wakeWord.beginTurn() else { return .stopped }
         tell(.beforeTimers, state)  // 2
         tell(.beforeSources, state)  // 3
         runBlocks(state)  // 4

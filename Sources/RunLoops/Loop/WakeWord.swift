@@ -46,6 +46,18 @@ package struct WakeWord: ~Copyable, Sendable {
         _ = update { ($0 & ~Self.runMask) | outer.bits }
     }
 
+    /// A turn begins: wake-ups count.
+    ///
+    /// Not if the run was told to stop since it asked last: a stop that came while wake-ups did not count has left none,
+    /// and nobody would look at it before the sleep. Returns false then, and has served the stop.
+    package func beginTurn() -> Bool {
+        let old = update { old in
+            if old & Self.stopBit != 0 { return old & ~Self.stopBit }
+            return (old & ~Self.phaseMask) | Phase.accepting.rawValue
+        }
+        return old & Self.stopBit == 0
+    }
+
     package func enter(_ phase: Phase) {
         // One of the two-bit phases replaces another without a loop where a single instruction can do it.
         switch phase {

@@ -13,6 +13,7 @@ import Testing
         var isStopped: Bool { word.isStopped }
         func beginRun() -> WakeWord.Outer { word.beginRun() }
         func endRun(_ outer: WakeWord.Outer) { word.endRun(outer) }
+        func beginTurn() -> Bool { word.beginTurn() }
         func enter(_ phase: WakeWord.Phase) { word.enter(phase) }
         func serveWakeUp() { word.serveWakeUp() }
         func serveStop() { word.serveStop() }
@@ -147,6 +148,22 @@ import Testing
         word.serveStop()
         #expect(!word.isStopped)
         #expect(word.phase == .sleeping)
+    }
+
+    @Test func `A stop between two turns ends the run before the next`() {
+        let word = Word()
+        let outer = word.beginRun()
+        #expect(word.beginTurn())
+        word.enter(.ignoring)
+        // The run has looked for a stop, and now it comes: it leaves no wake-up, so the next turn must not begin.
+        #expect(!word.stop())
+        #expect(word.wakeUp == nil)
+        #expect(!word.beginTurn())
+        #expect(!word.isStopped)
+        #expect(word.phase == .ignoring)
+        #expect(word.beginTurn())
+        #expect(word.phase == .accepting)
+        word.endRun(outer)
     }
 
     @Test func `A stop past the sleep is kept without a wake-up`() {
