@@ -33,7 +33,7 @@ struct Grow: ParsableCommand {
         let plot = LinePlot(
             "How cost grows with what a loop has", note: "Medians of \(passes) passes. Flat is O(1).",
             lines: lines.map { LinePlot.Line($0.0, $0.1) })
-        try Data(plot.svg.utf8).write(to: URL(fileURLWithPath: svg))
+        try save(plot.svg, to: svg)
     }
 
     private func points(_ growth: Growth, _ counts: [Int]) -> [Point] {

@@ -1,5 +1,4 @@
 internal import Charts
-internal import Foundation
 
 /// The plot of the rows that are times.
 struct Picture {
@@ -14,7 +13,7 @@ struct Picture {
         let plot = DotPlot(
             "RunLoops beside other loops", note: "\(Machine.text).", series: Self.names,
             lines: lines)
-        try Data(plot.svg.utf8).write(to: URL(fileURLWithPath: path))
+        try save(plot.svg, to: path)
     }
 
     private func line(_ comparison: Comparison) -> DotPlot.Line? {
