@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Synchronization
 
 /// Runs one scenario on one engine and writes down what happens.
 ///
@@ -24,14 +23,14 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     }
 
     let scenario: Scenario
-    let shared = Mutex(Shared())
+    let shared = Guarded(Shared())
     /// `nil` again when the run is over: the engine's callbacks hold the interpreter.
     var engine: (any Engine)!
     private let names: ModeNames
     private let timers = TimerBarrier()
     private var calls: [ScriptName: Int] = [:]
     private var callouts = 0
-    private let queued = Mutex(0)
+    private let queued = Guarded(0)
 
     private enum ScriptName: Hashable {
         case item(ItemName)

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Synchronization
 
 /// Whoever runs a scenario, as the other thread knows it.
 protocol ScenarioHost: AnyObject, Sendable {

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Synchronization
 
 /// A plain POSIX thread that can be joined: each scenario needs a fresh one, because a thread has one loop for life.
 package struct PlainThread: ~Copyable {
@@ -37,7 +36,7 @@ package func onFreshThread<Result: Sendable>(_ body: @escaping @Sendable () -> R
 }
 
 private final class ResultBox<Result: Sendable>: Sendable {
-    let value = Mutex<Result?>(nil)
+    let value = Guarded<Result?>(nil)
 }
 
 /// Tells whether the thread that made it is blocked in the kernel.
