@@ -127,23 +127,32 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
         return true
     }
 
-    /// Runs `body` with the item's fields to itself: under the lock of its loop, or of all items that have none.
-    final func withFields<Result>(_ body: (LoopCore?) -> Result) -> Result {
+    /// Whose lock has been taken for an item's fields.
+    typealias FieldsOwner = Unmanaged<LoopCore>?
+
+    /// Takes the lock of the item's loop, or that of all items that have none, so that the fields are the caller's.
+    final func lockFields() -> FieldsOwner {
         while true {
-            guard let pointer = ownerReference.load(ordering: .acquiring) else {
-                Self.unowned.lock()
-                defer { Self.unowned.unlock() }
-                if ownerReference.load(ordering: .relaxed) == nil { return body(nil) }
-                continue
-            }
+            let pointer = ownerReference.load(ordering: .acquiring)
+            let owner = pointer.map { Unmanaged<LoopCore>.fromOpaque($0) }
             // SAFETY: an owner is kept until the item dies, so that no reference of our own is needed.
-            let result = Unmanaged<LoopCore>.fromOpaque(pointer)._withUnsafeGuaranteedRef { loop -> Result? in
-                loop.lock.lock()
-                defer { loop.lock.unlock() }
-                return ownerReference.load(ordering: .relaxed) == pointer ? body(loop) : nil
-            }
-            if let result { return result }
+            if let owner { owner._withUnsafeGuaranteedRef { $0.lock.lock() } } else { Self.unowned.lock() }
+            if ownerReference.load(ordering: .relaxed) == pointer { return owner }
+            unlockFields(owner)
         }
+    }
+
+    final func unlockFields(_ owner: FieldsOwner) {
+        if let owner { owner._withUnsafeGuaranteedRef { $0.lock.unlock() } } else { Self.unowned.unlock() }
+    }
+
+    /// Runs `body` with the item's fields to itself.
+    @inline(__always)
+    final func withFields<Result>(_ body: (LoopCore?) -> Result) -> Result {
+        let owner = lockFields()
+        defer { unlockFields(owner) }
+        guard let owner else { return body(nil) }
+        return owner._withUnsafeGuaranteedRef { body($0) }
     }
 
     static let unowned = Lock()

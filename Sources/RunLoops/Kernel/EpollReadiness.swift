@@ -1,5 +1,6 @@
 internal import CLinuxKernel
 internal import Glibc
+internal import Synchronization
 
 /// The descriptors of one mode: an epoll, made when the first one comes.
 ///
@@ -20,6 +21,10 @@ package final class EpollReadiness: Readiness {
 
     private let waker: EpollWaker
     private let calls: any KernelCalls
+    /// Whether the loop's thread has to look at what the lock guards; in general it need not take it.
+    private let hasNews = Atomic<Bool>(false)
+    /// What the loop's thread has seen at its last such look: the epoll, and whether anything is always ready.
+    @exclusivity(unchecked) private var seen: (epoll: CInt, hasAlwaysReady: Bool) = (-1, false)
     @exclusivity(unchecked) private var epoll: CInt = -1
     /// The loop's thread alone.
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
@@ -73,6 +78,7 @@ package final class EpollReadiness: Readiness {
             // Regular files and directories: poll(2) says they are always ready, and so do we.
             let always = events.intersection([.readable, .writable])
             alwaysReady[descriptor] = ReadyDescriptor(token: token, events: always)
+            tellNews()
             return
         }
         _ = try check("epoll_ctl", result)
@@ -96,7 +102,7 @@ package final class EpollReadiness: Readiness {
     package func unregister(_ descriptor: CInt) {
         lock.lock()
         defer { lock.unlock() }
-        if alwaysReady.removeValue(forKey: descriptor) != nil { return }
+        if alwaysReady.removeValue(forKey: descriptor) != nil { return tellNews() }
         guard registered.removeValue(forKey: descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
         // EBADF, ENOENT: it was closed before it was removed. Epoll forgets a closed descriptor by itself, unless a
@@ -128,6 +134,15 @@ package final class EpollReadiness: Readiness {
             throw RunLoopSystemCallError(call: "epoll_ctl", code: -result)
         }
         epoll = made
+        tellNews()
+    }
+
+    /// Has the loop's thread look again.
+    ///
+    /// With the lock held.
+    private func tellNews() {
+        // releasing: pairs with the load in wait, though it is the lock that hands the rest over.
+        hasNews.store(true, ordering: .releasing)
     }
 
     private func rebuild() {
@@ -138,6 +153,7 @@ package final class EpollReadiness: Readiness {
         } catch {
             // Out of descriptors: the old one goes on to work, at worst with an event for a token nobody has.
             epoll = old
+            tellNews()
             return
         }
         for (descriptor, entry) in registered {
@@ -149,24 +165,37 @@ package final class EpollReadiness: Readiness {
                 epoll, timer.descriptor, events: EPOLLIN.rawValue | Self.edge, token: Self.token(of: timer.base))
         }
         retired.append(old)
+        tellNews()
     }
 
     // MARK: Waiting. The loop's thread.
 
     package func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
-        let needsClocks = waiting && (limit.boottime != .max || limit.realtime != .max)
-        lock.lock()
-        if !retired.isEmpty { closeRetired() }
-        let epoll = self.epoll
-        for always in alwaysReady.values where !always.events.isEmpty { ready.append(always) }
-        lock.unlock()
-        if epoll < 0, !needsClocks {
+        if hasNews.load(ordering: .acquiring) { takeNews() }
+        if seen.hasAlwaysReady { appendAlwaysReady(to: &ready) }
+        if seen.epoll < 0, !waiting || (limit.boottime == .max && limit.realtime == .max) {
             if waiting { sleepOnFutex(until: limit.monotonic) }
         } else if waiting, ready.isEmpty {
             sleepOnEpoll(until: limit, into: &ready)
         } else {
-            look(epoll, into: &ready)
+            look(seen.epoll, into: &ready)
         }
+    }
+
+    @inline(never)
+    private func takeNews() {
+        lock.lock()
+        defer { lock.unlock() }
+        hasNews.store(false, ordering: .relaxed)
+        closeRetired()
+        seen = (epoll, !alwaysReady.isEmpty)
+    }
+
+    @inline(never)
+    private func appendAlwaysReady(to ready: inout [ReadyDescriptor]) {
+        lock.lock()
+        defer { lock.unlock() }
+        for always in alwaysReady.values where !always.events.isEmpty { ready.append(always) }
     }
 
     private func look(_ epoll: CInt, into ready: inout [ReadyDescriptor]) {
@@ -200,6 +229,12 @@ package final class EpollReadiness: Readiness {
 
     /// The epoll to wait for, with its timer descriptors set.
     private func prepareToSleep(until limit: WaitLimit) throws(RunLoopSystemCallError) -> CInt {
+        // Timer descriptors are made by this thread alone, so that it may look whether there are any.
+        if seen.epoll >= 0, timers.isEmpty, waker.fineWait == .nanosecondCall,
+            limit.boottime == .max, limit.realtime == .max
+        {
+            return seen.epoll
+        }
         lock.lock()
         defer { lock.unlock() }
         try makeEpoll()

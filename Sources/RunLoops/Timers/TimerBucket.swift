@@ -2,10 +2,13 @@
 ///
 /// A timer is in one bucket, however many modes it is in, so that it has one place in one heap; a mode looks at the
 /// few buckets that contain it. Guarded by the loop's lock. A loop keeps its buckets until it dies.
-final class TimerBucket<Timer: HeapTimer> {
+final class TimerBucket<Timer: QueuedTimer> {
     let base: RunLoopTimeBase
     /// In the order in which they were joined; at least one.
     let modes: [RunLoopMode]
+    private let firstMode: RunLoopMode
+    /// Whether there is another mode than the first.
+    let hasSeveralModes: Bool
     /// Of the first mode, and of the others.
     private let counter: ItemCounter
     private let otherCounters: [ItemCounter]
@@ -14,12 +17,14 @@ final class TimerBucket<Timer: HeapTimer> {
     init(base: RunLoopTimeBase, modes: [RunLoopMode], counters: [ItemCounter]) {
         self.base = base
         self.modes = modes
+        firstMode = modes[0]
+        hasSeveralModes = modes.count > 1
         counter = counters[0]
         otherCounters = Array(counters.dropFirst())
     }
 
     @inline(__always)
-    func contains(_ mode: RunLoopMode) -> Bool { modes.contains(mode) }
+    func contains(_ mode: RunLoopMode) -> Bool { firstMode == mode || (hasSeveralModes && modes.contains(mode)) }
 
     func isFor(_ base: RunLoopTimeBase, _ modes: [RunLoopMode]) -> Bool {
         self.base == base && self.modes.count == modes.count && modes.allSatisfy(contains)
@@ -29,6 +34,7 @@ final class TimerBucket<Timer: HeapTimer> {
     @inline(__always)
     func countTimers(_ difference: Int) {
         counter.changeTimers(by: difference)
+        if !hasSeveralModes { return }
         for other in otherCounters { other.changeTimers(by: difference) }
     }
 }
