@@ -21,7 +21,7 @@ package struct Block {
         modes.includes(running, isCommon: isCommon)
     }
 
-    var label: ItemLabel { .text("\(String(cString: file)):\(line)") }
+    var label: ItemLabel { .place(file, line) }
 }
 
 /// Blocks in a row of memory: put in at the end, each moved out once, in order.

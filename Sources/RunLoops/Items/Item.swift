@@ -10,11 +10,12 @@ public class RunLoopItem: @unchecked Sendable, CustomStringConvertible {
     /// Which subclass it is, to know without asking the runtime.
     enum Kind: UInt8 { case timer, source, port, observer }
 
-    let kind: Kind
+    // In the order in which they leave no gaps: a program may have many items.
     let labelStorage: ItemLabel
+    let kind: Kind
+    private let valid = Atomic<Bool>(true)
     /// The one thread whose loop may take the item, by the kernel's number; 0 for any.
     let home: Int32
-    private let valid = Atomic<Bool>(true)
 
     init(_ kind: Kind, order: Int, label: ItemLabel, home: Int32) {
         self.kind = kind
@@ -74,12 +75,13 @@ enum ItemHome {
 /// kept until the item dies, so that a thread that has read it can always take that loop's lock and look again.
 public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
     private let ownerReference = Atomic<UnsafeRawPointer?>(nil)
-    /// Loops the item was in before and that a slow thread may still be looking at.
+    /// Whether the item was in other loops before: those are kept in a table, since few are.
     ///
-    /// Guarded by the present owner's lock; in practice empty.
-    private var formerOwners: [LoopCore]?
+    /// Guarded by the present owner's lock.
+    @exclusivity(unchecked) private var hasMoved = false
 
     deinit {
+        if hasMoved { FormerOwners.shared.forget(self) }
         if let pointer = ownerReference.load(ordering: .acquiring) {
             Unmanaged<LoopCore>.fromOpaque(pointer).release()
         }
@@ -112,7 +114,8 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
                 guard owner === old else { return nil }
                 if old.holds(self) { return false }
                 // A thread that has read the old reference may be about to take that loop's lock: it stays alive.
-                formerOwners = (formerOwners ?? []) + [old]
+                hasMoved = true
+                FormerOwners.shared.keep(old, for: self)
                 return replaceOwner(old, with: new)
             }
             if let answer { return answer }
@@ -156,4 +159,22 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
     }
 
     static let unowned = Lock()
+}
+
+/// The loops that items were in before, and that a slow thread may still be looking at: kept as long as the item.
+private final class FormerOwners: @unchecked Sendable {
+    static let shared = FormerOwners()
+
+    private let lock = Lock()
+    // Guarded by the lock.
+    private var loops: [ObjectIdentifier: [LoopCore]] = [:]
+
+    func keep(_ loop: LoopCore, for item: RunLoopItem) {
+        lock.withLock { loops[ObjectIdentifier(item), default: []].append(loop) }
+    }
+
+    func forget(_ item: RunLoopItem) {
+        let waste = lock.withLock { loops.removeValue(forKey: ObjectIdentifier(item)) }
+        withExtendedLifetime(waste) {}
+    }
 }

@@ -19,6 +19,21 @@ package final class EpollReadiness: Readiness {
         static let realtime = UInt64.max - 3
     }
 
+    private struct Registration: BitwiseCopyable {
+        // In halves, so that it takes twelve bytes.
+        let events: UInt32
+        private let low: UInt32
+        private let high: UInt32
+
+        init(_ events: UInt32, _ token: UInt64) {
+            self.events = events
+            low = UInt32(truncatingIfNeeded: token)
+            high = UInt32(truncatingIfNeeded: token >> 32)
+        }
+
+        var token: UInt64 { UInt64(high) << 32 | UInt64(low) }
+    }
+
     private let waker: EpollWaker
     private let calls: any KernelCalls
     /// Whether the loop's thread has to look at what the lock guards; in general it need not take it.
@@ -35,7 +50,7 @@ package final class EpollReadiness: Readiness {
     /// Epolls that were replaced while a thread may have been about to wait for them; closed by the next wait.
     @exclusivity(unchecked) private var retired: [CInt] = []
     /// What the user registered: needed to know when the epoll may be left alone, and to build it anew.
-    @exclusivity(unchecked) private var registered: [CInt: (events: UInt32, token: UInt64)] = [:]
+    @exclusivity(unchecked) private var registered = DescriptorMap<Registration>()
     /// Descriptors that epoll refuses because they are always ready, as regular files are.
     @exclusivity(unchecked) private var alwaysReady: [CInt: ReadyDescriptor] = [:]
     /// Timer descriptors with what they are set to: the fallback for fine waits, and the clocks epoll cannot wait for.
@@ -54,7 +69,7 @@ package final class EpollReadiness: Readiness {
         if epoll >= 0 { _ = calls.close(epoll) }
         epoll = -1
         closeRetired()
-        registered = [:]
+        registered.removeAll()
         alwaysReady = [:]
         events?.deallocate()
         events = nil
@@ -82,7 +97,7 @@ package final class EpollReadiness: Readiness {
             return
         }
         _ = try check("epoll_ctl", result)
-        registered[descriptor] = (Self.bits(events), token)
+        registered[descriptor] = Registration(Self.bits(events), token)
     }
 
     package func modify(
@@ -96,14 +111,14 @@ package final class EpollReadiness: Readiness {
             return
         }
         _ = try check("epoll_ctl", calls.epollModify(epoll, descriptor, events: Self.bits(events), token: token))
-        registered[descriptor] = (Self.bits(events), token)
+        registered[descriptor] = Registration(Self.bits(events), token)
     }
 
     package func unregister(_ descriptor: CInt) {
         lock.lock()
         defer { lock.unlock() }
         if alwaysReady.removeValue(forKey: descriptor) != nil { return tellNews() }
-        guard registered.removeValue(forKey: descriptor) != nil else { return }
+        guard registered.remove(descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
         // EBADF, ENOENT: it was closed before it was removed. Epoll forgets a closed descriptor by itself, unless a
         // duplicate keeps the open file alive: then it would go on reporting something that cannot be named any more.
@@ -156,7 +171,7 @@ package final class EpollReadiness: Readiness {
             tellNews()
             return
         }
-        for (descriptor, entry) in registered {
+        registered.forEach { descriptor, entry in
             // A failure means that this one was closed as well; its own removal finds it gone.
             _ = calls.epollAdd(epoll, descriptor, events: entry.events, token: entry.token)
         }

@@ -114,7 +114,7 @@ extension Engine {
     /// Does what the main queue has queued.
     func serveMainQueue(_ queue: MainQueue) {
         isInMainQueue = true
-        callOut(.mainQueue, .text("main queue")) { RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(queue) }
+        callOut(.mainQueue, ItemLabel("main queue")) { RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(queue) }
         isInMainQueue = false
     }
 }

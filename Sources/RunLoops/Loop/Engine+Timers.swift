@@ -3,16 +3,22 @@
 extension Engine {
     // MARK: Places
 
+    /// The bucket that the timer of this loop is in.
+    @inline(__always)
+    func bucket(of timer: RunLoopTimer) -> Unmanaged<TimerBucket<RunLoopTimer>>? {
+        timer.bucket == .none ? nil : bucketReferences[timer.bucket.index]
+    }
+
     @inline(__always)
     func isIn(_ timer: RunLoopTimer, _ state: ModeState) -> Bool {
-        guard let bucket = timer.bucket, timer.isOwned(by: self) else { return false }
+        guard timer.isOwned(by: self), let bucket = bucket(of: timer) else { return false }
         return bucket._withUnsafeGuaranteedRef { $0.contains(state.mode) }
     }
 
     /// Adds a mode to those of the timer.
     @inline(__always)
     func put(_ timer: RunLoopTimer, in state: ModeState) {
-        guard let bucket = timer.bucket else {
+        guard let bucket = bucket(of: timer) else {
             // The loop's own reference; given back in takeOut.
             _ = Unmanaged.passRetained(timer)
             guard timer.base == .monotonic, let sole = state.soleBucket else {
@@ -26,7 +32,7 @@ extension Engine {
 
     /// Takes a mode from those of the timer.
     func take(_ timer: RunLoopTimer, outOf state: ModeState) {
-        guard let old = timer.bucket else { return }
+        guard let old = bucket(of: timer) else { return }
         let modes = old._withUnsafeGuaranteedRef { $0.modes.filter { $0 != state.mode } }
         if modes.isEmpty { return takeOut(timer) }
         leave(timer)
@@ -36,35 +42,37 @@ extension Engine {
     /// Takes the timer out of all its modes.
     @inline(__always)
     func takeOut(_ timer: RunLoopTimer) {
-        guard timer.bucket != nil, timer.isOwned(by: self) else { return }
+        guard timer.bucket != .none, timer.isOwned(by: self) else { return }
         leave(timer)
         Unmanaged.passUnretained(timer).release()
     }
 
     @inline(__always)
     private func enter(_ timer: RunLoopTimer, _ bucket: TimerBucket<RunLoopTimer>) {
-        timer.bucket = .passUnretained(bucket)
+        timer.bucket = bucket.number
         bucket.countTimers(1)
         if !timer.isFiring { enqueue(timer, in: bucket) }
     }
 
     @inline(__always)
     private func leave(_ timer: RunLoopTimer) {
-        timer.bucket?._withUnsafeGuaranteedRef { bucket in
+        bucket(of: timer)?._withUnsafeGuaranteedRef { bucket in
             bucket.countTimers(-1)
             if timer.isFiring { return }
             if timer.fire <= bucket.queue.firstDate { firstTimerGoes(timer, bucket) }
             bucket.queue.remove(timer)
         }
-        timer.bucket = nil
+        timer.bucket = .none
     }
 
     @inline(never)
     private func bucket(_ base: RunLoopTimeBase, _ modes: [RunLoopMode]) -> TimerBucket<RunLoopTimer> {
         if let found = timerBuckets.first(where: { $0.isFor(base, modes) }) { return found }
         let states = modes.map(makeMode)
-        let bucket = TimerBucket<RunLoopTimer>(base: base, modes: modes, counters: states.map(\.counter))
+        let bucket = TimerBucket<RunLoopTimer>(
+            number: BucketNumber(index: timerBuckets.count), base: base, modes: modes, counters: states.map(\.counter))
         timerBuckets.append(bucket)
+        bucketReferences.append(.passUnretained(bucket))
         for state in states { state.timerBuckets.append(bucket) }
         if modes.count == 1, base == .monotonic { states[0].soleBucket = .passUnretained(bucket) }
         return bucket
@@ -110,7 +118,7 @@ extension Engine {
         // SAFETY: LoopCore.reschedule is called by items only.
         switch unsafeDowncast(item, to: RunLoopItem.self).byKind {
         case .timer(let timer):
-            guard let bucket = timer.bucket?.takeUnretainedValue(), !timer.isFiring else { return change() }
+            guard let bucket = bucket(of: timer)?.takeUnretainedValue(), !timer.isFiring else { return change() }
             if timer.fire == bucket.queue.firstDate { firstTimerGoes(timer, bucket) }
             bucket.queue.remove(timer)
             change()
@@ -226,7 +234,7 @@ extension Engine {
     private func beginFiring(
         _ timer: RunLoopTimer, _ state: ModeState, _ collected: Int64
     ) -> (RunLoopTimer.Handler, Int64)? {
-        guard let bucket = timer.bucket, timer.isOwned(by: self), timer.isValid, !timer.isFiring,
+        guard timer.isOwned(by: self), let bucket = bucket(of: timer), timer.isValid, !timer.isFiring,
             // Most were due when they were collected and still are: then the clock need not be asked.
             (timer.base == .monotonic && timer.fire <= collected) || timer.fire <= kernel.now(timer.base),
             let handler = timer.handler
@@ -264,7 +272,7 @@ extension Engine {
                 after: date, interval: timer.intervalNanoseconds,
                 now: owner === self && timer.base == .monotonic ? monotonicNow() : owner.kernel.now(timer.base))
         }
-        guard let bucket = timer.bucket else { return }
+        guard let bucket = bucket(of: timer) else { return }
         // One that another thread is making invalid goes back too: that thread takes it out where it belongs.
         // SAFETY: the owner of a timer is an engine; no other class is given to claim.
         unsafeDowncast(owner, to: Engine.self).enqueue(timer, in: bucket.takeUnretainedValue())

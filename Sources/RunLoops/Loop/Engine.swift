@@ -16,6 +16,8 @@ package final class Engine: LoopCore, @unchecked Sendable {
     @exclusivity(unchecked) var commonItems = CommonItems()
     /// Never removed; empty ones are reused by mode and clock.
     @exclusivity(unchecked) var timerBuckets: [TimerBucket<RunLoopTimer>] = []
+    /// The same by number, not counted.
+    @exclusivity(unchecked) var bucketReferences: [Unmanaged<TimerBucket<RunLoopTimer>>] = []
     @exclusivity(unchecked) var timerSequence: UInt32 = 0
     /// The wake-up that was served last, by when it was called.
     @exclusivity(unchecked) var lastWakeUp = Int64.min

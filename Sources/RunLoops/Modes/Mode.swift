@@ -27,8 +27,8 @@ public struct RunLoopMode: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     /// The name.
     public var rawValue: String { Names.shared.name(of: number) }
 
-    /// Whether both have the same name.
     // By the numbers. Left to the compiler it would be the comparison of all raw-representable types: that of the strings.
+    /// Whether both have the same name.
     @inline(__always)
     public static func == (left: RunLoopMode, right: RunLoopMode) -> Bool { left.number == right.number }
 

@@ -16,19 +16,17 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, QueuedTimer, @unchecked 
     @exclusivity(unchecked) package internal(set) var fire: Int64
     /// Nanoseconds; bounded by half the interval.
     @exclusivity(unchecked) var toleranceNanoseconds: Int64
+    /// Nanoseconds between fires; 0 for a timer that fires once.
+    let intervalNanoseconds: Int64
+    @exclusivity(unchecked) var handler: Handler?
     @exclusivity(unchecked) package var slot: UInt32 = 0
-    /// Where the loop keeps the timer, if it is in any mode.
-    ///
-    /// Not counted: the loop keeps its buckets, and the timer keeps the loop.
-    @exclusivity(unchecked) var bucket: Unmanaged<TimerBucket<RunLoopTimer>>?
+    /// Where the loop keeps the timer, if it is in any mode: the number of a bucket.
+    @exclusivity(unchecked) var bucket: BucketNumber = .none
     /// Whether its callout is under way.
     ///
     /// The timer is in no heap then.
     @exclusivity(unchecked) var isFiring = false
     let base: RunLoopTimeBase
-    /// Nanoseconds between fires; 0 for a timer that fires once.
-    let intervalNanoseconds: Int64
-    @exclusivity(unchecked) var handler: Handler?
 
     /// A closure as a value like others: a bare one that goes through generic code is wrapped in a new one each time.
     struct Handler {
@@ -158,7 +156,7 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, QueuedTimer, @unchecked 
 
     /// The loop takes the timer out of its heaps, which go by the dates, before they change.
     private func reschedule(_ owner: LoopCore?, _ change: () -> Void) {
-        guard let owner, bucket != nil else { return change() }
+        guard let owner, bucket != .none else { return change() }
         owner.reschedule(self, change)
     }
 }
