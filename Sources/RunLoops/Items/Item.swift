@@ -74,11 +74,11 @@ enum ItemHome {
 /// The reference can be read without a lock, which is what makes "take the lock of the loop I am in" possible: it is
 /// kept until the item dies, so that a thread that has read it can always take that loop's lock and look again.
 public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
-    private let ownerReference = Atomic<UnsafeRawPointer?>(nil)
     /// Whether the item was in other loops before: those are kept in a table, since few are.
     ///
     /// Guarded by the present owner's lock.
     @exclusivity(unchecked) private var hasMoved = false
+    private let ownerReference = Atomic<UnsafeRawPointer?>(nil)
 
     deinit {
         if hasMoved { FormerOwners.shared.forget(self) }
