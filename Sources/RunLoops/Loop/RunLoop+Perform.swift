@@ -40,7 +40,8 @@ extension RunLoop {
         in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping () -> Void
     ) {
-        performLocally(in: [mode], wake: wake, fileID: fileID, line: line, body)
+        requireOwnThread()
+        post(mode, wake, fileID, line, body)
     }
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in one of `modes`.
@@ -50,10 +51,7 @@ extension RunLoop {
         in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping () -> Void
     ) {
-        require(
-            SystemCalls.threadID == engine.threadID,
-            "performLocally was called on thread \(SystemCalls.threadID) for the loop of thread \(engine.threadID): use perform with a @Sendable closure to reach another thread."
-        )
+        requireOwnThread()
         post(modes, wake, fileID, line, body)
     }
 
@@ -76,6 +74,13 @@ extension RunLoop {
         _ body: @escaping @MainActor () -> Void
     ) {
         main.perform(in: modes, wake: wake, fileID: fileID, line: line) { MainActor.assumeIsolated(body) }
+    }
+
+    private func requireOwnThread() {
+        require(
+            SystemCalls.threadID == engine.threadID,
+            "performLocally was called on thread \(SystemCalls.threadID) for the loop of thread \(engine.threadID): use perform with a @Sendable closure to reach another thread."
+        )
     }
 
     @inline(__always)
