@@ -113,7 +113,9 @@ int rl_epoll_wait_nanoseconds(int epoll, struct epoll_event *events, int capacit
 }
 
 int rl_epoll_wait_milliseconds(int epoll, struct epoll_event *events, int capacity, int timeout) {
-    return result(epoll_wait(epoll, events, capacity, timeout));
+    // Not by the C library's function, which is a cancellation point and pays for it each time: nobody cancels the thread of
+    // a loop in the middle of its own work.
+    return result(syscall(SYS_epoll_pwait, epoll, events, capacity, timeout, NULL, 0));
 }
 
 int rl_poll(int descriptor, short events) {

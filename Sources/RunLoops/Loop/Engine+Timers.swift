@@ -84,7 +84,7 @@ extension Engine {
         timerSequence &+= 1
         if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { lateTimerComes(timer, bucket) }
         bucket.queue.insert(timer, sequence: timerSequence)
-        if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] { kernel.wake() }
+        if let mode = sleepingMode.mode, bucket.contains(mode), timer.hard < sleepLimit[timer.base] { kernel.wake() }
     }
 
     /// A timer comes while a wake-up waits or has left its place in some mode: if it was due before and is the first, it

@@ -55,15 +55,15 @@ extension Engine {
     func sleep(_ run: Run) -> Cause {
         let state = run.state
         wakeWord.enter(.sleeping)
-        defer { lock.withLock { sleepingMode = nil } }
+        defer { sleepingMode.end() }
         while true {
             // From here on, who brings something earlier finds the mode and the limit and wakes the thread.
-            var (limit, isDue) = lock.withLock { () -> (WaitLimit, Bool) in
-                let limit = state.sleepLimit()
-                sleepingMode = state.mode
-                sleepLimit = limit
-                return (limit, state.hasTimers && dueSince(state, false) != nil)
-            }
+            lock.lock()
+            var limit = state.sleepLimit()
+            sleepingMode.begin(state.mode)
+            sleepLimit = limit
+            let isDue = state.hasTimers && dueSince(state, false) != nil
+            lock.unlock()
             limit.monotonic = min(limit.monotonic, run.limit)
             let isReady = isDue || wakeWord.wakeUp != nil || !state.ready.isEmpty
             look(run, waiting: !isReady, until: limit)

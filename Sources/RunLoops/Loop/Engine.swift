@@ -24,7 +24,7 @@ package final class Engine: LoopCore, @unchecked Sendable {
     /// Timers whose callouts are under way, innermost last.
     @exclusivity(unchecked) var firingTimers: [RunLoopTimer] = []
     /// The mode the thread sleeps in, while it does, and until when: who brings something earlier has to wake it.
-    @exclusivity(unchecked) var sleepingMode: RunLoopMode?
+    let sleepingMode = SleepingMode()
     @exclusivity(unchecked) var sleepLimit = WaitLimit.forever
     /// The innermost run's mode.
     @exclusivity(unchecked) var current: ModeState?

@@ -148,3 +148,22 @@ struct ReadyPorts {
         return events[served - 1]
     }
 }
+
+/// The mode that a thread sleeps in.
+///
+/// Set with the loop's lock held, together with the limit of the sleep, and taken back without it: who finds the mode a moment
+/// too long wakes a thread that is awake, which costs nothing.
+struct SleepingMode: ~Copyable {
+    /// The mode's number plus one; 0 while the thread does not sleep.
+    private let word = Atomic<UInt32>(0)
+
+    func begin(_ mode: RunLoopMode) { word.store(mode.number + 1, ordering: .relaxed) }
+    func end() { word.store(0, ordering: .relaxed) }
+
+    /// The mode, if the thread sleeps.
+    @inline(__always)
+    var mode: RunLoopMode? {
+        let word = word.load(ordering: .relaxed)
+        return word == 0 ? nil : RunLoopMode(number: word - 1)
+    }
+}
