@@ -133,6 +133,29 @@ import Testing
         #expect(calls.count == 2)
     }
 
+    @Test @MainActor func `A closure of the main actor goes to the main loop, from any thread`() throws {
+        var said = 0
+        let pipe = Pipe()
+        let (here, _) = try Socket.pair()
+        let mode: RunLoop.Mode = "a mode of this test"
+        let sources = [
+            DescriptorSource.mainActor(pipe.reading) { _, _ in said += 1 },
+            try SignalSource.mainActor(SIGURG) { _, _ in said += 1 },
+            try ChildSource.mainActor(getpid(), reaps: false) { _, _ in said += 1 },
+            try FileWatch.mainActor(["/"]) { _, _ in said += 1 },
+            try SocketListener.mainActor(on: .loopback()) { _, _ in said += 1 },
+            try SocketConnector.mainActor(to: .loopback(port: 1)) { _, _ in said += 1 },
+            SocketStream.mainActor(here) { _, _ in said += 1 },
+        ]
+        for source in sources {
+            try RunLoop.main.add(source, in: mode)
+            #expect(RunLoop.main.contains(source, in: mode))
+            source.cancel()
+            #expect(!RunLoop.main.contains(source, in: mode))
+        }
+        #expect(said == 0)
+    }
+
     // MARK: The worst
 
     @Test func `A source whose number is another file's falls silent and leaves the new one alone`() throws {

@@ -133,6 +133,10 @@ import Testing
         try withLoop { loop in
             let total = isFull ? 256 << 20 : 2 << 20
             let (here, there) = try connectedByTCP(loop)
+            // Little room in the kernel, so that the buffer is needed.
+            var room: CInt = 32_768
+            setsockopt(here.descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<CInt>.size))
+            setsockopt(there.descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<CInt>.size))
             let sent = Box(0)
             let received = Box(0)
             let drains = Box(0)

@@ -65,14 +65,6 @@ import Testing
         expectText(result, "was the result of open or socket checked?")
     }
 
-    // MARK: The main actor
-
-    @Test func `The main actor's closures run on the main loop`() async {
-        await #expect(processExitsWith: .success) {
-            try await runOnMainLoop()
-        }
-    }
-
     // MARK: Descriptors
 
     @Test func `A listener that is out of descriptors says so, pauses, and goes on when told`() async {
@@ -92,16 +84,19 @@ import Testing
                         listener.cancel()
                     }
                 }
-                let connector = try SocketConnector(to: listener.address) { _, _ in
-                    // The connection is in the backlog; now there is no descriptor left for it.
-                    while true {
-                        let number = open("/dev/null", O_RDONLY | O_CLOEXEC)
-                        if number < 0 { break }
-                        hoard.value.append(number)
-                    }
-                    add(listener, to: loop)
+                add(listener, to: loop)
+                let client = Box<Socket?>(nil)
+                let connector = try SocketConnector(to: listener.address) { _, outcome in
+                    client.value = try? outcome.get()
                 }
-                add(connector, to: loop)
+                add(connector, to: loop, in: "connecting")
+                #expect(loop.runPlenty("connecting") == .finished)
+                // The connection is in the backlog; now there is no descriptor left for it.
+                while true {
+                    let number = open("/dev/null", O_RDONLY | O_CLOEXEC)
+                    if number < 0 { break }
+                    hoard.value.append(number)
+                }
                 #expect(loop.runPlenty() == .finished)
                 #expect(said.value == [EMFILE, 0])
             }
@@ -140,27 +135,6 @@ import Testing
             }
         }
     }
-}
-
-@MainActor
-private func runOnMainLoop() throws {
-    var said: [String] = []
-    let pipe = Pipe()
-    let (here, there) = try Socket.pair()
-    try RunLoop.main.add(
-        DescriptorSource.mainActor(pipe.reading) { source, _ in
-            said.append("descriptor")
-            source.cancel()
-        }, in: .common)
-    try RunLoop.main.add(
-        SocketStream.mainActor(here) { stream, _ in
-            said.append("stream")
-            stream.cancel()
-        }, in: .common)
-    pipe.send()
-    _ = write(there.descriptor, "x", 1)
-    RunLoop.main.run(mode: .default, for: .milliseconds(50))
-    #expect(said.sorted() == ["descriptor", "stream"])
 }
 
 /// One of each kind, cancelled or left to the end of the loop.
