@@ -234,8 +234,8 @@ import Testing
                 add(source, to: loop)
                 open.withLock { $0 = source }
                 next.signal()
-                #expect(loop.runPlenty() == .finished)
-                #expect(source.isCancelled)
+                // In small steps: whether a run has begun when its last source goes is a matter of chance.
+                while !source.isCancelled { loop.run(mode: .default, for: .milliseconds(1)) }
             }
         }
         other.join()

@@ -12,10 +12,10 @@ import Testing
         var sent: [UInt8] = []
         var next: UInt8 = 0
         for round in 0..<200 {
-            buffer.append((0..<(round % 7)).map { _ in
-                defer { next &+= 1 }
-                return next
-            })
+            for _ in 0..<(round % 7) {
+                buffer.append([next])
+                next &+= 1
+            }
             buffer.take { bytes in
                 let count = min(bytes.count, round % 5)
                 sent += bytes[..<count]
@@ -66,7 +66,8 @@ import Testing
     @Test func `Any bytes can be read as records`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
-            let bytes = (0..<Int.random(in: 0...200, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let count = Int.random(in: 0...200, using: &random)
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             let records = bytes.withUnsafeBytes { InotifyRecord.parse($0) }
             #expect(records.count <= bytes.count / 16)
         }

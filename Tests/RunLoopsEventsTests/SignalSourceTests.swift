@@ -23,7 +23,8 @@ import Testing
         }
     }
 
-    @Test func `Queued signals are told one by one with their values`() throws {
+    // The thread sanitizer holds signals back, and keeps one of a kind.
+    @Test(.disabled(if: isThreadSanitized)) func `Queued signals are told one by one with their values`() throws {
         try withLoop { loop in
             let values = Box<[CInt]>([])
             let signal = __libc_current_sigrtmin() + 1
@@ -139,7 +140,7 @@ import Testing
 
     @Test func `In a storm from four threads every signal is counted`() throws {
         let signal = __libc_current_sigrtmin() + 5
-        let each = isFull ? 250_000 : 10_000
+        let each = isFull ? 250_000 : 5000
         try withLoop { loop in
             let counted = Box(0)
             let calls = Box(0)
@@ -164,7 +165,7 @@ import Testing
         let isOver = Locked(false)
         let threads = (0..<2).map { _ in LoopThread { while !isOver.withLock({ $0 }) { raise(signal) } } }
         try withLoop { loop in
-            for _ in 0..<(isFull ? 5000 : 200) {
+            for _ in 0..<(isFull ? 1000 : 100) {
                 let sources = try (0..<3).map { _ in try SignalSource(signal) { source, _ in source.cancel() } }
                 for source in sources { add(source, to: loop) }
                 #expect(loop.runPlenty() == .finished)

@@ -26,7 +26,8 @@ import Testing
 
     // MARK: Listening and connecting
 
-    @Test(arguments: ["tcp", "unix", "abstract"]) func `Who connects is accepted, and both can speak`(kind: String) throws {
+    @Test(arguments: ["tcp", "unix", "abstract"])
+    func `Who connects is accepted, and both can speak`(kind: String) throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let address =
@@ -71,7 +72,8 @@ import Testing
             }
             add(connector, to: loop)
             #expect(loop.runPlenty() == .finished)
-            #expect(said.value.filter { $0.hasPrefix("client") } == ["client: olleh", "client: ended", "client: closed"])
+            let client = said.value.filter { $0.hasPrefix("client") }
+            #expect(client == ["client: olleh", "client: ended", "client: closed"])
             #expect(said.value.filter { $0.hasPrefix("server") } == ["server: closed"])
             if kind == "unix" { #expect(access(directory.path("socket"), F_OK) != 0) }
         }
@@ -131,12 +133,11 @@ import Testing
 
     @Test func `Megabytes arrive whole and in order, with the buffer held small`() throws {
         try withLoop { loop in
-            let total = isFull ? 256 << 20 : 2 << 20
-            let (here, there) = try connectedByTCP(loop)
+            let total = isFull ? 32 << 20 : 2 << 20
+            let (here, there) = try Socket.pair()
             // Little room in the kernel, so that the buffer is needed.
             var room: CInt = 32_768
             setsockopt(here.descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<CInt>.size))
-            setsockopt(there.descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<CInt>.size))
             let sent = Box(0)
             let received = Box(0)
             let drains = Box(0)
@@ -182,7 +183,7 @@ import Testing
             let (here, there) = try Socket.pair()
             let total = 1 << 20
             let received = Box(0)
-            let writer = SocketStream(here) { _, event in #expect(event == .drained || event == .ended || event == .closed) }
+            let writer = SocketStream(here) { _, event in #expect([.drained, .ended, .closed].contains(event)) }
             let reader = SocketStream(there) { stream, event in
                 if case .received(let bytes) = event { received.value += bytes.count }
                 if event == .ended { stream.finish() }

@@ -66,18 +66,18 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
 
     /// Takes the source out of its loop, for good, and releases its closure and what it holds of the system's.
     ///
-    /// Legal everywhere, also inside the source's own callout, which ends normally. A second call does nothing. A loop
-    /// that sleeps is woken by another thread's call, since it may have nothing left to wait for.
+    /// Legal everywhere, also inside the source's own callout, which ends normally. A second call does nothing. As
+    /// with all that is in a loop, a run that sleeps does not end because another thread takes its last source away.
     /// Corresponds to `CFRunLoopSourceInvalidate`.
     /// Thread safety: any thread; a callout under way on the loop's thread is not waited for.
     public final func cancel() {
         // Locals, so that nothing is released under the lock.
-        var (file, loop): (Descriptor?, RunLoop?)
+        var file: Descriptor?
         var (port, standIn): (RunLoop.PortSource?, RunLoop.Source?)
         lock.withLock {
-            (file, loop, port, standIn) = (self.file, self.loop, self.port, self.standIn)
+            (file, port, standIn) = (self.file, self.port, self.standIn)
             self.file = nil
-            self.loop = nil
+            loop = nil
             modes = []
         }
         guard file != nil else { return }
@@ -86,7 +86,6 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
         standIn?.invalidate()
         giveUp()
         withExtendedLifetime(file) {}
-        if let loop, loop.engine.threadID != SystemCalls.threadID { loop.wakeUp() }
     }
 
     /// Kind, label and state in one line.
@@ -95,7 +94,15 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
         return "<\(type(of: self)) \(label)>{\(state)}"
     }
 
-    /// The descriptor, held open as long as the result lives; `nil` once the source is cancelled.
+    /// What `body` returns, for which the descriptor stays open whoever cancels meanwhile; `nil` once the source is
+    /// cancelled.
+    final func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result? {
+        guard let file = lock.withLock({ file }) else { return nil }
+        defer { withExtendedLifetime(file) {} }
+        return body(file.number)
+    }
+
+    /// The descriptor itself, for who keeps it.
     final var descriptor: Descriptor? { lock.withLock { file } }
 
     // MARK: Places

@@ -89,14 +89,12 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     ///
     /// Thread safety: any thread.
     public func send(_ signal: CInt) throws(RunLoop.SystemCallError) {
-        guard let file = descriptor else { throw RunLoop.SystemCallError(call: "pidfd_send_signal", code: ESRCH) }
-        try check("pidfd_send_signal", rl_pidfd_signal(file.number, signal))
+        try check("pidfd_send_signal", withDescriptor { rl_pidfd_signal($0, signal) } ?? -ESRCH)
     }
 
     override func ready(_ events: Events) {
-        guard let file = descriptor else { return }
         var end = rl_child_exit()
-        let result = rl_pidfd_wait(file.number, reaps, &end)
+        guard let result = withDescriptor({ rl_pidfd_wait($0, reaps, &end) }) else { return }
         // 0 is not to be expected of a readable pidfd; if it happens, the kernel will say so again.
         if result == 0 { return }
         let exit = result > 0 ? Exit(process, end) : Exit(process: process, status: .unknown, usage: nil)

@@ -115,10 +115,12 @@ public final class DescriptorSource: EventSource, @unchecked Sendable {
     }
 
     private func call(_ events: Events) {
-        // Not withLock: a closure that goes through a generic function is wrapped in a new one, at an allocation each.
-        state.lock()
-        let handler = self.handler
-        state.unlock()
-        handler?(self, events)
+        withDescriptor { _ in
+            // Not withLock: a closure that goes through a generic function is wrapped in a new one, at an allocation each.
+            state.lock()
+            let handler = self.handler
+            state.unlock()
+            handler?(self, events)
+        }
     }
 }

@@ -65,7 +65,8 @@ struct WatchTree {
         while let node = waiting.popLast() {
             // Watched first, listed then: what comes in between is told twice by the kernel, and once to the user.
             for entry in entries(ofDirectory: node.path) {
-                if telling { tellFound(FileWatch.File(path: node.path(of: entry.name), isDirectory: entry.isDirectory)) }
+                let path = node.path(of: entry.name)
+                if telling { tellFound(FileWatch.File(path: path, isDirectory: entry.isDirectory)) }
                 if entry.isDirectory, let child = watch(entry.name, in: node) { waiting.append(child) }
             }
         }

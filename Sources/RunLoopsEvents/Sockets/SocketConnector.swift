@@ -83,11 +83,12 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     }
 
     override func ready(_ events: Events) {
-        guard let file = descriptor else { return }
         if let refusal { return finish(.failure(refusal)) }
-        let error = rl_socket_take_error(file.number)
-        finish(
-            error == 0 ? .success(Socket(file)) : .failure(RunLoop.SystemCallError(call: "connect", code: error)))
+        guard let file = descriptor else { return }
+        // Keeps the descriptor open, as the stream will.
+        let socket = Socket(file)
+        let error = withExtendedLifetime(socket) { rl_socket_take_error(socket.descriptor) }
+        finish(error == 0 ? .success(socket) : .failure(RunLoop.SystemCallError(call: "connect", code: error)))
     }
 
     override func refused(_ error: RunLoop.SystemCallError) { finish(.failure(error)) }

@@ -100,8 +100,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     public func resume() { watched = .readable }
 
     override func ready(_ events: Events) {
-        guard let file = descriptor else { return }
-        let result = rl_socket_accept(file.number)
+        guard let result = withDescriptor({ rl_socket_accept($0) }) else { return }
         if result >= 0 { return call(.accepted(Socket(Descriptor(result)))) }
         switch -result {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM:

@@ -104,15 +104,15 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// Complexity: O(n) in the bytes; one system call if nothing waited to be sent.
     @discardableResult
     public func write(_ bytes: some Sequence<UInt8>) -> Bool {
-        state.withLock {
-            guard let file = descriptor, flow.isUsable else { return false }
+        let hasRoom = change { number in
+            guard flow.isUsable else { return false }
             require(
                 !flow.isFinishing,
                 "\(self) was written to after finish(): what is to be sent has to be written before.")
-            flow.write(bytes, to: file.number)
-            watched = flow.interest
+            flow.write(bytes, to: number)
             return flow.hasRoom
         }
+        return hasRoom ?? false
     }
 
     /// Ends what this side sends, once all that was written has gone; the other side is told, and may go on sending.
@@ -120,10 +120,8 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// A second call does nothing. To end at once, and what is read as well, cancel.
     /// Corresponds to `shutdown(2)` with `SHUT_WR`.
     public func finish() {
-        state.withLock {
-            guard let file = descriptor, flow.isUsable, !flow.isFinishing else { return }
-            flow.finish(file.number)
-            watched = flow.interest
+        change { number in
+            if flow.isUsable, !flow.isFinishing { flow.finish(number) }
         }
     }
 
@@ -138,10 +136,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     public var isReadingPaused: Bool {
         get { state.withLock { flow.isPaused } }
         set {
-            state.withLock {
-                flow.isPaused = newValue
-                watched = flow.interest
-            }
+            change { _ in flow.isPaused = newValue }
         }
     }
 
@@ -151,13 +146,13 @@ public final class SocketStream: EventSource, @unchecked Sendable {
         // The system calls are made under the lock, the callouts are not; each may end the stream.
         var input: Event?
         if !events.isDisjoint(with: [.readable, .hangUp, .error]) {
-            input = step { flow, number in flow.read(number) }
+            input = change { flow.read($0) } ?? nil
         }
         if let input { call(input) }
         // While there is something to read, a break waits: what the other side has sent before is not lost.
         if case .received = input, state.withLock({ flow.failure != nil }) { return }
-        if let event = step({ flow, number in flow.send(number) }) { call(event) }
-        if let last = step({ flow, _ in flow.takeEnd() }) { end(with: last) }
+        if let event = change({ flow.send($0) }) ?? nil { call(event) }
+        if let last = change({ _ in flow.takeEnd() }) ?? nil { end(with: last) }
     }
 
     override func refused(_ error: RunLoop.SystemCallError) { end(with: .failed(error)) }
@@ -173,12 +168,14 @@ public final class SocketStream: EventSource, @unchecked Sendable {
         withExtendedLifetime(released) {}
     }
 
-    private func step(_ body: (inout StreamFlow, CInt) -> Event?) -> Event? {
+    /// Changes the flow, and has the descriptor watched for what it then needs; `nil` once the stream is cancelled.
+    @discardableResult
+    private func change<Result>(_ body: (CInt) -> Result) -> Result? {
         state.withLock {
-            guard let file = descriptor else { return nil }
-            let event = body(&flow, file.number)
-            watched = flow.interest
-            return event
+            withDescriptor { number in
+                defer { watched = flow.interest }
+                return body(number)
+            }
         }
     }
 

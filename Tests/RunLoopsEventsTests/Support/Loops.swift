@@ -9,6 +9,9 @@ let plenty = Duration.seconds(30)
 /// Counts are small by default, and those asked for when the environment says so.
 let isFull = getenv("RUNLOOPS_FULL") != nil
 
+/// Whether the tests were built with the thread sanitizer, as the runtime in the process tells.
+let isThreadSanitized = dlsym(nil, "__tsan_init") != nil
+
 extension RunLoop {
     /// Runs until it is stopped, or has nothing left, or plenty of time has gone by.
     func runPlenty(_ mode: Mode = .default) -> RunResult { run(mode: mode, for: plenty) }
