@@ -148,7 +148,7 @@ import Testing
                     let count = min(total - sent.value, 1 + (sent.value % 50_000))
                     let start = sent.value
                     sent.value += count
-                    hasRoom = stream.write((start..<start + count).lazy.map { pattern($0) })
+                    hasRoom = stream.write(pattern(start, count))
                     most.value = max(most.value, stream.unsentCount)
                 }
                 if sent.value == total { stream.finish() }
@@ -162,7 +162,7 @@ import Testing
             add(
                 SocketStream(there) { stream, event in
                     if case .received(let bytes) = event {
-                        let isRight = bytes.indices.allSatisfy { bytes[$0] == pattern(received.value + $0) }
+                        let isRight = bytes[...] == pattern(received.value, bytes.count)
                         #expect(isRight)
                         received.value += bytes.count
                     } else if event == .ended {
@@ -382,5 +382,15 @@ import Testing
     }
 }
 
-/// A byte for each place of a long message, which shows a byte that is lost or moved.
-private func pattern(_ place: Int) -> UInt8 { UInt8(truncatingIfNeeded: place &* 31 &+ place >> 8) }
+/// Bytes of a long message from a place on, which show one that is lost or moved.
+private func pattern(_ place: Int, _ count: Int) -> ArraySlice<UInt8> {
+    let start = place % patternPeriod
+    return patternBytes[start..<start + count]
+}
+
+/// A prime, longer than any portion.
+private let patternPeriod = 65_537
+private let patternBytes = (0..<2 * patternPeriod).map { place in
+    let place = place % patternPeriod
+    return UInt8(truncatingIfNeeded: place &* 31 &+ place >> 8)
+}
