@@ -4,7 +4,7 @@ import Glibc
 import RunLoops
 import RunLoopsEvents
 
-// snippet.SHOWN
+// snippet.CODE
 var process: pid_t = 0
 var arguments = [strdup("sh"), strdup("-c"), strdup("exit 7"), nil]
 posix_spawn(&process, "/bin/sh", nil, nil, &arguments, nil)

@@ -4,7 +4,7 @@ import Glibc
 import RunLoops
 import RunLoopsEvents
 
-// snippet.SHOWN
+// snippet.CODE
 let input = DescriptorSource(STDIN_FILENO) { source, _ in
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = read(source.number, &bytes, bytes.count)

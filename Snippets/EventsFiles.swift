@@ -8,7 +8,7 @@ import RunLoopsEvents
 var template = Array("/tmp/events-files-XXXXXX".utf8CString)
 let directory = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
 // snippet.show
-// snippet.SHOWN
+// snippet.CODE
 let watch = try FileWatch([directory], recursive: true) { _, events in
     for event in events {
         switch event {

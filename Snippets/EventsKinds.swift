@@ -10,7 +10,7 @@ final class Screen {
     var text = ""
 }
 
-// snippet.SHOWN
+// snippet.CODE
 let screen = Screen()
 // The main actor's state: made anywhere, added from anywhere, to the main loop.
 let resized = try SignalSource.mainActor(SIGWINCH) { source, _ in

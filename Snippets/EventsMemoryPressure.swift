@@ -4,7 +4,7 @@ import Glibc
 import RunLoops
 import RunLoopsEvents
 
-// snippet.SHOWN
+// snippet.CODE
 // A quarter of a second within two in which some task has waited for memory.
 let threshold = "some 250000 2000000"
 let pressure = open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)

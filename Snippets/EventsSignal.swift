@@ -4,7 +4,7 @@ import Glibc
 import RunLoops
 import RunLoopsEvents
 
-// snippet.SHOWN
+// snippet.CODE
 for number in [SIGINT, SIGTERM] {
     let source = try SignalSource(number) { _, delivery in
         let sender = delivery.sender.map { "process \($0.process)" } ?? "the keyboard"

@@ -2,7 +2,7 @@
 
 import RunLoops
 
-// snippet.SHOWN
+// snippet.CODE
 let date = RunLoop.Instant.now(.realtime).advanced(by: .milliseconds(100))
 let alarm = RunLoop.Timer(.at(date)) { _ in
     print("the wall clock says so")
