@@ -165,7 +165,7 @@ import Testing
         let isOver = Locked(false)
         let threads = (0..<2).map { _ in LoopThread { while !isOver.withLock({ $0 }) { raise(signal) } } }
         try withLoop { loop in
-            for _ in 0..<(isFull ? 500 : 50) {
+            for _ in 0..<(isFull ? 500 : 20) {
                 let sources = try (0..<3).map { _ in try SignalSource(signal) { source, _ in source.cancel() } }
                 for source in sources { add(source, to: loop) }
                 #expect(loop.runPlenty() == .finished)
