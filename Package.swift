@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .library(name: "RunLoops", targets: ["RunLoops"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
+        .library(name: "RunLoopsEvents", targets: ["RunLoopsEvents"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     dependencies: [
@@ -33,6 +34,8 @@ let package = Package(
         .target(name: "RunLoops", dependencies: ["CLinuxKernel"], swiftSettings: strict),
         // Manual kernel and clock, trace recorder.
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: strict),
+        // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
+        .target(name: "RunLoopsEvents", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(name: "runloop", dependencies: ["RunLoops"], swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
@@ -51,6 +54,10 @@ let package = Package(
         .target(name: "AllocationCounting", path: "Tests/AllocationCounting"),
         .testTarget(
             name: "RunLoopsTests", dependencies: ["RunLoops", "RunLoopsTesting", "AllocationCounting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RunLoopsEventsTests",
+            dependencies: ["RunLoops", "RunLoopsEvents", "RunLoopsTesting", "CLinuxKernel"],
             swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),

@@ -1,0 +1,16 @@
+// Lines of standard input, until its end.
+
+import Glibc
+import RunLoops
+import RunLoopsEvents
+
+// snippet.CODE
+let input = DescriptorSource(STDIN_FILENO) { source, _ in
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = read(source.number, &bytes, bytes.count)
+    if count <= 0 { return RunLoop.current.stop() }
+    print("read \(count) bytes")
+}
+try RunLoop.current.add(input, in: .default)
+RunLoop.current.run()
+// snippet.end

@@ -1,0 +1,30 @@
+// The three kinds of closures, for event sources as for all that is added to a loop.
+
+import Dispatch
+import Glibc
+import RunLoops
+import RunLoopsEvents
+
+@MainActor
+final class Screen {
+    var text = ""
+}
+
+// snippet.CODE
+let screen = Screen()
+// The main actor's state: made anywhere, added from anywhere, to the main loop.
+let resized = try SignalSource.mainActor(SIGWINCH) { source, _ in
+    screen.text = "drawn anew"
+    source.cancel()
+}
+try RunLoop.main.add(resized, in: .common)
+
+// Any loop, and any thread may cancel it.
+let hangUp = try SignalSource.sendable(SIGHUP) { _, _ in print("reading the settings again") }
+try RunLoop.main.add(hangUp, in: .common)
+DispatchQueue.global().async { hangUp.cancel() }
+// snippet.end
+
+kill(getpid(), SIGWINCH)
+RunLoop.main.run(mode: .default, for: .milliseconds(50))
+print(screen.text)

@@ -1,0 +1,18 @@
+// Told when the machine is short of memory.
+
+import Glibc
+import RunLoops
+import RunLoopsEvents
+
+// snippet.CODE
+// A quarter of a second within two in which some task has waited for memory.
+let threshold = "some 250000 2000000"
+let pressure = open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)
+guard pressure >= 0, write(pressure, threshold, threshold.utf8.count + 1) > 0 else {
+    print("this kernel does not tell, or not this user")
+    exit(0)
+}
+let source = DescriptorSource(pressure, for: .priority, closes: true) { _, _ in print("memory is short") }
+try RunLoop.main.add(source, in: .common)
+// snippet.end
+RunLoop.main.run(mode: .default, for: .milliseconds(50))

@@ -1,0 +1,255 @@
+#define _GNU_SOURCE
+#include "CLinuxEvents.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#define RL_P_PIDFD 3
+
+static inline int result(long value) { return value < 0 ? -errno : (int)value; }
+
+// Files
+
+int rl_read(int descriptor, void *bytes, size_t capacity) {
+    ssize_t got;
+    do got = read(descriptor, bytes, capacity);
+    while (got < 0 && errno == EINTR);
+    return result(got);
+}
+
+int rl_write(int descriptor, const void *bytes, size_t count) {
+    ssize_t put;
+    do put = write(descriptor, bytes, count);
+    while (put < 0 && errno == EINTR);
+    return result(put);
+}
+
+int rl_pipe(int *ends) { return result(pipe2(ends, O_NONBLOCK | O_CLOEXEC)); }
+
+int rl_bytes_waiting(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, FIONREAD, &count) < 0 ? -errno : count;
+}
+
+int rl_wait_readable(int descriptor, int milliseconds) {
+    struct pollfd one = {.fd = descriptor, .events = POLLIN};
+    return result(poll(&one, 1, milliseconds));
+}
+
+int rl_socket_file(const char *path, uint64_t *number, uint64_t *device) {
+    struct stat status;
+    if (lstat(path, &status) < 0) return -errno;
+    if (!S_ISSOCK(status.st_mode)) return -ENOTSOCK;
+    *number = status.st_ino;
+    *device = status.st_dev;
+    return 0;
+}
+
+int rl_unlink(const char *path) { return result(unlink(path)); }
+
+// Directories
+
+void *rl_directory_open(const char *path) {
+    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) return NULL;
+    DIR *directory = fdopendir(descriptor);
+    if (directory == NULL) close(descriptor);
+    return directory;
+}
+
+int rl_directory_next(void *directory, char *name, bool *is_directory) {
+    struct dirent *entry;
+    do entry = readdir(directory);
+    while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    if (entry == NULL) return 0;
+    memcpy(name, entry->d_name, strlen(entry->d_name) + 1);
+    *is_directory = entry->d_type == DT_DIR;
+    if (entry->d_type == DT_UNKNOWN) {
+        // Some file systems leave it open.
+        struct stat status;
+        *is_directory = fstatat(dirfd(directory), name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+    }
+    return 1;
+}
+
+void rl_directory_close(void *directory) { closedir(directory); }
+
+// Child processes
+
+int rl_pidfd_open(int32_t process) {
+    // Closed on exec without being asked to.
+    return result(syscall(SYS_pidfd_open, process, 0));
+}
+
+int rl_pidfd_signal(int descriptor, int signal) {
+    return result(syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0));
+}
+
+static int64_t microseconds(struct timeval time) { return (int64_t)time.tv_sec * 1000000 + time.tv_usec; }
+
+int rl_pidfd_wait(int descriptor, bool reaps, rl_child_exit *end) {
+    siginfo_t info = {0};
+    struct rusage usage = {0};
+    int options = WEXITED | WNOHANG | (reaps ? 0 : WNOWAIT);
+    // By number: the C library's function has no place for the usage.
+    if (syscall(SYS_waitid, RL_P_PIDFD, descriptor, &info, options, &usage) < 0) return -errno;
+    if (info.si_pid == 0) return 0;
+    end->code = info.si_code;
+    end->status = info.si_status;
+    end->user_microseconds = microseconds(usage.ru_utime);
+    end->system_microseconds = microseconds(usage.ru_stime);
+    end->most_resident_kilobytes = usage.ru_maxrss;
+    end->minor_faults = usage.ru_minflt;
+    end->major_faults = usage.ru_majflt;
+    end->voluntary_switches = usage.ru_nvcsw;
+    end->involuntary_switches = usage.ru_nivcsw;
+    return 1;
+}
+
+// Watched directories
+
+int rl_inotify_create(void) { return result(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)); }
+int rl_inotify_add(int descriptor, const char *path, uint32_t mask) {
+    return result(inotify_add_watch(descriptor, path, mask));
+}
+int rl_inotify_remove(int descriptor, int watch) { return result(inotify_rm_watch(descriptor, watch)); }
+
+// Addresses
+
+_Static_assert(sizeof(struct sockaddr_storage) == RL_ADDRESS_ROOM, "every address fits");
+
+int rl_address_unix(void *storage, const char *path, size_t length) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    // A path needs a zero at its end; an abstract name, which begins with one, does not.
+    if (length == 0 || length >= sizeof address.sun_path) return -ENAMETOOLONG;
+    memcpy(address.sun_path, path, length);
+    memcpy(storage, &address, sizeof address);
+    return (int)(offsetof(struct sockaddr_un, sun_path) + length + (path[0] != 0));
+}
+
+int rl_address_internet(void *storage, const char *host, uint16_t port) {
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
+    if (inet_pton(AF_INET, host, &four.sin_addr) == 1) {
+        memcpy(storage, &four, sizeof four);
+        return sizeof four;
+    }
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    if (inet_pton(AF_INET6, host, &six.sin6_addr) != 1) return -EINVAL;
+    memcpy(storage, &six, sizeof six);
+    return sizeof six;
+}
+
+int rl_address_family(const void *address) {
+    sa_family_t family;
+    memcpy(&family, address, sizeof family);
+    return family;
+}
+
+int rl_address_port(const void *address) {
+    // The port is at the same place in both.
+    in_port_t port;
+    memcpy(&port, (const char *)address + offsetof(struct sockaddr_in, sin_port), sizeof port);
+    return ntohs(port);
+}
+
+int rl_address_text(const void *storage, uint32_t length, char *text, size_t capacity) {
+    const char *bytes = storage;
+    switch (rl_address_family(storage)) {
+    case AF_INET:
+        inet_ntop(AF_INET, bytes + offsetof(struct sockaddr_in, sin_addr), text, capacity);
+        break;
+    case AF_INET6:
+        inet_ntop(AF_INET6, bytes + offsetof(struct sockaddr_in6, sin6_addr), text, capacity);
+        break;
+    default: {
+        size_t start = offsetof(struct sockaddr_un, sun_path);
+        size_t count = length > start ? length - start : 0;
+        if (count >= capacity) count = capacity - 1;
+        memcpy(text, bytes + start, count);
+        text[count] = 0;
+        // An abstract name is written with an @, as the tools of Linux do.
+        if (count > 0 && text[0] == 0) text[0] = '@';
+    }
+    }
+    return 0;
+}
+
+// Sockets
+
+int rl_socket_create(int family) { return result(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
+
+int rl_socket_pair(int *ends) {
+    return result(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
+}
+
+int rl_socket_listen(int descriptor, const void *address, uint32_t length, int backlog) {
+    const int on = 1;
+    // A port whose last connections are still fading away can be listened on again. Means nothing to a Unix socket.
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(descriptor, address, length) < 0) return -errno;
+    return result(listen(descriptor, backlog));
+}
+
+int rl_socket_connect(int descriptor, const void *address, uint32_t length) {
+    // EINTR: the connection goes on to be made, as with EINPROGRESS.
+    if (connect(descriptor, address, length) < 0) return errno == EINTR ? -EINPROGRESS : -errno;
+    return 0;
+}
+
+int rl_socket_accept(int descriptor) {
+    int accepted;
+    do accepted = accept4(descriptor, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    while (accepted < 0 && errno == EINTR);
+    return result(accepted);
+}
+
+int rl_socket_take_error(int descriptor) {
+    int error = 0;
+    socklen_t size = sizeof error;
+    return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? errno : error;
+}
+
+int rl_socket_send(int descriptor, const void *bytes, size_t count) {
+    ssize_t sent;
+    do sent = send(descriptor, bytes, count, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return result(sent);
+}
+
+int rl_socket_finish(int descriptor) { return result(shutdown(descriptor, SHUT_WR)); }
+
+int rl_socket_address(int descriptor, bool peer, void *storage) {
+    socklen_t length = RL_ADDRESS_ROOM;
+    memset(storage, 0, RL_ADDRESS_ROOM);
+    int done = peer ? getpeername(descriptor, storage, &length) : getsockname(descriptor, storage, &length);
+    if (done < 0) return -errno;
+    return (int)(length > RL_ADDRESS_ROOM ? RL_ADDRESS_ROOM : length);
+}
+
+int rl_make_nonblocking(int descriptor) {
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0) return -errno;
+    return result(fcntl(descriptor, F_SETFD, FD_CLOEXEC));
+}

@@ -1,0 +1,172 @@
+#define _GNU_SOURCE
+#include "CLinuxSignals.h"
+#include "CLinuxKernel.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SIGNALS 65
+
+// A cell belongs to the handler that has taken its number from `head` until `turn` says that it is written, and to the
+// taker from then until `turn` gives it back for the next round.
+typedef struct {
+    _Atomic uint32_t turn;
+    rl_signal_record record;
+} cell;
+
+struct rl_signal_sink {
+    int signal;
+    int descriptor;
+    _Atomic(rl_signal_sink *) next;
+    _Atomic uint32_t head;
+    // The taker's.
+    uint32_t tail;
+    rl_signal_record last;
+    _Atomic uint64_t missed;
+    cell cells[RL_SIGNAL_ROOM];
+};
+
+static _Atomic(rl_signal_sink *) sinks[SIGNALS];
+static struct sigaction before[SIGNALS];
+// The process that installed handlers: a child after fork has the parent's eventfds, and leaves them alone.
+static int32_t owner_forks;
+
+// Handlers under way, counted under the parity of `phase` that they found. See wait_for_handlers.
+static _Atomic uint32_t phase;
+static _Atomic uint32_t under_way[2];
+
+static void put(rl_signal_sink *sink, const rl_signal_record *record) {
+    uint32_t place = atomic_load_explicit(&sink->head, memory_order_relaxed);
+    for (;;) {
+        cell *cell = &sink->cells[place % RL_SIGNAL_ROOM];
+        int32_t distance = (int32_t)(atomic_load_explicit(&cell->turn, memory_order_acquire) - place);
+        if (distance == 0) {
+            if (!atomic_compare_exchange_weak_explicit(&sink->head, &place, place + 1, memory_order_relaxed,
+                                                       memory_order_relaxed))
+                continue;
+            cell->record = *record;
+            // release: pairs with the taker's acquire, who then sees the whole record.
+            atomic_store_explicit(&cell->turn, place + 1, memory_order_release);
+            return;
+        }
+        if (distance < 0) {
+            atomic_fetch_add_explicit(&sink->missed, 1, memory_order_relaxed);
+            return;
+        }
+        place = atomic_load_explicit(&sink->head, memory_order_relaxed);
+    }
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context) {
+    (void)context;
+    if (rl_fork_count() != owner_forks) return;
+    // The interrupted code may be about to read it.
+    int saved = errno;
+    int code = info->si_code;
+    bool has_sender = code == SI_USER || code == SI_QUEUE || code == SI_TKILL || signal == SIGCHLD;
+    rl_signal_record record = {
+        .code = code,
+        .sender = has_sender ? info->si_pid : 0,
+        .user = has_sender ? info->si_uid : 0,
+        .value = code == SI_QUEUE ? info->si_value.sival_int : 0,
+    };
+    // Sequentially consistent, both here and in wait_for_handlers: who unlinks a sink and then finds the count zero knows
+    // that a handler that begins later does not find the sink.
+    uint32_t parity = atomic_load(&phase) & 1;
+    atomic_fetch_add(&under_way[parity], 1);
+    for (rl_signal_sink *sink = atomic_load(&sinks[signal]); sink != NULL; sink = atomic_load(&sink->next)) {
+        put(sink, &record);
+        // The only failure is a counter that is full, and then the descriptor is readable.
+        rl_eventfd_write(sink->descriptor);
+    }
+    atomic_fetch_sub(&under_way[parity], 1);
+    errno = saved;
+}
+
+// Waits until no handler is under way that may have seen what was unlinked before the call. New handlers count under the
+// other parity, so that a storm of signals does not keep this waiting; twice, for a handler that had read the phase and
+// not yet counted itself. Handlers take microseconds and are not interrupted by other signals.
+static void wait_for_handlers(void) {
+    for (int round = 0; round < 2; round++) {
+        uint32_t parity = atomic_fetch_add(&phase, 1) & 1;
+        while (atomic_load(&under_way[parity]) != 0) sched_yield();
+    }
+}
+
+static int install(int signal) {
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    sigfillset(&action.sa_mask);
+    owner_forks = rl_fork_count();
+    return sigaction(signal, &action, &before[signal]) < 0 ? -errno : 0;
+}
+
+static void restore(int signal) {
+    struct sigaction present;
+    if (sigaction(signal, NULL, &present) < 0) return;
+    if ((present.sa_flags & SA_SIGINFO) && present.sa_sigaction == on_signal) sigaction(signal, &before[signal], NULL);
+}
+
+int rl_signal_attach(int signal, int descriptor, rl_signal_sink **result) {
+    if (signal < 1 || signal >= SIGNALS) return -EINVAL;
+    rl_signal_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL) return -ENOMEM;
+    sink->signal = signal;
+    sink->descriptor = descriptor;
+    for (uint32_t place = 0; place < RL_SIGNAL_ROOM; place++) atomic_init(&sink->cells[place].turn, place);
+    rl_signal_sink *first = atomic_load(&sinks[signal]);
+    atomic_init(&sink->next, first);
+    // Before the handler is there: the first signal must not find an empty list.
+    atomic_store(&sinks[signal], sink);
+    int error = first == NULL ? install(signal) : 0;
+    if (error < 0) {
+        atomic_store(&sinks[signal], NULL);
+        free(sink);
+        return error;
+    }
+    *result = sink;
+    return 0;
+}
+
+void rl_signal_detach(rl_signal_sink *sink) {
+    int signal = sink->signal;
+    _Atomic(rl_signal_sink *) *link = &sinks[signal];
+    // Before the list is empty: a signal does what it did before, or reaches the sink.
+    if (atomic_load(link) == sink && atomic_load(&sink->next) == NULL) restore(signal);
+    while (atomic_load(link) != sink) link = &atomic_load(link)->next;
+    atomic_store(link, atomic_load(&sink->next));
+    wait_for_handlers();
+    free(sink);
+}
+
+static bool is_written(rl_signal_sink *sink) {
+    uint32_t turn = atomic_load_explicit(&sink->cells[sink->tail % RL_SIGNAL_ROOM].turn, memory_order_acquire);
+    return turn == sink->tail + 1;
+}
+
+bool rl_signal_waits(rl_signal_sink *sink) {
+    return is_written(sink) || atomic_load_explicit(&sink->missed, memory_order_relaxed) != 0;
+}
+
+bool rl_signal_take(rl_signal_sink *sink, rl_signal_record *record) {
+    bool is_there = is_written(sink);
+    uint64_t missed = atomic_exchange_explicit(&sink->missed, 0, memory_order_relaxed);
+    if (is_there) {
+        cell *cell = &sink->cells[sink->tail % RL_SIGNAL_ROOM];
+        sink->last = cell->record;
+        // release: the next handler that gets the cell writes after this read.
+        atomic_store_explicit(&cell->turn, sink->tail + RL_SIGNAL_ROOM, memory_order_release);
+        sink->tail++;
+    } else if (missed > 0) {
+        // Counted when the ring was full, and seen only after it was emptied: told as more of the last.
+        missed--;
+    } else {
+        return false;
+    }
+    *record = sink->last;
+    record->missed = missed;
+    return true;
+}

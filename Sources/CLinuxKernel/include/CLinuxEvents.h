@@ -1,0 +1,79 @@
+// What event sources ask of the system: files, child processes, watched directories, sockets.
+//
+// As in CLinuxKernel.h a failure is returned as a negative errno.
+
+#ifndef CLINUXEVENTS_H
+#define CLINUXEVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Files. A read that a signal interrupts is made again.
+int rl_read(int descriptor, void *bytes, size_t capacity);
+int rl_write(int descriptor, const void *bytes, size_t count);
+// The reading end and the writing end, non-blocking and closed on exec.
+int rl_pipe(int *ends);
+// How many bytes wait to be read.
+int rl_bytes_waiting(int descriptor);
+// Waits until there is something to read: 1, or 0 when the time is over.
+int rl_wait_readable(int descriptor, int milliseconds);
+// The number and the device of the file at a path that is a socket.
+int rl_socket_file(const char *path, uint64_t *number, uint64_t *device);
+int rl_unlink(const char *path);
+
+// Directories, entry by entry, without the two that every one has. 1: there was an entry; 0: there are no more.
+#define RL_NAME_ROOM 256
+void *rl_directory_open(const char *path);
+int rl_directory_next(void *directory, char *name, bool *is_directory);
+void rl_directory_close(void *directory);
+
+// Child processes.
+typedef struct {
+    // CLD_EXITED, CLD_KILLED or CLD_DUMPED, and the exit code or the signal.
+    int32_t code;
+    int32_t status;
+    int64_t user_microseconds;
+    int64_t system_microseconds;
+    int64_t most_resident_kilobytes;
+    int64_t minor_faults;
+    int64_t major_faults;
+    int64_t voluntary_switches;
+    int64_t involuntary_switches;
+} rl_child_exit;
+
+int rl_pidfd_open(int32_t process);
+int rl_pidfd_signal(int descriptor, int signal);
+// 1: it has ended; 0: it has not. -ECHILD for what is not a child, or was reaped by others.
+int rl_pidfd_wait(int descriptor, bool reaps, rl_child_exit *end);
+
+// Watched directories.
+int rl_inotify_create(void);
+int rl_inotify_add(int descriptor, const char *path, uint32_t mask);
+int rl_inotify_remove(int descriptor, int watch);
+
+// Socket addresses, in 128 bytes; the functions that make one return its length.
+#define RL_ADDRESS_ROOM 128
+int rl_address_unix(void *address, const char *path, size_t length);
+int rl_address_internet(void *address, const char *host, uint16_t port);
+int rl_address_family(const void *address);
+int rl_address_port(const void *address);
+// As text, with a zero at the end; the path of a Unix socket.
+int rl_address_text(const void *address, uint32_t length, char *text, size_t capacity);
+
+// Stream sockets, non-blocking and closed on exec.
+int rl_socket_create(int family);
+int rl_socket_pair(int *ends);
+int rl_socket_listen(int descriptor, const void *address, uint32_t length, int backlog);
+int rl_socket_connect(int descriptor, const void *address, uint32_t length);
+int rl_socket_accept(int descriptor);
+// The error that waits on the socket, which is taken, as a positive number; 0 for none.
+int rl_socket_take_error(int descriptor);
+// Without SIGPIPE.
+int rl_socket_send(int descriptor, const void *bytes, size_t count);
+int rl_socket_finish(int descriptor);
+// The length of the socket's own or its peer's address.
+int rl_socket_address(int descriptor, bool peer, void *address);
+int rl_make_nonblocking(int descriptor);
+
+#endif

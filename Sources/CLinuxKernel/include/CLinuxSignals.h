@@ -1,0 +1,38 @@
+// Signals, taken by a handler and handed to whoever waits for them on a descriptor.
+//
+// A handler may interrupt any code at any point, so it can neither take a lock nor allocate nor run Swift. It puts what
+// the kernel said into a ring of fixed size, one for each sink of the signal, and writes to the sink's eventfd.
+
+#ifndef CLINUXSIGNALS_H
+#define CLINUXSIGNALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// What the kernel says of one signal. `sender` is 0 where no process sent it. `missed` counts the signals
+// beside this one that found the ring full.
+typedef struct {
+    int32_t code;
+    int32_t sender;
+    uint32_t user;
+    int32_t value;
+    uint64_t missed;
+} rl_signal_record;
+
+typedef struct rl_signal_sink rl_signal_sink;
+
+// How many signals a sink keeps with all that is known of them.
+#define RL_SIGNAL_ROOM 64
+
+// Starts to collect `signal` for a sink that writes to the eventfd `descriptor`; the first sink of a signal installs the
+// handler. 0 or a negative errno. Not async-signal-safe; attaching and detaching need a lock of the caller's around them.
+int rl_signal_attach(int signal, int descriptor, rl_signal_sink **sink);
+// Ends it and frees the sink; the last sink of a signal restores what was there before the first, unless somebody else
+// has installed another handler meanwhile. No handler touches the sink or its descriptor when this returns.
+void rl_signal_detach(rl_signal_sink *sink);
+// Takes the oldest record. One thread at a time.
+bool rl_signal_take(rl_signal_sink *sink, rl_signal_record *record);
+// Whether there is a record to take.
+bool rl_signal_waits(rl_signal_sink *sink);
+
+#endif

@@ -1,0 +1,28 @@
+public import RunLoops
+
+extension RunLoop {
+    /// Adds an event source to `mode`, or to all common modes and those that will be marked later.
+    ///
+    /// A source is in one loop at most, in any number of its modes. A cancelled one is passed over; adding twice is once.
+    ///
+    /// - Throws: what the system refused: `EBADF` for a descriptor that is not open, `EMFILE`, `ENFILE`, `ENOMEM` and
+    ///   `ENOSPC` when it is out of something.
+    ///
+    /// Precondition: the source's closure may run on this loop's thread, and the source is in no other loop.
+    /// Corresponds to `CFRunLoopAddSource`.
+    /// Thread safety: any thread. Complexity: O(1) and one system call.
+    public func add(_ source: EventSource, in mode: Mode) throws(SystemCallError) { try source.add(to: self, in: mode) }
+
+    /// Takes an event source out of `mode`, or, if it was added to common, out of all common modes.
+    ///
+    /// It stays as it is and can be added again, to this loop or to another.
+    /// Corresponds to `CFRunLoopRemoveSource`.
+    /// Thread safety: any thread.
+    public func remove(_ source: EventSource, from mode: Mode) { source.remove(from: self, in: mode) }
+
+    /// Whether `source` is in `mode`, or, for `.common`, was added to common.
+    ///
+    /// Corresponds to `CFRunLoopContainsSource`.
+    /// Thread safety: any thread.
+    public func contains(_ source: EventSource, in mode: Mode) -> Bool { source.isIn(self, mode) }
+}

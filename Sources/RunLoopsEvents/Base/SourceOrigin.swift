@@ -1,0 +1,39 @@
+internal import RunLoops
+
+/// Where a source was made, what it is called, and where its closure may run.
+struct SourceOrigin: Sendable {
+    let label: String?
+    let fileID: StaticString
+    let line: UInt
+    /// The one thread whose loop may take the source, by the kernel's number; 0 for any.
+    let home: Int32
+
+    /// For a closure that may use the state of the thread that makes it.
+    static func here(_ label: String?, _ fileID: StaticString, _ line: UInt) -> SourceOrigin {
+        SourceOrigin(label: label, fileID: fileID, line: line, home: SystemCalls.threadID)
+    }
+
+    /// For a closure that may run on any thread.
+    static func anywhere(_ label: String?, _ fileID: StaticString, _ line: UInt) -> SourceOrigin {
+        SourceOrigin(label: label, fileID: fileID, line: line, home: 0)
+    }
+
+    /// For a closure of the main actor.
+    static func mainThread(_ label: String?, _ fileID: StaticString, _ line: UInt) -> SourceOrigin {
+        SourceOrigin(label: label, fileID: fileID, line: line, home: SystemCalls.mainThreadID)
+    }
+
+    var name: String { label ?? "\(fileID):\(line)" }
+
+    /// Traps if a closure that may hold state of one thread is about to go to another's loop.
+    func requireHome(_ loop: RunLoop, of source: EventSource) {
+        let thread = loop.engine.threadID
+        require(
+            home == 0 || home == thread,
+            """
+            \(source) was made for the run loop of thread \(home) and cannot be added to that of thread \(thread), \
+            because its closure may use that thread's state. Make it with .sendable(…) if its closure may run on any \
+            thread, or add it on the thread it belongs to.
+            """)
+    }
+}

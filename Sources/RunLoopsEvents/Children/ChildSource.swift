@@ -1,0 +1,118 @@
+internal import CLinuxKernel
+internal import Glibc
+public import RunLoops
+
+/// Calls a closure on a loop's thread when a process has ended, once.
+///
+/// Waits for a descriptor of that one process (a pidfd), and for nothing else: the children of other code are not reaped,
+/// `SIGCHLD` is left alone, and a number that is given to another process is no danger. A child is reaped when its end
+/// is told, unless the source is made to leave that to others, who may be told first. The source is cancelled before its
+/// callout.
+///
+/// A source that is cancelled before, or whose loop does not run, reaps nothing: waiting for the child is then left to
+/// whoever started it.
+///
+/// Corresponds to a process source of Dispatch, which Linux does not have. Needs Linux 5.4.
+///
+/// Thread safety: all members may be used by any thread.
+public final class ChildSource: EventSource, @unchecked Sendable {
+    /// Called with the source and how the process ended.
+    typealias Handler = (ChildSource, Exit) -> Void
+
+    /// The number of the process.
+    public let process: CInt
+    private let reaps: Bool
+    private let state = Lock()
+    // Guarded by `state`.
+    @exclusivity(unchecked) private var handler: Handler?
+
+    /// A source whose closure runs on the thread that makes it, and may use that thread's state.
+    ///
+    /// - Parameters:
+    ///   - process: The number of the process: a child that nobody has waited for yet, ended or not. Any other process will
+    ///     do, but how it ends stays unknown.
+    ///   - reaps: Whether the source takes the child's status from the kernel. `false` for children that other code waits
+    ///     for, such as swift-subprocess: if it is faster, the status is unknown.
+    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+    ///   - fileID: Where it was made.
+    ///   - line: Where it was made.
+    ///   - handler: Called with the source and how the process ended.
+    /// - Throws: `ESRCH` if there is no such process, `EINVAL` for a number that cannot be one, `ENOSYS` before Linux 5.3,
+    ///   `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
+    ///
+    /// Adding it to the loop of another thread traps.
+    public convenience init(
+        _ process: CInt, reaps: Bool = true, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping (ChildSource, Exit) -> Void
+    ) throws(RunLoop.SystemCallError) {
+        try self.init(process, reaps, .here(label, fileID, line), handler)
+    }
+
+    /// A source whose closure may run on any thread: it can be added to any loop.
+    ///
+    /// The parameters are those of ``init(_:reaps:label:fileID:line:handler:)``.
+    public static func sendable(
+        _ process: CInt, reaps: Bool = true, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @Sendable (ChildSource, Exit) -> Void
+    ) throws(RunLoop.SystemCallError) -> ChildSource {
+        try ChildSource(process, reaps, .anywhere(label, fileID, line), handler)
+    }
+
+    /// A source whose closure runs on the main actor: it can be added to the main loop, from any thread.
+    ///
+    /// The parameters are those of ``init(_:reaps:label:fileID:line:handler:)``.
+    public static func mainActor(
+        _ process: CInt, reaps: Bool = true, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @MainActor (ChildSource, Exit) -> Void
+    ) throws(RunLoop.SystemCallError) -> ChildSource {
+        try ChildSource(process, reaps, .mainThread(label, fileID, line)) { source, exit in
+            MainActor.assumeIsolated { handler(source, exit) }
+        }
+    }
+
+    private init(
+        _ process: CInt, _ reaps: Bool, _ origin: SourceOrigin, _ handler: @escaping Handler
+    ) throws(RunLoop.SystemCallError) {
+        let file = Descriptor(try check("pidfd_open", rl_pidfd_open(process)))
+        self.process = process
+        self.reaps = reaps
+        self.handler = handler
+        super.init(file, for: .readable, origin)
+    }
+
+    /// Sends the process a signal.
+    ///
+    /// It reaches this process or none: never another that has got its number since.
+    ///
+    /// - Throws: `ESRCH` if the process has ended and was waited for, or the source is cancelled; `EPERM` if it may not be
+    ///   sent signals; `EINVAL` if there is no such signal.
+    ///
+    /// Thread safety: any thread.
+    public func send(_ signal: CInt) throws(RunLoop.SystemCallError) {
+        try check("pidfd_send_signal", withDescriptor { rl_pidfd_signal($0, signal) } ?? -ESRCH)
+    }
+
+    override func ready(_ events: Events) {
+        var end = rl_child_exit()
+        guard let result = withDescriptor({ rl_pidfd_wait($0, reaps, &end) }) else { return }
+        // 0 is not to be expected of a readable pidfd; if it happens, the kernel will say so again.
+        if result == 0 { return }
+        let exit = result > 0 ? Exit(process, end) : Exit(process: process, status: .unknown, usage: nil)
+        state.lock()
+        let handler = self.handler
+        state.unlock()
+        // Before the callout: a run nested in it must not be told again.
+        cancel()
+        handler?(self, exit)
+    }
+
+    override func refused(_ error: RunLoop.SystemCallError) {}
+
+    override func giveUp() {
+        let released = state.withLock { () -> Handler? in
+            defer { handler = nil }
+            return handler
+        }
+        withExtendedLifetime(released) {}
+    }
+}

@@ -1,0 +1,149 @@
+internal import CLinuxKernel
+internal import Glibc
+public import RunLoops
+
+/// Calls a closure on a loop's thread with what happens to files and directories.
+///
+/// A path that is a directory is watched with its entries; with all directories below it if the watch is recursive, also
+/// those that are made later. What is in a new directory before it can be watched is told as created, once. The two
+/// halves of a move within what is watched are told as one. Links below a watched directory are not followed.
+///
+/// A watch has a descriptor of the kernel (inotify), of which a user has 128 by default, and one watch for each path and
+/// directory, of which there are many thousands: for many paths make one watch, not many.
+///
+/// Corresponds to `FSEvents` of Apple's platforms, file by file and without a history.
+///
+/// Thread safety: all members may be used by any thread.
+public final class FileWatch: EventSource, @unchecked Sendable {
+    /// Called with the watch and what happened, in order; never with nothing.
+    typealias Handler = (FileWatch, [Event]) -> Void
+
+    private let state = Lock()
+    // Guarded by `state`.
+    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private var tree: WatchTree
+
+    /// A watch whose closure runs on the thread that makes it, and may use that thread's state.
+    ///
+    /// Changes are collected from now on, also before the watch is added to a loop.
+    ///
+    /// - Parameters:
+    ///   - paths: What to watch. To follow a file that is replaced by another, watch the directory that it is in.
+    ///   - changes: What to be told of.
+    ///   - recursive: Whether directories in directories are watched.
+    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+    ///   - fileID: Where it was made.
+    ///   - line: Where it was made.
+    ///   - handler: Called with the watch and what happened since the last time, in order.
+    /// - Throws: `EMFILE` if the user or the process has too many descriptors; and for a path, what ``insert(_:)`` throws.
+    ///
+    /// Adding it to the loop of another thread traps.
+    /// Complexity: O(n) in the paths and, if recursive, in the files below them.
+    public convenience init(
+        _ paths: [String], for changes: Changes = .standard, recursive: Bool = false, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping (FileWatch, [Event]) -> Void
+    ) throws(RunLoop.SystemCallError) {
+        try self.init(paths, changes, recursive, .here(label, fileID, line), handler)
+    }
+
+    /// A watch whose closure may run on any thread: it can be added to any loop.
+    ///
+    /// The parameters are those of ``init(_:for:recursive:label:fileID:line:handler:)``.
+    public static func sendable(
+        _ paths: [String], for changes: Changes = .standard, recursive: Bool = false, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @Sendable (FileWatch, [Event]) -> Void
+    ) throws(RunLoop.SystemCallError) -> FileWatch {
+        try FileWatch(paths, changes, recursive, .anywhere(label, fileID, line), handler)
+    }
+
+    /// A watch whose closure runs on the main actor: it can be added to the main loop, from any thread.
+    ///
+    /// The parameters are those of ``init(_:for:recursive:label:fileID:line:handler:)``.
+    public static func mainActor(
+        _ paths: [String], for changes: Changes = .standard, recursive: Bool = false, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @MainActor (FileWatch, [Event]) -> Void
+    ) throws(RunLoop.SystemCallError) -> FileWatch {
+        try FileWatch(paths, changes, recursive, .mainThread(label, fileID, line)) { watch, events in
+            MainActor.assumeIsolated { handler(watch, events) }
+        }
+    }
+
+    private init(
+        _ paths: [String], _ changes: Changes, _ recursive: Bool, _ origin: SourceOrigin, _ handler: @escaping Handler
+    ) throws(RunLoop.SystemCallError) {
+        let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
+        var tree = WatchTree(file, isRecursive: recursive, changes: changes)
+        for path in paths { try tree.insert(path) }
+        self.tree = tree
+        self.handler = handler
+        super.init(file, for: .readable, origin)
+    }
+
+    // MARK: Paths
+
+    /// Watches another path as well; one that is watched already is passed over.
+    ///
+    /// - Throws: `ENOENT` if there is nothing at the path, `EACCES` if it may not be read, `EEXIST` if it is watched under
+    ///   another path, `ENOSPC` if the user's limit of watches (`max_user_watches`) is reached.
+    ///
+    /// Thread safety: any thread; waits while a change is being worked out.
+    public func insert(_ path: String) throws(RunLoop.SystemCallError) {
+        try state.withLock { () throws(RunLoop.SystemCallError) in
+            if !isCancelled { try tree.insert(path) }
+        }
+    }
+
+    /// Watches a path no longer; one that is not watched is passed over.
+    ///
+    /// Changes that have not been told are not told any more.
+    /// Thread safety: any thread; waits while a change is being worked out.
+    public func remove(_ path: String) { state.withLock { tree.remove(path) } }
+
+    /// The paths that are watched, those that have vanished left out, in alphabetical order.
+    public var paths: [String] { state.withLock { tree.paths } }
+
+    /// How many of the user's watches this one uses: one for each path, and each directory of a recursive watch.
+    public var watchCount: Int { state.withLock { tree.watchCount } }
+
+    // MARK: The loop's thread
+
+    override func ready(_ events: Events) {
+        guard let file = descriptor else { return }
+        let (handler, events) = state.withLock { () -> (Handler?, [Event]) in
+            let records = Self.read(file)
+            return (self.handler, records.isEmpty ? [] : tree.apply(records))
+        }
+        if !events.isEmpty { handler?(self, events) }
+    }
+
+    override func refused(_ error: RunLoop.SystemCallError) {}
+
+    override func giveUp() {
+        let released = state.withLock { () -> (Handler?, WatchTree) in
+            defer {
+                handler = nil
+                tree = WatchTree(Descriptor(-1, isOurs: false), isRecursive: false, changes: [])
+            }
+            return (handler, tree)
+        }
+        withExtendedLifetime(released) {}
+    }
+
+    /// What is there; and a little more, if it ends in the middle of a move.
+    ///
+    /// The kernel queues the halves of a move right after each other, but not in one step. Who reads in between waits a
+    /// millisecond for the other half: only a move out of what is watched takes that long.
+    private static func read(_ file: Descriptor) -> [InotifyRecord] {
+        let portion = 65536
+        return withUnsafeTemporaryAllocation(byteCount: portion, alignment: 16) { buffer in
+            var records: [InotifyRecord] = []
+            for _ in 0..<4 {
+                let count = rl_read(file.number, buffer.baseAddress, portion)
+                if count <= 0 { break }
+                records += InotifyRecord.parse(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)]))
+                if !MovePairs(records).isIncomplete || rl_wait_readable(file.number, 1) <= 0 { break }
+            }
+            return records
+        }
+    }
+}

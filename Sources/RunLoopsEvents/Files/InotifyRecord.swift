@@ -1,0 +1,60 @@
+internal import Glibc
+
+/// What the kernel says of one change.
+struct InotifyRecord: Equatable {
+    var watch: CInt
+    var mask: UInt32
+    /// The same for both halves of a move; 0 for all else.
+    var cookie: UInt32 = 0
+    var name = ""
+
+    func has(_ bits: CInt) -> Bool { mask & UInt32(bitPattern: bits) != 0 }
+
+    /// The records in what was read from the descriptor.
+    static func parse(_ bytes: UnsafeRawBufferPointer) -> [InotifyRecord] {
+        let headerSize = MemoryLayout<inotify_event>.size
+        var records: [InotifyRecord] = []
+        var start = 0
+        // The kernel gives whole records only.
+        while start + headerSize <= bytes.count {
+            let header = bytes.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
+            let end = min(bytes.count, start + headerSize + Int(header.len))
+            // The name is padded with zeroes.
+            let name = bytes[(start + headerSize)..<end].prefix { $0 != 0 }
+            records.append(
+                InotifyRecord(
+                    watch: header.wd, mask: header.mask, cookie: header.cookie,
+                    name: String(decoding: name, as: UTF8.self)))
+            start = end
+        }
+        return records
+    }
+}
+
+/// Both halves of moves, found in a row of records.
+struct MovePairs {
+    /// The second half of the move that has begun at a place.
+    private var seconds: [Int: Int] = [:]
+    private var paired: Set<Int> = []
+    /// Whether there is a first half without a second: it may still come.
+    private(set) var isIncomplete = false
+
+    init(_ records: [InotifyRecord]) {
+        var firsts: [UInt32: Int] = [:]
+        for (place, record) in records.enumerated() {
+            if record.has(IN_MOVED_FROM) {
+                firsts[record.cookie] = place
+            } else if record.has(IN_MOVED_TO), let first = firsts.removeValue(forKey: record.cookie) {
+                seconds[first] = place
+                paired.insert(place)
+            }
+        }
+        isIncomplete = !firsts.isEmpty
+    }
+
+    /// The place of the second half of the move that begins at `place`.
+    func second(of place: Int) -> Int? { seconds[place] }
+
+    /// Whether the record at `place` is the second half of a move that has been told with its first.
+    func isSecond(_ place: Int) -> Bool { paired.contains(place) }
+}

@@ -1,0 +1,102 @@
+internal import Glibc
+public import RunLoops
+
+/// Calls a closure on a loop's thread for each signal that the process gets.
+///
+/// While there is a source for a signal, the signal does nothing else: `SIGINT` does not end the process. When the last
+/// source of a signal goes, what was there before the first is restored. Several sources for one signal, on one loop or on
+/// loops of several threads, are each called. Signals are taken from whichever thread the kernel picks, whether it was
+/// made before or after the source; no thread has to block them.
+///
+/// The kernel tells about signals that were sent at the same time in no particular order, and merges equal standard ones
+/// that are pending. Up to 64 signals wait for a busy loop with all that is known of them; more are counted.
+///
+/// Corresponds to what a program on Apple's platforms does with a signal source of Dispatch.
+///
+/// Thread safety: all members may be used by any thread.
+public final class SignalSource: EventSource, @unchecked Sendable {
+    /// Called with the source and the signal.
+    typealias Handler = (SignalSource, Delivery) -> Void
+
+    /// The number of the signal.
+    public let signal: CInt
+    private let state = Lock()
+    // Guarded by `state`.
+    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private var sink: SignalSink?
+
+    /// A source whose closure runs on the thread that makes it, and may use that thread's state.
+    ///
+    /// Signals are collected from now on, also before the source is added to a loop.
+    ///
+    /// - Parameters:
+    ///   - signal: The number of the signal, such as `SIGTERM`.
+    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+    ///   - fileID: Where it was made.
+    ///   - line: Where it was made.
+    ///   - handler: Called with the source and the signal.
+    /// - Throws: `EINVAL` for a number that is no signal or cannot be caught (`SIGKILL`, `SIGSTOP`), `EMFILE`, `ENFILE` and
+    ///   `ENOMEM` when the system is out of something.
+    ///
+    /// Precondition: the signal is not one that a thread sends itself by a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`,
+    /// `SIGTRAP`): the thread would return to the fault, over and over.
+    /// Adding it to the loop of another thread traps.
+    /// Complexity: O(1).
+    public convenience init(
+        _ signal: CInt, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping (SignalSource, Delivery) -> Void
+    ) throws(RunLoop.SystemCallError) {
+        try self.init(signal, .here(label, fileID, line), handler)
+    }
+
+    /// A source whose closure may run on any thread: it can be added to any loop.
+    ///
+    /// The parameters are those of ``init(_:label:fileID:line:handler:)``.
+    public static func sendable(
+        _ signal: CInt, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @Sendable (SignalSource, Delivery) -> Void
+    ) throws(RunLoop.SystemCallError) -> SignalSource {
+        try SignalSource(signal, .anywhere(label, fileID, line), handler)
+    }
+
+    /// A source whose closure runs on the main actor: it can be added to the main loop, from any thread.
+    ///
+    /// The parameters are those of ``init(_:label:fileID:line:handler:)``.
+    public static func mainActor(
+        _ signal: CInt, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @MainActor (SignalSource, Delivery) -> Void
+    ) throws(RunLoop.SystemCallError) -> SignalSource {
+        try SignalSource(signal, .mainThread(label, fileID, line)) { source, delivery in
+            MainActor.assumeIsolated { handler(source, delivery) }
+        }
+    }
+
+    private init(
+        _ signal: CInt, _ origin: SourceOrigin, _ handler: @escaping Handler
+    ) throws(RunLoop.SystemCallError) {
+        require(
+            ![SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP].contains(signal),
+            "Signal \(signal) is a fault of the thread that gets it and cannot wait for a loop: use sigaction.")
+        let sink = try SignalSink(signal)
+        self.signal = signal
+        self.handler = handler
+        self.sink = sink
+        super.init(sink.file, for: .readable, origin)
+    }
+
+    override func ready(_ events: Events) {
+        // No reference to the sink is kept over the callout, so that a cancel inside it restores what was there before.
+        let (handler, record) = state.withLock { (self.handler, sink?.take()) }
+        if let handler, let record { handler(self, Delivery(signal, record)) }
+    }
+
+    override func refused(_ error: RunLoop.SystemCallError) {}
+
+    override func giveUp() {
+        let released = state.withLock { () -> (Handler?, SignalSink?) in
+            defer { (handler, sink) = (nil, nil) }
+            return (handler, sink)
+        }
+        withExtendedLifetime(released) {}
+    }
+}

@@ -1,0 +1,111 @@
+internal import CLinuxKernel
+internal import Glibc
+public import RunLoops
+
+/// Connects to an address, and calls a closure on a loop's thread with the socket or the reason why there is none, once.
+///
+/// The attempt begins when the connector is made; the result waits for the loop. The kernel gives up on a host that does not
+/// answer after about two minutes: for a limit of your own, cancel the connector from a timer. The source is cancelled
+/// before its callout.
+///
+/// Corresponds to `CFSocketConnectToAddress` with the connect callback.
+///
+/// Thread safety: all members may be used by any thread.
+public final class SocketConnector: EventSource, @unchecked Sendable {
+    /// The socket, or what the system refused.
+    public typealias Outcome = Result<Socket, RunLoop.SystemCallError>
+    /// Called with the connector and the result.
+    typealias Handler = (SocketConnector, Outcome) -> Void
+
+    /// Where it connects to.
+    public let address: SocketAddress
+    /// What `connect(2)` refused at once.
+    private let refusal: RunLoop.SystemCallError?
+    private let state = Lock()
+    // Guarded by `state`.
+    @exclusivity(unchecked) private var handler: Handler?
+
+    /// A connector whose closure runs on the thread that makes it, and may use that thread's state.
+    ///
+    /// - Parameters:
+    ///   - address: Where to connect to.
+    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+    ///   - fileID: Where it was made.
+    ///   - line: Where it was made.
+    ///   - handler: Called with the connector and the socket, or with what `connect(2)` refused: `ECONNREFUSED` if nobody
+    ///     listens, `ENOENT` if there is no such path, `ETIMEDOUT`, `EHOSTUNREACH`, `ENETUNREACH`; `EAGAIN` if the backlog
+    ///     of a Unix socket is full.
+    /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when the system is out of something.
+    ///
+    /// Adding it to the loop of another thread traps.
+    public convenience init(
+        to address: SocketAddress, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping (SocketConnector, Outcome) -> Void
+    ) throws(RunLoop.SystemCallError) {
+        try self.init(address, .here(label, fileID, line), handler)
+    }
+
+    /// A connector whose closure may run on any thread: it can be added to any loop.
+    ///
+    /// The parameters are those of ``init(to:label:fileID:line:handler:)``.
+    public static func sendable(
+        to address: SocketAddress, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @Sendable (SocketConnector, Outcome) -> Void
+    ) throws(RunLoop.SystemCallError) -> SocketConnector {
+        try SocketConnector(address, .anywhere(label, fileID, line), handler)
+    }
+
+    /// A connector whose closure runs on the main actor: it can be added to the main loop, from any thread.
+    ///
+    /// The parameters are those of ``init(to:label:fileID:line:handler:)``.
+    public static func mainActor(
+        to address: SocketAddress, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @MainActor (SocketConnector, Outcome) -> Void
+    ) throws(RunLoop.SystemCallError) -> SocketConnector {
+        try SocketConnector(address, .mainThread(label, fileID, line)) { connector, outcome in
+            MainActor.assumeIsolated { handler(connector, outcome) }
+        }
+    }
+
+    private init(
+        _ address: SocketAddress, _ origin: SourceOrigin, _ handler: @escaping Handler
+    ) throws(RunLoop.SystemCallError) {
+        let file = Descriptor(try check("socket", rl_socket_create(address.family)))
+        let result = address.bytes.withUnsafeBytes {
+            rl_socket_connect(file.number, $0.baseAddress, UInt32($0.count))
+        }
+        let isUnderWay = result == 0 || result == -EINPROGRESS
+        refusal = isUnderWay ? nil : RunLoop.SystemCallError(call: "connect", code: -result)
+        self.address = address
+        self.handler = handler
+        // Writable when it is connected or refused. A socket that was refused at once is ready as well: it is hung up.
+        super.init(file, for: .writable, origin)
+    }
+
+    override func ready(_ events: Events) {
+        if let refusal { return finish(.failure(refusal)) }
+        guard let file = descriptor else { return }
+        // Keeps the descriptor open, as the stream will.
+        let socket = Socket(file)
+        let error = withExtendedLifetime(socket) { rl_socket_take_error(socket.descriptor) }
+        finish(error == 0 ? .success(socket) : .failure(RunLoop.SystemCallError(call: "connect", code: error)))
+    }
+
+    override func refused(_ error: RunLoop.SystemCallError) { finish(.failure(error)) }
+
+    private func finish(_ outcome: Outcome) {
+        state.lock()
+        let handler = self.handler
+        state.unlock()
+        cancel()
+        handler?(self, outcome)
+    }
+
+    override func giveUp() {
+        let released = state.withLock { () -> Handler? in
+            defer { handler = nil }
+            return handler
+        }
+        withExtendedLifetime(released) {}
+    }
+}

@@ -1,0 +1,155 @@
+internal import CLinuxKernel
+internal import Glibc
+public import RunLoops
+
+/// Listens on an address, and calls a closure on a loop's thread with each connection that is made to it.
+///
+/// One connection is accepted a turn, so that a crowd at the door keeps nobody else waiting.
+///
+/// Corresponds to a `CFSocket` with the accept callback. A server under load belongs to SwiftNIO.
+///
+/// Thread safety: all members may be used by any thread.
+public final class SocketListener: EventSource, @unchecked Sendable {
+    /// What a listener tells.
+    public enum Event: Sendable {
+        /// Somebody has connected.
+        case accepted(Socket)
+        /// A connection that waits cannot be accepted, since the process or the system is out of descriptors or memory
+        /// (`EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM`).
+        ///
+        /// The listener pauses, as the connection stays where it is and would be offered again at once. Close something and
+        /// call ``SocketListener/resume()``.
+        case refused(RunLoop.SystemCallError)
+    }
+
+    /// Called with the listener and what happened.
+    typealias Handler = (SocketListener, Event) -> Void
+
+    /// The address that is listened on, with the port that the kernel has chosen.
+    public let address: SocketAddress
+    private let state = Lock()
+    // Guarded by `state`.
+    @exclusivity(unchecked) private var handler: Handler?
+
+    /// A listener whose closure runs on the thread that makes it, and may use that thread's state.
+    ///
+    /// - Parameters:
+    ///   - address: Where to listen. The file of a Unix socket is removed when the listener is cancelled or goes away.
+    ///   - backlog: How many connections may wait to be accepted; the kernel has a limit of its own (`somaxconn`).
+    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+    ///   - fileID: Where it was made.
+    ///   - line: Where it was made.
+    ///   - handler: Called with the listener and what happened.
+    /// - Throws: `EADDRINUSE` if somebody listens there, or a Unix socket's path exists; `EACCES`, `ENOENT`,
+    ///   `EADDRNOTAVAIL` and others of `bind(2)`; `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
+    ///
+    /// Adding it to the loop of another thread traps.
+    /// Corresponds to `CFSocketCreate` with `kCFSocketAcceptCallBack`, and `CFSocketSetAddress`.
+    public convenience init(
+        on address: SocketAddress, backlog: Int = 128, label: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, handler: @escaping (SocketListener, Event) -> Void
+    ) throws(RunLoop.SystemCallError) {
+        try self.init(address, backlog, .here(label, fileID, line), handler)
+    }
+
+    /// A listener whose closure may run on any thread: it can be added to any loop.
+    ///
+    /// The parameters are those of ``init(on:backlog:label:fileID:line:handler:)``.
+    public static func sendable(
+        on address: SocketAddress, backlog: Int = 128, label: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, handler: @escaping @Sendable (SocketListener, Event) -> Void
+    ) throws(RunLoop.SystemCallError) -> SocketListener {
+        try SocketListener(address, backlog, .anywhere(label, fileID, line), handler)
+    }
+
+    /// A listener whose closure runs on the main actor: it can be added to the main loop, from any thread.
+    ///
+    /// The parameters are those of ``init(on:backlog:label:fileID:line:handler:)``.
+    public static func mainActor(
+        on address: SocketAddress, backlog: Int = 128, label: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, handler: @escaping @MainActor (SocketListener, Event) -> Void
+    ) throws(RunLoop.SystemCallError) -> SocketListener {
+        try SocketListener(address, backlog, .mainThread(label, fileID, line)) { listener, event in
+            MainActor.assumeIsolated { handler(listener, event) }
+        }
+    }
+
+    private init(
+        _ address: SocketAddress, _ backlog: Int, _ origin: SourceOrigin, _ handler: @escaping Handler
+    ) throws(RunLoop.SystemCallError) {
+        let number = try check("socket", rl_socket_create(address.family))
+        let result = address.bytes.withUnsafeBytes {
+            rl_socket_listen(number, $0.baseAddress, UInt32($0.count), CInt(clamping: backlog))
+        }
+        if result < 0 { _ = rl_close(number) }
+        try check("bind", result)
+        let name = SocketFile(address)
+        let file = Descriptor(number) { name?.remove() }
+        self.address = try SocketAddress(of: number, peer: false)
+        self.handler = handler
+        super.init(file, for: .readable, origin)
+    }
+
+    /// Whether the listener waits for ``resume()``.
+    public var isPaused: Bool { watched.isEmpty }
+
+    /// Accepts no more connections for now; they wait in the backlog.
+    public func pause() { watched = [] }
+
+    /// Accepts connections again.
+    public func resume() { watched = .readable }
+
+    override func ready(_ events: Events) {
+        guard let result = withDescriptor({ rl_socket_accept($0) }) else { return }
+        if result >= 0 { return call(.accepted(Socket(Descriptor(result)))) }
+        switch -result {
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM:
+            refused(RunLoop.SystemCallError(call: "accept4", code: -result))
+        default:
+            // Who wanted to connect has gone, or others have taken the connection: EAGAIN, ECONNABORTED, and whatever the
+            // network had to say of a connection that never was (accept(2) asks for these to be treated like EAGAIN).
+            break
+        }
+    }
+
+    override func refused(_ error: RunLoop.SystemCallError) {
+        pause()
+        call(.refused(error))
+    }
+
+    override func giveUp() {
+        let released = state.withLock { () -> Handler? in
+            defer { handler = nil }
+            return handler
+        }
+        withExtendedLifetime(released) {}
+    }
+
+    private func call(_ event: Event) {
+        state.lock()
+        let handler = self.handler
+        state.unlock()
+        handler?(self, event)
+    }
+}
+
+/// The file of a Unix socket, which the kernel leaves behind.
+private struct SocketFile: Sendable {
+    private let path: String
+    private var number: UInt64 = 0
+    private var device: UInt64 = 0
+
+    init?(_ address: SocketAddress) {
+        guard let path = address.path else { return nil }
+        self.path = path
+        guard rl_socket_file(path, &number, &device) == 0 else { return nil }
+    }
+
+    /// Removes the file, if it is still the same.
+    func remove() {
+        var (present, place): (UInt64, UInt64) = (0, 0)
+        guard rl_socket_file(path, &present, &place) == 0, present == number, place == device else { return }
+        // It may not be ours to remove any more; there is nobody to tell.
+        _ = rl_unlink(path)
+    }
+}

@@ -1,0 +1,196 @@
+internal import Glibc
+public import RunLoops
+
+/// Bytes in and out of a connected socket: calls a closure on a loop's thread with what comes, and sends what it is given
+/// as fast as the other side takes it.
+///
+/// What cannot be sent at once is kept and sent when there is room. ``write(_:)`` says when too much is kept, and
+/// ``Event/drained`` when it has gone. In the other direction ``isReadingPaused`` holds off the sender. Each side ends what
+/// it sends by itself: the other's end is told with ``Event/ended``, one's own is ``finish()``; when both have, the stream
+/// is closed.
+///
+/// Corresponds to `CFSocket` and to a pair of `CFStream` with their callbacks. It serves a handful of connections well; a
+/// server under load belongs to SwiftNIO.
+///
+/// Thread safety: all members may be used by any thread. Bytes that several threads write are sent whole, call by call.
+public final class SocketStream: EventSource, @unchecked Sendable {
+    /// What a stream tells.
+    public enum Event: Hashable, Sendable {
+        /// Bytes have come: never none, at most 64 KiB at a time.
+        case received([UInt8])
+        /// The other side sends no more.
+        ///
+        /// It may still read: what is written goes on to be sent.
+        case ended
+        /// The output buffer was full and is empty: write on.
+        case drained
+        /// Both sides have sent all and said so.
+        ///
+        /// The last event; the stream is cancelled.
+        case closed
+        /// The connection is broken: `ECONNRESET` or `EPIPE` if the other side has gone in the middle, `ETIMEDOUT` and others
+        /// of `tcp(7)`.
+        ///
+        /// The last event; the stream is cancelled, and what was not sent is lost.
+        case failed(RunLoop.SystemCallError)
+    }
+
+    /// Called with the stream and what happened.
+    typealias Handler = (SocketStream, Event) -> Void
+
+    private let state = Lock()
+    // Guarded by `state`, which is taken before the lock of the base class.
+    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private var flow: StreamFlow
+
+    /// A stream whose closure runs on the thread that makes it, and may use that thread's state.
+    ///
+    /// - Parameters:
+    ///   - socket: The connected socket. Nobody else should read from it or write to it.
+    ///   - highWaterMark: How many bytes the output buffer holds before it counts as full.
+    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+    ///   - fileID: Where it was made.
+    ///   - line: Where it was made.
+    ///   - handler: Called with the stream and what happened.
+    ///
+    /// Adding it to the loop of another thread traps.
+    /// Corresponds to `CFStreamCreatePairWithSocket` and `CFReadStreamSetClient`.
+    public convenience init(
+        _ socket: Socket, highWaterMark: Int = 65536, label: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, handler: @escaping (SocketStream, Event) -> Void
+    ) {
+        self.init(socket, highWaterMark, .here(label, fileID, line), handler)
+    }
+
+    /// A stream whose closure may run on any thread: it can be added to any loop.
+    ///
+    /// The parameters are those of ``init(_:highWaterMark:label:fileID:line:handler:)``.
+    public static func sendable(
+        _ socket: Socket, highWaterMark: Int = 65536, label: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, handler: @escaping @Sendable (SocketStream, Event) -> Void
+    ) -> SocketStream {
+        SocketStream(socket, highWaterMark, .anywhere(label, fileID, line), handler)
+    }
+
+    /// A stream whose closure runs on the main actor: it can be added to the main loop, from any thread.
+    ///
+    /// The parameters are those of ``init(_:highWaterMark:label:fileID:line:handler:)``.
+    public static func mainActor(
+        _ socket: Socket, highWaterMark: Int = 65536, label: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, handler: @escaping @MainActor (SocketStream, Event) -> Void
+    ) -> SocketStream {
+        SocketStream(socket, highWaterMark, .mainThread(label, fileID, line)) { stream, event in
+            MainActor.assumeIsolated { handler(stream, event) }
+        }
+    }
+
+    private init(_ socket: Socket, _ highWaterMark: Int, _ origin: SourceOrigin, _ handler: @escaping Handler) {
+        self.handler = handler
+        flow = StreamFlow(highWaterMark: max(1, highWaterMark))
+        super.init(socket.file, for: .readable, origin)
+    }
+
+    // MARK: Output
+
+    /// Sends bytes, now or as soon as there is room.
+    ///
+    /// All of them are taken in any case. `false` says that the buffer is full: who goes on writing before
+    /// ``Event/drained`` makes it grow. On a stream that is broken or cancelled nothing is done.
+    ///
+    /// - Parameter bytes: What to send.
+    /// - Returns: Whether there is room for more.
+    ///
+    /// Precondition: ``finish()`` has not been called.
+    /// Complexity: O(n) in the bytes; one system call if nothing waited to be sent.
+    @discardableResult
+    public func write(_ bytes: some Sequence<UInt8>) -> Bool {
+        let hasRoom = change { number in
+            guard flow.isUsable else { return false }
+            require(
+                !flow.isFinishing,
+                "\(self) was written to after finish(): what is to be sent has to be written before.")
+            flow.write(bytes, to: number)
+            return flow.hasRoom
+        }
+        return hasRoom ?? false
+    }
+
+    /// Ends what this side sends, once all that was written has gone; the other side is told, and may go on sending.
+    ///
+    /// A second call does nothing. To end at once, and what is read as well, cancel.
+    /// Corresponds to `shutdown(2)` with `SHUT_WR`.
+    public func finish() {
+        change { number in
+            if flow.isUsable, !flow.isFinishing { flow.finish(number) }
+        }
+    }
+
+    /// How many bytes wait to be sent.
+    public var unsentCount: Int { state.withLock { flow.output.count } }
+
+    // MARK: Input
+
+    /// Whether what comes is left in the kernel, which holds off the sender when its room is used up.
+    ///
+    /// The end of the stream and a break are not told either while nothing is read and nothing waits to be sent.
+    public var isReadingPaused: Bool {
+        get { state.withLock { flow.isPaused } }
+        set {
+            change { _ in flow.isPaused = newValue }
+        }
+    }
+
+    // MARK: The loop's thread
+
+    override func ready(_ events: Events) {
+        // The system calls are made under the lock, the callouts are not; each may end the stream.
+        var input: Event?
+        if !events.isDisjoint(with: [.readable, .hangUp, .error]) {
+            input = change { flow.read($0) } ?? nil
+        }
+        if let input { call(input) }
+        // While there is something to read, a break waits: what the other side has sent before is not lost.
+        if case .received = input, state.withLock({ flow.failure != nil }) { return }
+        if let event = change({ flow.send($0) }) ?? nil { call(event) }
+        if let last = change({ _ in flow.takeEnd() }) ?? nil { end(with: last) }
+    }
+
+    override func refused(_ error: RunLoop.SystemCallError) { end(with: .failed(error)) }
+
+    override func giveUp() {
+        let released = state.withLock { () -> (Handler?, StreamFlow) in
+            defer {
+                handler = nil
+                flow = StreamFlow(highWaterMark: flow.output.highWaterMark)
+            }
+            return (handler, flow)
+        }
+        withExtendedLifetime(released) {}
+    }
+
+    /// Changes the flow, and has the descriptor watched for what it then needs; `nil` once the stream is cancelled.
+    @discardableResult
+    private func change<Result>(_ body: (CInt) -> Result) -> Result? {
+        state.withLock {
+            withDescriptor { number in
+                defer { watched = flow.interest }
+                return body(number)
+            }
+        }
+    }
+
+    private func end(with event: Event) {
+        state.lock()
+        let handler = self.handler
+        state.unlock()
+        cancel()
+        handler?(self, event)
+    }
+
+    private func call(_ event: Event) {
+        state.lock()
+        let handler = self.handler
+        state.unlock()
+        handler?(self, event)
+    }
+}

@@ -1,0 +1,317 @@
+import Glibc
+import RunLoops
+import RunLoopsEvents
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DescriptorSourceTests {
+    // MARK: Its life
+
+    @Test func `What is written is told until it is read, and the hang-up after it`() throws {
+        try withLoop { loop in
+            let pipe = Pipe()
+            let calls = Box<[RunLoopDescriptorEvents]>([])
+            add(
+                DescriptorSource(pipe.reading) { source, events in
+                    calls.value.append(events)
+                    if calls.value.count == 2 { #expect(readText(source.number) == "x") }
+                    if calls.value.count == 3 { source.cancel() }
+                    if calls.value.count == 2 { pipe.closeWriting() }
+                }, to: loop)
+            pipe.send()
+            #expect(loop.runPlenty() == .finished)
+            #expect(calls.value == [.readable, .readable, .hangUp])
+        }
+    }
+
+    @Test func `The interest is changed from inside the closure`() throws {
+        try withLoop { loop in
+            let (here, there) = try Socket.pair()
+            let calls = Box<[RunLoopDescriptorEvents]>([])
+            add(
+                DescriptorSource(here.descriptor, for: .writable) { source, events in
+                    calls.value.append(events)
+                    if events == .writable {
+                        source.events = .readable
+                        _ = write(there.descriptor, "y", 1)
+                    } else {
+                        source.cancel()
+                    }
+                }, to: loop)
+            #expect(loop.runPlenty() == .finished)
+            #expect(calls.value == [.writable, .readable])
+        }
+    }
+
+    @Test func `Urgent bytes are a priority`() throws {
+        try withLoop { loop in
+            let (here, there) = try connectedByTCP(loop)
+            _ = send(there.descriptor, "!", 1, CInt(MSG_OOB))
+            let told = Box<RunLoopDescriptorEvents>([])
+            add(
+                DescriptorSource(here.descriptor, for: .priority) { source, events in
+                    told.value = events
+                    source.cancel()
+                }, to: loop)
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value == .priority)
+        }
+    }
+
+    @Test func `A regular file is always ready`() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.write("file", "text")
+            let file = open(directory.path("file"), O_RDONLY | O_CLOEXEC)
+            let told = Box<RunLoopDescriptorEvents>([])
+            add(
+                DescriptorSource(file, for: [.readable, .writable], closes: true) { source, events in
+                    told.value = events
+                    #expect(readText(source.number) == "text")
+                    source.cancel()
+                }, to: loop)
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value == [.readable, .writable])
+        }
+    }
+
+    @Test func `One that does not repeat is called once for each time it is armed`() throws {
+        try withLoop { loop in
+            let pipe = Pipe()
+            let calls = Box(0)
+            let source = DescriptorSource(pipe.reading, repeats: false) { source, _ in
+                calls.value += 1
+                #expect(source.events == [])
+                if calls.value == 2 { source.events = .readable }
+            }
+            add(source, to: loop)
+            pipe.send()
+            #expect(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
+            #expect(calls.value == 1)
+            source.events = .readable
+            #expect(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
+            #expect(calls.value == 3)
+            #expect(loop.contains(source, in: .default))
+        }
+    }
+
+    @Test func `A source is told in its modes alone, and common ones are modes`() throws {
+        try withLoop { loop in
+            let pipe = Pipe()
+            let calls = Box(0)
+            let source = DescriptorSource(pipe.reading) { _, _ in calls.value += 1 }
+            add(source, to: loop, in: "private")
+            pipe.send()
+            #expect(loop.poll() == .finished)
+            #expect(calls.value == 0)
+            loop.poll(mode: "private")
+            #expect(calls.value == 1)
+            loop.remove(source, from: "private")
+            #expect(loop.poll(mode: "private") == .finished)
+            add(source, to: loop, in: .common)
+            loop.addCommonMode("late")
+            loop.poll(mode: "late")
+            loop.poll()
+            #expect(calls.value == 3)
+            loop.remove(source, from: .common)
+            #expect(!loop.contains(source, in: .default))
+            #expect(!loop.contains(source, in: "late"))
+        }
+    }
+
+    @Test func `A source that was in one loop can be added to another`() throws {
+        let pipe = Pipe()
+        let calls = Locked(0)
+        let source = DescriptorSource.sendable(pipe.reading) { _, _ in calls.increment() }
+        pipe.send()
+        for _ in 0..<2 {
+            // The second time, the first thread has ended with the source in its loop.
+            try withLoop { loop in
+                add(source, to: loop)
+                loop.poll()
+            }
+        }
+        #expect(calls.count == 2)
+    }
+
+    @Test @MainActor func `A closure of the main actor goes to the main loop, from any thread`() throws {
+        var said = 0
+        let pipe = Pipe()
+        let (here, _) = try Socket.pair()
+        let mode: RunLoop.Mode = "a mode of this test"
+        let sources = [
+            DescriptorSource.mainActor(pipe.reading) { _, _ in said += 1 },
+            try SignalSource.mainActor(SIGURG) { _, _ in said += 1 },
+            try ChildSource.mainActor(getpid(), reaps: false) { _, _ in said += 1 },
+            try FileWatch.mainActor(["/"]) { _, _ in said += 1 },
+            try SocketListener.mainActor(on: .loopback()) { _, _ in said += 1 },
+            try SocketConnector.mainActor(to: .loopback(port: 1)) { _, _ in said += 1 },
+            SocketStream.mainActor(here) { _, _ in said += 1 },
+        ]
+        for source in sources {
+            try RunLoop.main.add(source, in: mode)
+            #expect(RunLoop.main.contains(source, in: mode))
+            source.cancel()
+            #expect(!RunLoop.main.contains(source, in: mode))
+        }
+        #expect(said == 0)
+    }
+
+    // MARK: The worst
+
+    @Test func `A source whose number is another file's falls silent and leaves the new one alone`() throws {
+        try withLoop { loop in
+            let old = Pipe()
+            let new = Pipe()
+            let stale = DescriptorSource(old.reading) { _, _ in Issue.record("the old one was called") }
+            add(stale, to: loop)
+            #expect(dup2(new.reading, old.reading) == old.reading)
+            new.send("new")
+            #expect(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
+            let fresh = DescriptorSource(old.reading) { source, _ in
+                #expect(readText(source.number) == "new")
+                loop.stop()
+            }
+            add(fresh, to: loop)
+            stale.events = [.readable, .writable]
+            stale.cancel()
+            #expect(loop.runPlenty() == .stopped)
+        }
+    }
+
+    @Test func `Arming a source whose descriptor was closed is told as an error`() throws {
+        try withLoop { loop in
+            let pipe = Pipe()
+            let number = duplicateFarAway(pipe.reading)
+            let told = Box<RunLoopDescriptorEvents?>(nil)
+            let source = DescriptorSource(number, for: []) { _, events in
+                told.value = events
+                loop.stop()
+            }
+            add(source, to: loop)
+            close(number)
+            source.events = .readable
+            #expect(loop.runPlenty() == .stopped)
+            #expect(told.value == .error)
+            #expect(source.events == [])
+            #expect(throws: RunLoop.SystemCallError(call: "epoll_ctl", code: EBADF)) {
+                try loop.add(DescriptorSource(number) { _, _ in }, in: .default)
+            }
+        }
+    }
+
+    @Test func `A hang-up that nobody wants does not make the loop spin`() throws {
+        try withLoop { loop in
+            let pipe = Pipe()
+            let turns = Box(0)
+            add(DescriptorSource(pipe.reading, for: []) { _, _ in Issue.record("called") }, to: loop)
+            loop.add(RunLoop.Observer(.beforeWaiting) { _, _ in turns.value += 1 }, in: .default)
+            pipe.closeWriting()
+            #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
+            #expect(turns.value == 1)
+        }
+    }
+
+    @Test func `Cancelled by another thread while it is called, it ends, and closes its descriptor only then`() throws {
+        let rounds = isFull ? 10_000 : 500
+        let open = Locked<EventSource?>(nil)
+        let next = Semaphore()
+        let other = LoopThread {
+            for _ in 0..<rounds {
+                next.wait()
+                open.withLock { $0 }?.cancel()
+            }
+        }
+        try withLoop { loop in
+            for _ in 0..<rounds {
+                let (here, there) = try Socket.pair()
+                let number = dup(here.descriptor)
+                _ = write(there.descriptor, "x", 1)
+                let source = DescriptorSource.sendable(number, closes: true) { source, _ in
+                    var byte: UInt8 = 0
+                    let got = recv(source.number, &byte, 1, CInt(MSG_PEEK))
+                    #expect(got == 1, "errno \(errno)")
+                }
+                add(source, to: loop)
+                open.withLock { $0 = source }
+                next.signal()
+                // In small steps: whether a run has begun when its last source goes is a matter of chance.
+                while !source.isCancelled { loop.run(mode: .default, for: .milliseconds(1)) }
+            }
+        }
+        other.join()
+    }
+
+    @Test func `A thousand at once are each told`() throws {
+        raiseDescriptorLimit()
+        try withLoop { loop in
+            let pipes = (0..<1000).map { _ in Pipe() }
+            let calls = Box([Int](repeating: 0, count: pipes.count))
+            for (place, pipe) in pipes.enumerated() {
+                add(
+                    DescriptorSource(pipe.reading) { source, _ in
+                        calls.value[place] += 1
+                        readText(source.number)
+                        source.cancel()
+                    }, to: loop)
+                pipe.send()
+            }
+            #expect(loop.runPlenty() == .finished)
+            #expect(calls.value == [Int](repeating: 1, count: pipes.count))
+        }
+    }
+
+    // MARK: Memory
+
+    @Test func `Nothing is left of a source that was cancelled, dropped, or in a loop that has ended`() throws {
+        let witnesses = (0..<3).map { _ in Witness() }
+        let pipe = Pipe()
+        try withLoop { loop in
+            let sources = witnesses.map { witness in
+                let token = Box(0)
+                witness.watch(token)
+                return DescriptorSource(pipe.reading) { _, _ in token.value += 1 }
+            }
+            add(sources[0], to: loop)
+            sources[0].cancel()
+            #expect(witnesses[0].isGone)
+            add(sources[1], to: loop)
+            _ = sources[2]
+        }
+        #expect(witnesses.allSatisfy { $0.isGone })
+    }
+
+    @Test func `A memory pressure monitor is a descriptor with priority`() throws {
+        let monitor = open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        // Not on every kernel, and not for every user.
+        guard monitor >= 0 else { return }
+        let threshold = "some 1000000 2000000"
+        guard threshold.withCString({ write(monitor, $0, strlen($0) + 1) }) > 0 else {
+            close(monitor)
+            return
+        }
+        try withLoop { loop in
+            let source = DescriptorSource(monitor, for: .priority, closes: true) { _, events in
+                #expect(events == .priority)
+            }
+            add(source, to: loop)
+            loop.poll()
+            #expect(loop.contains(source, in: .default))
+        }
+    }
+}
+
+/// Two sockets connected over the loopback device.
+func connectedByTCP(_ loop: RunLoop) throws -> (Socket, Socket) {
+    let accepted = Box<Socket?>(nil)
+    let connected = Box<Socket?>(nil)
+    let mode = RunLoop.Mode("connecting")
+    let listener = try SocketListener(on: .loopback()) { listener, event in
+        if case .accepted(let socket) = event { accepted.value = socket }
+        listener.cancel()
+    }
+    let connector = try SocketConnector(to: listener.address) { _, outcome in connected.value = try? outcome.get() }
+    add(listener, to: loop, in: mode)
+    add(connector, to: loop, in: mode)
+    #expect(loop.runPlenty(mode) == .finished)
+    return (try #require(accepted.value), try #require(connected.value))
+}

@@ -1,0 +1,210 @@
+import Glibc
+import RunLoops
+import RunLoopsEvents
+import Testing
+
+/// Signals are the process's: one test at a time, each with signals of its own.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct SignalSourceTests {
+    // MARK: Their life
+
+    @Test func `A signal is told with its sender`() throws {
+        try withLoop { loop in
+            let told = Box<SignalSource.Delivery?>(nil)
+            let source = try SignalSource(SIGUSR1) { source, delivery in
+                told.value = delivery
+                source.cancel()
+            }
+            add(source, to: loop)
+            kill(getpid(), SIGUSR1)
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value?.signal == SIGUSR1)
+            #expect(told.value?.count == 1)
+            #expect(told.value?.sender == SignalSource.Sender(process: getpid(), user: getuid()))
+        }
+    }
+
+    // The thread sanitizer holds signals back, and keeps one of a kind.
+    @Test(.disabled(if: isThreadSanitized)) func `Queued signals are told one by one with their values`() throws {
+        try withLoop { loop in
+            let values = Box<[CInt]>([])
+            let signal = __libc_current_sigrtmin() + 1
+            add(
+                try SignalSource(signal) { source, delivery in
+                    values.value.append(delivery.value)
+                    if values.value.count == 20 { source.cancel() }
+                }, to: loop)
+            for value in 1...20 { sigqueue(getpid(), signal, sigval(sival_int: CInt(value))) }
+            #expect(loop.runPlenty() == .finished)
+            #expect(values.value.sorted() == Array(1...20))
+        }
+    }
+
+    @Test func `Several sources, in loops of several threads, are each told`() throws {
+        let told = Locked(0)
+        let ready = Semaphore()
+        let threads = (0..<4).map { _ in
+            LoopThread {
+                let loop = RunLoop.current
+                for _ in 0..<3 {
+                    guard
+                        let source = try? SignalSource(
+                            SIGUSR2,
+                            handler: { source, _ in
+                                told.increment()
+                                source.cancel()
+                            })
+                    else {
+                        Issue.record("no source")
+                        return
+                    }
+                    add(source, to: loop)
+                }
+                ready.signal()
+                #expect(loop.runPlenty() == .finished)
+            }
+        }
+        for _ in threads { ready.wait() }
+        kill(getpid(), SIGUSR2)
+        for thread in threads { thread.join() }
+        #expect(told.count == 12)
+    }
+
+    @Test func `It does not matter which thread the kernel picks`() throws {
+        let end = Semaphore()
+        let before = LoopThread { end.wait() }
+        let signal = __libc_current_sigrtmin() + 2
+        try withLoop { loop in
+            let told = Box(0)
+            let source = try SignalSource(signal) { source, delivery in
+                told.value += delivery.count
+                if told.value == 3 { source.cancel() }
+            }
+            add(source, to: loop)
+            let after = LoopThread { end.wait() }
+            before.signal(signal)
+            after.signal(signal)
+            // Its own.
+            raise(signal)
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value == 3)
+            end.signal()
+            end.signal()
+            after.join()
+        }
+        before.join()
+    }
+
+    @Test func `What a signal did before is restored with the last source`() throws {
+        let signal = __libc_current_sigrtmin() + 3
+        setHandler(signal, SIG_IGN)
+        let first = try SignalSource.sendable(signal) { _, _ in }
+        let second = try SignalSource.sendable(signal) { _, _ in }
+        #expect(handler(of: signal) != handlerAddress(SIG_IGN))
+        first.cancel()
+        #expect(handler(of: signal) != handlerAddress(SIG_IGN))
+        second.cancel()
+        #expect(handler(of: signal) == handlerAddress(SIG_IGN))
+        // Dropped and not cancelled.
+        _ = try SignalSource.sendable(signal) { _, _ in }
+        #expect(handler(of: signal) == handlerAddress(SIG_IGN))
+        // Another's handler that came later stays.
+        let third = try SignalSource.sendable(signal) { _, _ in }
+        setHandler(signal, SIG_DFL)
+        third.cancel()
+        #expect(handler(of: signal) == handlerAddress(SIG_DFL))
+    }
+
+    @Test func `Cancelled in its closure, the old disposition is there before the closure ends`() throws {
+        try withLoop { loop in
+            let signal = __libc_current_sigrtmin() + 4
+            setHandler(signal, SIG_IGN)
+            add(
+                try SignalSource(signal) { source, _ in
+                    source.cancel()
+                    #expect(handler(of: signal) == handlerAddress(SIG_IGN))
+                }, to: loop)
+            raise(signal)
+            #expect(loop.runPlenty() == .finished)
+        }
+    }
+
+    // MARK: The worst
+
+    @Test func `What cannot be caught is refused`() {
+        for number in [SIGKILL, SIGSTOP, 0, -1, 65, 1000] {
+            #expect(throws: RunLoop.SystemCallError(call: "sigaction", code: EINVAL)) {
+                _ = try SignalSource.sendable(number) { _, _ in }
+            }
+        }
+    }
+
+    @Test func `In a storm from four threads every signal is counted`() throws {
+        let signal = __libc_current_sigrtmin() + 5
+        let each = isFull ? 250_000 : 5000
+        try withLoop { loop in
+            let counted = Box(0)
+            let calls = Box(0)
+            let source = try SignalSource(signal) { source, delivery in
+                counted.value += delivery.count
+                calls.value += 1
+                if counted.value == 4 * each { source.cancel() }
+            }
+            add(source, to: loop)
+            // A signal that a thread sends itself is delivered before the call returns: none merge.
+            let threads = (0..<4).map { _ in LoopThread { for _ in 0..<each { raise(signal) } } }
+            #expect(loop.runPlenty() == .finished)
+            for thread in threads { thread.join() }
+            #expect(counted.value == 4 * each)
+            #expect(calls.value <= 4 * each)
+        }
+    }
+
+    @Test func `Sources come and go while their signal storms`() throws {
+        let signal = __libc_current_sigrtmin() + 6
+        setHandler(signal, SIG_IGN)
+        let isOver = Locked(false)
+        let threads = (0..<2).map { _ in LoopThread { while !isOver.withLock({ $0 }) { raise(signal) } } }
+        try withLoop { loop in
+            for _ in 0..<(isFull ? 500 : 20) {
+                let sources = try (0..<3).map { _ in try SignalSource(signal) { source, _ in source.cancel() } }
+                for source in sources { add(source, to: loop) }
+                #expect(loop.runPlenty() == .finished)
+            }
+        }
+        isOver.withLock { $0 = true }
+        for thread in threads { thread.join() }
+        #expect(handler(of: signal) == handlerAddress(SIG_IGN))
+    }
+
+    @Test func `A thousand sources of one signal are each told once`() throws {
+        raiseDescriptorLimit()
+        try withLoop { loop in
+            let signal = __libc_current_sigrtmin() + 7
+            let told = Box(0)
+            for _ in 0..<1000 {
+                add(
+                    try SignalSource(signal) { source, delivery in
+                        told.value += delivery.count
+                        source.cancel()
+                    }, to: loop)
+            }
+            raise(signal)
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value == 1000)
+        }
+    }
+}
+
+private func setHandler(_ signal: CInt, _ handler: __sighandler_t?) {
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = handler
+    sigaction(signal, &action, nil)
+}
+
+private func handler(of signal: CInt) -> Int {
+    var action = sigaction()
+    sigaction(signal, nil, &action)
+    return handlerAddress(action.__sigaction_handler.sa_handler)
+}
+
+private func handlerAddress(_ handler: __sighandler_t?) -> Int { unsafeBitCast(handler, to: Int.self) }

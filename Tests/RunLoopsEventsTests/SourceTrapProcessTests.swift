@@ -1,0 +1,162 @@
+import Glibc
+import RunLoops
+import RunLoopsEvents
+import Testing
+
+/// What ends a process, or changes what belongs to all of it, happens in one of its own.
+@Suite(.timeLimit(.minutes(1))) struct SourceTrapProcessTests {
+    // MARK: Misuse
+
+    @Test func `A local source cannot be added to the loop of another thread`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let other = try withLoop { $0 }
+            try withLoop { _ in try other.add(SignalSource(SIGUSR1, label: "local") { _, _ in }, in: .default) }
+        }
+        expectText(result, "<SignalSource local>")
+        expectText(result, "cannot be added to that of thread")
+        expectText(result, "Make it with .sendable(")
+    }
+
+    @Test func `A main actor source can only be added to the main loop`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let pipe = Pipe()
+            let source = DescriptorSource.mainActor(pipe.reading) { _, _ in }
+            try RunLoop.main.add(source, in: .common)
+            RunLoop.main.remove(source, from: .common)
+            try withLoop { loop in try loop.add(source, in: .default) }
+        }
+        expectText(result, "<DescriptorSource ")
+        expectText(result, "cannot be added to that of thread")
+    }
+
+    @Test func `A source is in one loop at a time`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let pipe = Pipe()
+            let source = DescriptorSource.sendable(pipe.reading, label: "torn") { _, _ in }
+            try withLoop { loop in
+                try loop.add(source, in: .default)
+                try withLoop { other in try other.add(source, in: .default) }
+            }
+        }
+        expectText(result, "The event source torn is in <RunLoop")
+        expectText(result, "remove it there first, or make a second source")
+    }
+
+    @Test func `A fault is no event`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try SignalSource.sendable(SIGSEGV) { _, _ in }
+        }
+        expectText(result, "is a fault of the thread that gets it")
+    }
+
+    @Test func `Writing after the end is refused`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stream = SocketStream.sendable(try Socket.pair().0) { _, _ in }
+            stream.finish()
+            stream.write([1])
+        }
+        expectText(result, "was written to after finish()")
+    }
+
+    @Test func `A negative descriptor is refused`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = DescriptorSource(-1) { _, _ in }
+        }
+        expectText(result, "was the result of open or socket checked?")
+    }
+
+    // MARK: Descriptors
+
+    @Test func `A listener that is out of descriptors says so, pauses, and goes on when told`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let said = Box<[CInt]>([])
+                let hoard = Box<[CInt]>([])
+                let listener = try SocketListener(on: .loopback()) { listener, event in
+                    switch event {
+                    case .refused(let error):
+                        said.value.append(error.code)
+                        #expect(listener.isPaused)
+                        for number in hoard.value { close(number) }
+                        listener.resume()
+                    case .accepted:
+                        said.value.append(0)
+                        listener.cancel()
+                    }
+                }
+                add(listener, to: loop)
+                let client = Box<Socket?>(nil)
+                let connector = try SocketConnector(to: listener.address) { _, outcome in
+                    client.value = try? outcome.get()
+                }
+                add(connector, to: loop, in: "connecting")
+                #expect(loop.runPlenty("connecting") == .finished)
+                // The connection is in the backlog; now there is no descriptor left for it.
+                while true {
+                    let number = open("/dev/null", O_RDONLY | O_CLOEXEC)
+                    if number < 0 { break }
+                    hoard.value.append(number)
+                }
+                #expect(loop.runPlenty() == .finished)
+                #expect(said.value == [EMFILE, 0])
+            }
+        }
+    }
+
+    @Test func `No descriptor is left of any source`() async {
+        await #expect(processExitsWith: .success) {
+            // The first of each may bring something that stays.
+            try useEverySource()
+            let before = countOpenDescriptors()
+            for _ in 0..<20 { try useEverySource() }
+            #expect(countOpenDescriptors() == before)
+        }
+    }
+
+    @Test func `A child that was forked does not take its parent's signals`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let told = Box(0)
+                let source = try SignalSource(SIGUSR1) { _, delivery in told.value += delivery.count }
+                add(source, to: loop)
+                let child = fork()
+                if child == 0 {
+                    raise(SIGUSR1)
+                    _exit(0)
+                }
+                var status: CInt = -1
+                waitpid(child, &status, 0)
+                #expect(status == 0)
+                loop.poll()
+                #expect(told.value == 0)
+                raise(SIGUSR1)
+                loop.poll()
+                #expect(told.value == 1)
+            }
+        }
+    }
+}
+
+/// One of each kind, cancelled or left to the end of the loop.
+private func useEverySource() throws {
+    try withLoop { loop in
+        let directory = TemporaryDirectory()
+        let pipe = Pipe()
+        add(DescriptorSource(dup(pipe.reading), closes: true) { _, _ in }, to: loop)
+        add(try SignalSource(SIGUSR2) { _, _ in }, to: loop)
+        add(try ChildSource(getpid(), reaps: false) { _, _ in }, to: loop)
+        add(try FileWatch([directory.path], recursive: true) { _, _ in }, to: loop)
+        let (here, there) = try Socket.pair()
+        add(SocketStream(here) { _, _ in }, to: loop)
+        let stream = SocketStream(there) { _, _ in }
+        stream.cancel()
+        let listener = try SocketListener(on: .unix(directory.path("socket"))) { _, _ in }
+        add(listener, to: loop)
+        add(try SocketConnector(to: listener.address) { _, _ in }, to: loop)
+        _ = try SocketConnector(to: listener.address) { _, _ in }
+        #expect(throws: RunLoop.SystemCallError.self) { _ = try SocketListener(on: listener.address) { _, _ in } }
+        #expect(throws: RunLoop.SystemCallError.self) { _ = try FileWatch([directory.path("none")]) { _, _ in } }
+        #expect(throws: RunLoop.SystemCallError.self) { _ = try SignalSource(SIGKILL) { _, _ in } }
+        for _ in 0..<5 { loop.poll() }
+    }
+}
