@@ -47,6 +47,9 @@ package final class BlockQueue: @unchecked Sendable {
     @inline(__always)
     package var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
 
+    /// Whether any was put in since the loop looked.
+    package var hasNew: Bool { hasIncoming.load(ordering: .sequentiallyConsistent) }
+
     /// Whether a block waits that may run in the mode.
     ///
     /// The loop's thread.

@@ -21,6 +21,8 @@ package final class EpollReadiness: Readiness {
     private let waker: EpollWaker
     private let calls: any KernelCalls
     @exclusivity(unchecked) private var epoll: CInt = -1
+    /// How many there have been: a number is used again.
+    @exclusivity(unchecked) private var epollsMade = 0
     /// The loop's thread alone.
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
     /// Guards what follows: other threads add and remove while the loop's thread waits.
@@ -128,6 +130,22 @@ package final class EpollReadiness: Readiness {
             throw RunLoopSystemCallError(call: "epoll_ctl", code: -result)
         }
         epoll = made
+        epollsMade += 1
+    }
+
+    /// Which epoll it is at present.
+    struct Identity: Equatable {
+        static let none = Identity(epoll: -1, number: 0)
+        let epoll: CInt
+        let number: Int
+    }
+
+    /// The epoll for who waits for it by itself, and whether something is ready that it does not show.
+    var identity: (Identity, isAlwaysReady: Bool) {
+        lock.lock()
+        defer { lock.unlock() }
+        let isAlwaysReady = alwaysReady.values.contains { !$0.events.isEmpty }
+        return (epoll < 0 ? .none : Identity(epoll: epoll, number: epollsMade), isAlwaysReady)
     }
 
     private func rebuild() {

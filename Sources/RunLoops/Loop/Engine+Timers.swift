@@ -55,6 +55,7 @@ extension Engine {
             if timer.isFiring { return }
             if timer.fire == bucket.queue.firstDate { firstTimerGoes(timer, bucket) }
             bucket.queue.remove(timer)
+            if guest != nil { datesChangedInHost() }
         }
         timer.bucket = nil
     }
@@ -77,7 +78,9 @@ extension Engine {
         timer.sequence = timerSequence
         if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { lateTimerComes(timer, bucket) }
         bucket.queue.insert(timer)
-        if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] { kernel.wake() }
+        if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] {
+            sleepsTooLong()
+        }
     }
 
     /// A timer comes while a wake-up waits or has left its place in some mode: if it was due before and is the first, it
@@ -116,6 +119,7 @@ extension Engine {
             bucket.queue.remove(timer)
             change()
             enqueue(timer, in: bucket)
+            if guest != nil { datesChangedInHost() }
         case .port(let port):
             change()
             for state in modes where state.ports.contains(port) {
