@@ -28,7 +28,9 @@ package final class Engine: LoopCore, @unchecked Sendable {
     @exclusivity(unchecked) var current: ModeState?
     /// The thread has ended.
     @exclusivity(unchecked) var isDead = false
-    /// What a host waits for instead of the thread's sleep; in general nobody does. Written by the loop's thread.
+    /// What a host waits for instead of the thread's sleep; in general nobody does.
+    ///
+    /// Written by the loop's thread.
     @exclusivity(unchecked) var guest: Guest?
 
     // MARK: Any thread

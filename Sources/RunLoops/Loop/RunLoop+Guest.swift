@@ -61,6 +61,7 @@ extension RunLoop {
     }
 
     private func requireMode(_ mode: Mode) {
-        require(mode != .common, "Common is a mark on modes, not a mode: a guest runs in one of them, such as .default.")
+        require(
+            mode != .common, "Common is a mark on modes, not a mode: a guest runs in one of them, such as .default.")
     }
 }

@@ -18,10 +18,11 @@ struct GuestRunTests {
             return calls.names.filter { !$0.contains("Timers") && !$0.contains("Sources") }
         }
         // The wait before the first of the two calls began when nobody observed.
-        #expect(told == [
-            "[entry]", "[afterWaiting]", "block", "[beforeWaiting]", "[exit]",
-            "[entry]", "[afterWaiting]", "[beforeWaiting]", "[exit]",
-        ])
+        #expect(
+            told == [
+                "[entry]", "[afterWaiting]", "block", "[beforeWaiting]", "[exit]",
+                "[entry]", "[afterWaiting]", "[beforeWaiting]", "[exit]",
+            ])
     }
 
     @Test func `It stands for the mode of the last run`() throws {
@@ -62,8 +63,15 @@ struct GuestRunTests {
         try withGuest { host in
             let loop = host.loop
             let calls = Calls()
-            loop.add(RunLoop.Timer(.after(.zero)) { _ in calls.names.append("timer"); loop.stop() }, in: .default)
-            loop.performLocally(wake: true) { calls.names.append("block"); loop.performLocally { calls.names.append("left") } }
+            loop.add(
+                RunLoop.Timer(.after(.zero)) { _ in
+                    calls.names.append("timer")
+                    loop.stop()
+                }, in: .default)
+            loop.performLocally(wake: true) {
+                calls.names.append("block")
+                loop.performLocally { calls.names.append("left") }
+            }
             #expect(host.isReady)
             #expect(loop.runReady() == .stopped)
             #expect(host.run { calls.names == ["block", "timer", "left"] } != nil)
@@ -153,7 +161,8 @@ struct GuestRunTests {
         try withGuest(calls: calls) { host in
             let pipe = DescriptorPair.pipe()
             let got = Box("")
-            let port = RunLoop.PortSource(descriptor: pipe.first) { source, _ in got.value = readText(source.descriptor) }
+            let port = RunLoop.PortSource(descriptor: pipe.first) { source, _ in got.value = readText(source.descriptor)
+            }
             // The wake-up's, the pipe's, and then the one that is refused.
             calls.failNext("epoll_add", with: ENOSPC, after: 2)
             try host.loop.add(port, in: .default)

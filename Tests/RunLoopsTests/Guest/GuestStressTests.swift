@@ -17,7 +17,9 @@ struct GuestStressTests {
         // A turn that did nothing needs a reason: a wake-up whose reason was served before, or a timer or a port that was
         // taken away when it had made the descriptor readable.
         #expect(outcome.idleRuns <= ledger.excuses)
-        print("guest: \(Self.operations) operations, \(outcome.runs) runs, \(outcome.idleRuns) for nothing", ledger.summary)
+        print(
+            "guest: \(Self.operations) operations, \(outcome.runs) runs, \(outcome.idleRuns) for nothing",
+            ledger.summary)
     }
 
     @Test func `Nothing wakes the host once everything has been done`() throws {

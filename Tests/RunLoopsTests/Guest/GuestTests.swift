@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct GuestTests {
     /// Long enough for a wake-up that should not be to show.
-    private static let while_ = Duration.milliseconds(30)
+    private static let idleTime = Duration.milliseconds(30)
 
     // MARK: Timers
 
@@ -14,7 +14,7 @@ struct GuestTests {
         let wasReadable = try withGuest { host in
             let timer = RunLoop.Timer(.after(.seconds(100))) { _ in }
             host.loop.add(timer, in: .default)
-            return host.isReadable(within: Self.while_)
+            return host.isReadable(within: Self.idleTime)
         }
         #expect(!wasReadable)
     }
@@ -82,7 +82,7 @@ struct GuestTests {
                 late.fireInstant = .now.advanced(by: .seconds(100))
                 loop.remove(out, from: .default)
             }.join()
-            #expect(!host.isReadable(within: Self.while_))
+            #expect(!host.isReadable(within: Self.idleTime))
         }
     }
 
@@ -242,7 +242,9 @@ struct GuestTests {
                 for _ in 0..<3 { inner.perform(wake: true) { got.increment() } }
                 inner.add(.sendable(.after(.milliseconds(2))) { _ in got.increment() }, in: .default)
             }.join()
-            while got.count < 4, outer.run(mode: .default, for: plenty, returnAfterSourceHandled: true) == .handledSource {}
+            while got.count < 4,
+                outer.run(mode: .default, for: plenty, returnAfterSourceHandled: true) == .handledSource
+            {}
             outer.engine.threadEnds()
             return got.count
         }
