@@ -47,8 +47,11 @@ let package = Package(
             dependencies: ["RunLoops"],
             swiftSettings: strict,
             linkerSettings: [.linkedLibrary("Foundation")]),
+        // Replaces malloc in the test program, to count.
+        .target(name: "AllocationCounting", path: "Tests/AllocationCounting"),
         .testTarget(
-            name: "RunLoopsTests", dependencies: ["RunLoops", "RunLoopsTesting"], swiftSettings: strict),
+            name: "RunLoopsTests", dependencies: ["RunLoops", "RunLoopsTesting", "AllocationCounting"],
+            swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]

@@ -34,12 +34,11 @@ int rl_clock_monotonic(void) { return CLOCK_MONOTONIC; }
 int rl_clock_boottime(void) { return CLOCK_BOOTTIME; }
 int rl_clock_realtime(void) { return CLOCK_REALTIME; }
 
-static _Thread_local int32_t thread_id;
+_Thread_local int32_t rl_known_thread_id;
 
-int32_t rl_thread_id(void) {
-    if (thread_id == 0) thread_id = (int32_t)syscall(SYS_gettid);
-    return thread_id;
-}
+int32_t rl_find_thread_id(void) { return rl_known_thread_id = (int32_t)syscall(SYS_gettid); }
+
+uint64_t rl_last_number;
 
 int32_t rl_process_id(void) { return (int32_t)getpid(); }
 
@@ -50,7 +49,7 @@ int32_t rl_forks;
 static void child_begins(void) {
     rl_forks++;
     // The one thread that survives in the child has another number there.
-    thread_id = 0;
+    rl_known_thread_id = 0;
 }
 
 __attribute__((constructor)) static void watch_forks(void) {

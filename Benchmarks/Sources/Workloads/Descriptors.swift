@@ -25,15 +25,15 @@ final class Pipes<P: Peer>: @unchecked Sendable {
     @usableFromInline let done = Gate()
     @usableFromInline let count = Int(bk_number("n", 100))
     @usableFromInline let ends: UnsafeMutablePointer<Ends>
-    @usableFromInline var watches: [P.Watch] = []
-    @usableFromInline var total: Int64 = 0
-    @usableFromInline var left: Int64 = 0
-    @usableFromInline var began: Int64 = 0
-    @usableFromInline var repetition: Int64 = 0
-    @usableFromInline var random = bk_random_seeded()
+    @exclusivity(unchecked) @usableFromInline var watches: [P.Watch] = []
+    @exclusivity(unchecked) @usableFromInline var total: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var left: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var began: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var repetition: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var random = bk_random_seeded()
     // The chain's.
-    @usableFromInline var active = Int(bk_number("active", 100))
-    @usableFromInline var fired: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var active = Int(bk_number("active", 100))
+    @exclusivity(unchecked) @usableFromInline var fired: Int64 = 0
 
     @inlinable
     init(_ loop: P) {

@@ -86,10 +86,10 @@ final class Firing<P: Peer>: @unchecked Sendable {
     @usableFromInline let done = Gate()
     @usableFromInline let count = bk_number("k", 10_000)
     @usableFromInline let tolerance = bk_number("tolerance", 0)
-    @usableFromInline var late: bk_samples
-    @usableFromInline var left: Int64 = 0
-    @usableFromInline var cpu: Int64 = 0
-    @usableFromInline var timers: [P.Timer] = []
+    @exclusivity(unchecked) @usableFromInline var late: bk_samples
+    @exclusivity(unchecked) @usableFromInline var left: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var cpu: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var timers: [P.Timer] = []
 
     @inlinable
     init(_ loop: P) {
@@ -149,11 +149,11 @@ final class Repeating<P: Peer>: @unchecked Sendable {
     @usableFromInline let loop: P
     @usableFromInline let done = Gate()
     @usableFromInline let length = bk_number("ms", 3000) * 1_000_000
-    @usableFromInline var errors: bk_samples
-    @usableFromInline var start: Int64 = 0
-    @usableFromInline var last: Int64 = 0
-    @usableFromInline var fires: Int64 = 0
-    @usableFromInline var timer: P.Timer?
+    @exclusivity(unchecked) @usableFromInline var errors: bk_samples
+    @exclusivity(unchecked) @usableFromInline var start: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var last: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var fires: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var timer: P.Timer?
 
     @inlinable
     init(_ loop: P) {
@@ -196,10 +196,10 @@ final class Chain<P: Peer>: @unchecked Sendable {
     @usableFromInline let loop: P
     @usableFromInline let done = Gate()
     @usableFromInline let count = bk_number("count", 1500)
-    @usableFromInline var left: Int64
-    @usableFromInline var random = bk_random_seeded()
-    @usableFromInline var late: bk_samples
-    @usableFromInline var timer: P.Timer?
+    @exclusivity(unchecked) @usableFromInline var left: Int64
+    @exclusivity(unchecked) @usableFromInline var random = bk_random_seeded()
+    @exclusivity(unchecked) @usableFromInline var late: bk_samples
+    @exclusivity(unchecked) @usableFromInline var timer: P.Timer?
 
     @inlinable
     init(_ loop: P) {

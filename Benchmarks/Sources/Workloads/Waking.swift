@@ -23,12 +23,12 @@ final class PingPong<P: Peer>: @unchecked Sendable {
     @usableFromInline let done: Gate
     @usableFromInline let rounds = bk_number("count", 20_000)
     // Written before the first wake-up, then only read.
-    @usableFromInline var wakeFirst: P.Wake?
-    @usableFromInline var wakeSecond: P.Wake?
+    @exclusivity(unchecked) @usableFromInline var wakeFirst: P.Wake?
+    @exclusivity(unchecked) @usableFromInline var wakeSecond: P.Wake?
     // The first loop's.
-    @usableFromInline var left: Int64
-    @usableFromInline var repetitions = bk_number("reps", 3)
-    @usableFromInline var began: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var left: Int64
+    @exclusivity(unchecked) @usableFromInline var repetitions = bk_number("reps", 3)
+    @exclusivity(unchecked) @usableFromInline var began: Int64 = 0
 
     @inlinable
     init(first: P, second: P, _ done: Gate) {
@@ -123,9 +123,9 @@ final class SelfPosting<P: Peer>: @unchecked Sendable {
     @usableFromInline let loop: P
     @usableFromInline let done: Gate
     @usableFromInline let total = bk_number("count", 1_000_000)
-    @usableFromInline var left: Int64
-    @usableFromInline var repetition: Int64 = 0
-    @usableFromInline var began: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var left: Int64
+    @exclusivity(unchecked) @usableFromInline var repetition: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var began: Int64 = 0
 
     @inlinable
     init(_ loop: P, _ done: Gate) {
@@ -176,10 +176,10 @@ final class Turning<P: Peer>: @unchecked Sendable {
     @usableFromInline let loop: P
     @usableFromInline let done: Gate
     @usableFromInline let total = bk_number("count", 1_000_000)
-    @usableFromInline var again: P.Again?
-    @usableFromInline var left: Int64
-    @usableFromInline var repetition: Int64 = 0
-    @usableFromInline var began: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var again: P.Again?
+    @exclusivity(unchecked) @usableFromInline var left: Int64
+    @exclusivity(unchecked) @usableFromInline var repetition: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var began: Int64 = 0
 
     @inlinable
     init(_ loop: P, _ done: Gate) {

@@ -21,8 +21,25 @@ int rl_clock_monotonic(void);
 int rl_clock_boottime(void);
 int rl_clock_realtime(void);
 
+// Keeps a call from being the last thing a function does, and the function from being the same as another: the compiler
+// sees `kind` used, and nothing happens.
+static inline void rl_callout_returned(int kind) { __asm__ volatile("" : : "r"(kind)); }
+
+// Numbers that grow, for whoever needs to know what came first. Never 0.
+static inline uint64_t rl_next_number(void) {
+    extern uint64_t rl_last_number;
+    return __atomic_add_fetch(&rl_last_number, 1, __ATOMIC_RELAXED);
+}
+
 // Threads. The number is the kernel's, asked for once a thread and remembered; the main thread's is the process id.
-int32_t rl_thread_id(void);
+// Of the executable's own thread-local storage, or of the small reserve that the loader keeps for libraries: read without
+// a call.
+extern _Thread_local int32_t rl_known_thread_id __attribute__((tls_model("initial-exec")));
+int32_t rl_find_thread_id(void);
+static inline int32_t rl_thread_id(void) {
+    int32_t known = rl_known_thread_id;
+    return known != 0 ? known : rl_find_thread_id();
+}
 int32_t rl_process_id(void);
 // The timer slack of the calling thread, in nanoseconds (1 is the least; 0 restores the default).
 int rl_set_timer_slack(unsigned long nanoseconds);

@@ -1,39 +1,27 @@
 /// A closure that waits for its turn, for one mode, for several, or for the common ones.
 package struct Block {
     package let body: () -> Void
-    /// The first (in general the only) mode, and the others.
-    let mode: RunLoopMode
-    let otherModes: [RunLoopMode]?
-    // Where it was added, taken apart so that a block takes 40 bytes.
+    // Where it was added, taken apart so that a block takes 32 bytes.
     private let file: UnsafePointer<UInt8>
     private let line: UInt32
+    let modes: BlockModes
 
     /// `fileID` is that of a literal, which lives for ever.
-    package init(
-        mode: RunLoopMode, otherModes: [RunLoopMode]?, fileID: StaticString, line: UInt, body: @escaping () -> Void
-    ) {
+    @inline(__always)
+    package init(modes: BlockModes, fileID: StaticString, line: UInt, body: consuming @escaping () -> Void) {
         self.body = body
-        self.mode = mode
-        self.otherModes = otherModes
+        self.modes = modes
         file = fileID.utf8Start
-        self.line = UInt32(clamping: line)
+        self.line = UInt32(truncatingIfNeeded: line)
     }
 
     /// Whether it may run in `running`, which is marked as common or not.
     @inline(__always)
     package func mayRun(in running: RunLoopMode, isCommon: Bool) -> Bool {
-        if matches(mode, running, isCommon) { return true }
-        return otherModes?.contains { matches($0, running, isCommon) } ?? false
+        modes.includes(running, isCommon: isCommon)
     }
 
-    @inline(__always)
-    private func matches(_ mode: RunLoopMode, _ running: RunLoopMode, _ isCommon: Bool) -> Bool {
-        mode == running || (isCommon && mode == .common)
-    }
-
-    var modes: [RunLoopMode] { [mode] + (otherModes ?? []) }
-
-    var label: ItemLabel { .text("\(String(cString: file)):\(line)") }
+    var label: ItemLabel { .place(file, line) }
 }
 
 /// Blocks in a row of memory: put in at the end, each moved out once, in order.
@@ -77,16 +65,17 @@ struct BlockBuffer: ~Copyable {
 
     /// Starts at the beginning of the memory again.
     ///
-    /// A burst's memory is given back.
+    /// What a burst has left is given back by halves: by the rounds that use less than a quarter of it.
     ///
     /// Precondition: empty.
     mutating func reset() {
+        let used = end
         first = 0
         end = 0
-        if capacity > 4096 {
+        if capacity > 1024, used < capacity / 4 {
             base.deallocate()
-            base = .allocate(capacity: 0)
-            capacity = 0
+            capacity /= 2
+            base = .allocate(capacity: capacity)
         }
     }
 
@@ -98,7 +87,7 @@ struct BlockBuffer: ~Copyable {
     var picture: [String] {
         (first..<end).map { index in
             let block = (base + index).pointee
-            return "<Block \(block.label.text)>{\(block.modes.map(\.rawValue).joined(separator: ", "))}"
+            return "<Block \(block.label.text)>{\(block.modes.all.map(\.rawValue).joined(separator: ", "))}"
         }
     }
 

@@ -3,12 +3,14 @@ internal import Synchronization
 /// The blocks of a loop: any thread puts in; the loop's thread takes all that is there at once, first in, first out.
 ///
 /// A lock and a row of memory. A queue without locks would take an allocation a block and a reversal at the end; a
-/// lock that is held for ten instructions by posters, and once a drain by the loop, costs less
+/// lock that is held for ten instructions by posters, and once a drain by the loop, costs less. What the loop's own
+/// thread puts in needs no lock while nobody else has put anything in
 /// (Documentation/Decisions/0008-posting.md).
 package final class BlockQueue: @unchecked Sendable {
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private var incoming = BlockBuffer()
+    /// Written by the loop's thread, with the lock held.
     @exclusivity(unchecked) private var isClosed = false
     /// Whether `incoming` has any; written with the lock held.
     private let hasIncoming = Atomic<Bool>(false)
@@ -41,14 +43,36 @@ package final class BlockQueue: @unchecked Sendable {
         lock.unlock()
     }
 
+    /// Puts a block in from the loop's own thread.
+    ///
+    /// Straight behind those that wait, unless blocks of other threads have come, which may be what this one follows.
+    ///
+    /// Complexity: O(1) amortised; no lock while no other thread has put anything in.
+    @inline(__always)
+    package func pushHere(_ block: consuming Block) {
+        // acquiring: who has seen a block put in by another thread sees that it is there.
+        if isClosed || hasIncoming.load(ordering: .acquiring) { return push(block) }
+        waiting.append(block)
+        fruitless = nil
+    }
+
     /// Whether nothing waits and nothing was put in.
     ///
     /// The loop's thread.
     @inline(__always)
     package var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether any was put in since the loop looked.
-    package var hasNew: Bool { hasIncoming.load(ordering: .sequentiallyConsistent) }
+    /// Whether another thread has put one in since the loop looked, or there are more than `count`.
+    ///
+    /// The loop's thread.
+    func hasMore(than count: Int) -> Bool {
+        hasIncoming.load(ordering: .sequentiallyConsistent) || waiting.count > count
+    }
+
+    /// How many of those that the loop has looked at, or put in itself, wait.
+    ///
+    /// The loop's thread.
+    var waitingCount: Int { waiting.count }
 
     /// Whether a block waits that may run in the mode.
     ///
@@ -88,10 +112,12 @@ package final class BlockQueue: @unchecked Sendable {
         swap(&spare, &batch)
     }
 
-    /// Those that were put in and not yet looked at by the loop, for descriptions: place and modes.
+    /// Those that were put in and did not run yet, for descriptions: place and modes.
     ///
-    /// Any thread.
-    var picture: [String] { lock.withLock { incoming.picture } }
+    /// Any thread; those that the loop has looked at, or put in itself, are known to the loop's thread only.
+    func picture(onLoopsThread: Bool) -> [String] {
+        (onLoopsThread ? waiting.picture : []) + lock.withLock { incoming.picture }
+    }
 
     /// Releases all blocks unrun, and those that will still come.
     package func close() {

@@ -10,11 +10,12 @@ public class RunLoopItem: @unchecked Sendable, CustomStringConvertible {
     /// Which subclass it is, to know without asking the runtime.
     enum Kind: UInt8 { case timer, source, port, observer }
 
-    let kind: Kind
+    // In the order in which they leave no gaps: a program may have many items.
     let labelStorage: ItemLabel
+    let kind: Kind
+    private let valid = Atomic<Bool>(true)
     /// The one thread whose loop may take the item, by the kernel's number; 0 for any.
     let home: Int32
-    private let valid = Atomic<Bool>(true)
 
     init(_ kind: Kind, order: Int, label: ItemLabel, home: Int32) {
         self.kind = kind
@@ -73,13 +74,14 @@ enum ItemHome {
 /// The reference can be read without a lock, which is what makes "take the lock of the loop I am in" possible: it is
 /// kept until the item dies, so that a thread that has read it can always take that loop's lock and look again.
 public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
-    private let ownerReference = Atomic<UnsafeRawPointer?>(nil)
-    /// Loops the item was in before and that a slow thread may still be looking at.
+    /// Whether the item was in other loops before: those are kept in a table, since few are.
     ///
-    /// Guarded by the present owner's lock; in practice empty.
-    private var formerOwners: [LoopCore]?
+    /// Guarded by the present owner's lock.
+    @exclusivity(unchecked) private var hasMoved = false
+    private let ownerReference = Atomic<UnsafeRawPointer?>(nil)
 
     deinit {
+        if hasMoved { FormerOwners.shared.forget(self) }
         if let pointer = ownerReference.load(ordering: .acquiring) {
             Unmanaged<LoopCore>.fromOpaque(pointer).release()
         }
@@ -112,7 +114,8 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
                 guard owner === old else { return nil }
                 if old.holds(self) { return false }
                 // A thread that has read the old reference may be about to take that loop's lock: it stays alive.
-                formerOwners = (formerOwners ?? []) + [old]
+                hasMoved = true
+                FormerOwners.shared.keep(old, for: self)
                 return replaceOwner(old, with: new)
             }
             if let answer { return answer }
@@ -127,24 +130,51 @@ public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
         return true
     }
 
-    /// Runs `body` with the item's fields to itself: under the lock of its loop, or of all items that have none.
-    final func withFields<Result>(_ body: (LoopCore?) -> Result) -> Result {
+    /// Whose lock has been taken for an item's fields.
+    typealias FieldsOwner = Unmanaged<LoopCore>?
+
+    /// Takes the lock of the item's loop, or that of all items that have none, so that the fields are the caller's.
+    final func lockFields() -> FieldsOwner {
         while true {
-            guard let pointer = ownerReference.load(ordering: .acquiring) else {
-                Self.unowned.lock()
-                defer { Self.unowned.unlock() }
-                if ownerReference.load(ordering: .relaxed) == nil { return body(nil) }
-                continue
-            }
+            let pointer = ownerReference.load(ordering: .acquiring)
+            let owner = pointer.map { Unmanaged<LoopCore>.fromOpaque($0) }
             // SAFETY: an owner is kept until the item dies, so that no reference of our own is needed.
-            let result = Unmanaged<LoopCore>.fromOpaque(pointer)._withUnsafeGuaranteedRef { loop -> Result? in
-                loop.lock.lock()
-                defer { loop.lock.unlock() }
-                return ownerReference.load(ordering: .relaxed) == pointer ? body(loop) : nil
-            }
-            if let result { return result }
+            if let owner { owner._withUnsafeGuaranteedRef { $0.lock.lock() } } else { Self.unowned.lock() }
+            if ownerReference.load(ordering: .relaxed) == pointer { return owner }
+            unlockFields(owner)
         }
     }
 
+    final func unlockFields(_ owner: FieldsOwner) {
+        if let owner { owner._withUnsafeGuaranteedRef { $0.lock.unlock() } } else { Self.unowned.unlock() }
+    }
+
+    /// Runs `body` with the item's fields to itself.
+    @inline(__always)
+    final func withFields<Result>(_ body: (LoopCore?) -> Result) -> Result {
+        let owner = lockFields()
+        defer { unlockFields(owner) }
+        guard let owner else { return body(nil) }
+        return owner._withUnsafeGuaranteedRef { body($0) }
+    }
+
     static let unowned = Lock()
+}
+
+/// The loops that items were in before, and that a slow thread may still be looking at: kept as long as the item.
+private final class FormerOwners: @unchecked Sendable {
+    static let shared = FormerOwners()
+
+    private let lock = Lock()
+    // Guarded by the lock.
+    private var loops: [ObjectIdentifier: [LoopCore]] = [:]
+
+    func keep(_ loop: LoopCore, for item: RunLoopItem) {
+        lock.withLock { loops[ObjectIdentifier(item), default: []].append(loop) }
+    }
+
+    func forget(_ item: RunLoopItem) {
+        let waste = lock.withLock { loops.removeValue(forKey: ObjectIdentifier(item)) }
+        withExtendedLifetime(waste) {}
+    }
 }

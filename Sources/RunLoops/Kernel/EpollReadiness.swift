@@ -1,5 +1,6 @@
 internal import CLinuxKernel
 internal import Glibc
+internal import Synchronization
 
 /// The descriptors of one mode: an epoll, made when the first one comes.
 ///
@@ -18,8 +19,27 @@ package final class EpollReadiness: Readiness {
         static let realtime = UInt64.max - 3
     }
 
+    private struct Registration: BitwiseCopyable {
+        // In halves, so that it takes twelve bytes.
+        let events: UInt32
+        private let low: UInt32
+        private let high: UInt32
+
+        init(_ events: UInt32, _ token: UInt64) {
+            self.events = events
+            low = UInt32(truncatingIfNeeded: token)
+            high = UInt32(truncatingIfNeeded: token >> 32)
+        }
+
+        var token: UInt64 { UInt64(high) << 32 | UInt64(low) }
+    }
+
     private let waker: EpollWaker
     private let calls: any KernelCalls
+    /// Whether the loop's thread has to look at what the lock guards; in general it need not take it.
+    private let hasNews = Atomic<Bool>(false)
+    /// What the loop's thread has seen at its last such look: the epoll, and whether anything is always ready.
+    @exclusivity(unchecked) private var seen: (epoll: CInt, hasAlwaysReady: Bool) = (-1, false)
     @exclusivity(unchecked) private var epoll: CInt = -1
     /// How many there have been: a number is used again.
     @exclusivity(unchecked) private var epollsMade = 0
@@ -32,7 +52,7 @@ package final class EpollReadiness: Readiness {
     /// Epolls that were replaced while a thread may have been about to wait for them; closed by the next wait.
     @exclusivity(unchecked) private var retired: [CInt] = []
     /// What the user registered: needed to know when the epoll may be left alone, and to build it anew.
-    @exclusivity(unchecked) private var registered: [CInt: (events: UInt32, token: UInt64)] = [:]
+    @exclusivity(unchecked) private var registered = DescriptorMap<Registration>()
     /// Descriptors that epoll refuses because they are always ready, as regular files are.
     @exclusivity(unchecked) private var alwaysReady: [CInt: ReadyDescriptor] = [:]
     /// Timer descriptors with what they are set to: the fallback for fine waits, and the clocks epoll cannot wait for.
@@ -51,7 +71,7 @@ package final class EpollReadiness: Readiness {
         if epoll >= 0 { _ = calls.close(epoll) }
         epoll = -1
         closeRetired()
-        registered = [:]
+        registered.removeAll()
         alwaysReady = [:]
         events?.deallocate()
         events = nil
@@ -75,10 +95,11 @@ package final class EpollReadiness: Readiness {
             // Regular files and directories: poll(2) says they are always ready, and so do we.
             let always = events.intersection([.readable, .writable])
             alwaysReady[descriptor] = ReadyDescriptor(token: token, events: always)
+            tellNews()
             return
         }
         _ = try check("epoll_ctl", result)
-        registered[descriptor] = (Self.bits(events), token)
+        registered[descriptor] = Registration(Self.bits(events), token)
     }
 
     package func modify(
@@ -92,14 +113,14 @@ package final class EpollReadiness: Readiness {
             return
         }
         _ = try check("epoll_ctl", calls.epollModify(epoll, descriptor, events: Self.bits(events), token: token))
-        registered[descriptor] = (Self.bits(events), token)
+        registered[descriptor] = Registration(Self.bits(events), token)
     }
 
     package func unregister(_ descriptor: CInt) {
         lock.lock()
         defer { lock.unlock() }
-        if alwaysReady.removeValue(forKey: descriptor) != nil { return }
-        guard registered.removeValue(forKey: descriptor) != nil else { return }
+        if alwaysReady.removeValue(forKey: descriptor) != nil { return tellNews() }
+        guard registered.remove(descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
         // EBADF, ENOENT: it was closed before it was removed. Epoll forgets a closed descriptor by itself, unless a
         // duplicate keeps the open file alive: then it would go on reporting something that cannot be named any more.
@@ -131,6 +152,15 @@ package final class EpollReadiness: Readiness {
         }
         epoll = made
         epollsMade += 1
+        tellNews()
+    }
+
+    /// Has the loop's thread look again.
+    ///
+    /// With the lock held.
+    private func tellNews() {
+        // releasing: pairs with the load in wait, though it is the lock that hands the rest over.
+        hasNews.store(true, ordering: .releasing)
     }
 
     /// Which epoll it is at present.
@@ -156,9 +186,10 @@ package final class EpollReadiness: Readiness {
         } catch {
             // Out of descriptors: the old one goes on to work, at worst with an event for a token nobody has.
             epoll = old
+            tellNews()
             return
         }
-        for (descriptor, entry) in registered {
+        registered.forEach { descriptor, entry in
             // A failure means that this one was closed as well; its own removal finds it gone.
             _ = calls.epollAdd(epoll, descriptor, events: entry.events, token: entry.token)
         }
@@ -167,24 +198,37 @@ package final class EpollReadiness: Readiness {
                 epoll, timer.descriptor, events: EPOLLIN.rawValue | Self.edge, token: Self.token(of: timer.base))
         }
         retired.append(old)
+        tellNews()
     }
 
     // MARK: Waiting. The loop's thread.
 
     package func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
-        let needsClocks = waiting && (limit.boottime != .max || limit.realtime != .max)
-        lock.lock()
-        if !retired.isEmpty { closeRetired() }
-        let epoll = self.epoll
-        for always in alwaysReady.values where !always.events.isEmpty { ready.append(always) }
-        lock.unlock()
-        if epoll < 0, !needsClocks {
+        if hasNews.load(ordering: .acquiring) { takeNews() }
+        if seen.hasAlwaysReady { appendAlwaysReady(to: &ready) }
+        if seen.epoll < 0, !waiting || (limit.boottime == .max && limit.realtime == .max) {
             if waiting { sleepOnFutex(until: limit.monotonic) }
         } else if waiting, ready.isEmpty {
             sleepOnEpoll(until: limit, into: &ready)
         } else {
-            look(epoll, into: &ready)
+            look(seen.epoll, into: &ready)
         }
+    }
+
+    @inline(never)
+    private func takeNews() {
+        lock.lock()
+        defer { lock.unlock() }
+        hasNews.store(false, ordering: .relaxed)
+        closeRetired()
+        seen = (epoll, !alwaysReady.isEmpty)
+    }
+
+    @inline(never)
+    private func appendAlwaysReady(to ready: inout [ReadyDescriptor]) {
+        lock.lock()
+        defer { lock.unlock() }
+        for always in alwaysReady.values where !always.events.isEmpty { ready.append(always) }
     }
 
     private func look(_ epoll: CInt, into ready: inout [ReadyDescriptor]) {
@@ -218,6 +262,12 @@ package final class EpollReadiness: Readiness {
 
     /// The epoll to wait for, with its timer descriptors set.
     private func prepareToSleep(until limit: WaitLimit) throws(RunLoopSystemCallError) -> CInt {
+        // Timer descriptors are made by this thread alone, so that it may look whether there are any.
+        if seen.epoll >= 0, timers.isEmpty, waker.fineWait == .nanosecondCall,
+            limit.boottime == .max, limit.realtime == .max
+        {
+            return seen.epoll
+        }
         lock.lock()
         defer { lock.unlock() }
         try makeEpoll()

@@ -12,23 +12,16 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         static let contended: UInt32 = 2
     }
 
-    // On the heap, since the kernel needs an address that stays.
-    private let state: UnsafeMutablePointer<Atomic<UInt32>>
+    // An atomic is never moved while it is borrowed, and a lock that somebody waits for is borrowed: the kernel may be
+    // given its address.
+    private let state = Atomic<UInt32>(State.free)
 
-    package init() {
-        state = .allocate(capacity: 1)
-        state.initialize(to: Atomic(State.free))
-    }
-
-    deinit {
-        state.deinitialize(count: 1)
-        state.deallocate()
-    }
+    package init() {}
 
     @inline(__always)
     package borrowing func lock() {
         // acquiring: pairs with the release in unlock(), so that what the last holder wrote is seen.
-        if state.pointee.compareExchange(expected: State.free, desired: State.held, ordering: .acquiring).exchanged {
+        if state.compareExchange(expected: State.free, desired: State.held, ordering: .acquiring).exchanged {
             return
         }
         lockSlowly()
@@ -36,16 +29,19 @@ package struct Lock: ~Copyable, @unchecked Sendable {
 
     @inline(never)
     private borrowing func lockSlowly() {
-        while state.pointee.exchange(State.contended, ordering: .acquiring) != State.free {
-            SystemCalls.futexWait(state, expected: State.contended)
+        while state.exchange(State.contended, ordering: .acquiring) != State.free {
+            withUnsafePointer(to: state) { SystemCalls.futexWait($0, expected: State.contended) }
         }
     }
 
     @inline(__always)
     package borrowing func unlock() {
-        if state.pointee.exchange(State.free, ordering: .releasing) == State.contended {
-            SystemCalls.futexWake(state)
-        }
+        if state.exchange(State.free, ordering: .releasing) == State.contended { wakeOne() }
+    }
+
+    @inline(never)
+    private borrowing func wakeOne() {
+        withUnsafePointer(to: state) { SystemCalls.futexWake($0) }
     }
 
     @inline(__always)

@@ -4,6 +4,7 @@ extension Engine {
     /// Every callout goes through here: one place to tell who wants to know.
     @inline(__always)
     func callOut(_ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, _ call: () -> Void) {
+        defer { knownNow = .min }
         guard let tracer else { return call() }
         tracer.trace(.calls(callee, label()))
         call()
@@ -14,7 +15,13 @@ extension Engine {
     ///
     /// The list is taken first: an observer added in a callout is told next time, one taken out in a callout is told
     /// this once more (so it is in Core Foundation), one made invalid is not.
+    @inline(__always)
     func tell(_ activity: RunLoopActivities, _ state: ModeState) {
+        if tracer != nil || state.observes(activity) { tellObservers(activity, state) }
+    }
+
+    @inline(never)
+    private func tellObservers(_ activity: RunLoopActivities, _ state: ModeState) {
         tracer?.trace(.passes(activity))
         guard state.observes(activity) else { return }
         let observers = lock.withLock { state.observers }
@@ -107,7 +114,7 @@ extension Engine {
     /// Does what the main queue has queued.
     func serveMainQueue(_ queue: MainQueue) {
         isInMainQueue = true
-        callOut(.mainQueue, .text("main queue")) { RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(queue) }
+        callOut(.mainQueue, ItemLabel("main queue")) { RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(queue) }
         isInMainQueue = false
     }
 }

@@ -16,6 +16,10 @@ final class Guest {
     ///
     /// The loop's thread alone.
     @exclusivity(unchecked) var toldWaiting: ModeState?
+    /// How many blocks waited when the loop had looked at them last: others have come since then.
+    ///
+    /// The loop's thread alone.
+    @exclusivity(unchecked) var blocksSeen = 0
     /// Whether the main queue's work is done in the loop, and not in the host.
     ///
     /// The loop's thread alone.
@@ -60,6 +64,8 @@ extension Engine {
             // What the run puts back at its end: a wake-up that comes then counts.
             wakeWord.enter(.sleeping)
         }
+        // Time has gone by in the host.
+        knownNow = .min
         let outerMode = enter(state)
         let outer = wakeWord.beginRun()
         tracer?.trace(.runBegins(mode))
@@ -93,7 +99,7 @@ extension Engine {
             lock.withLock { guest.state = makeMode(mode) }
             waitInHost()
         }
-        return blocks.hasNew || !guest.state.signals.isEmpty || wakeWord.wakeUp != nil
+        return blocks.hasMore(than: guest.blocksSeen) || !guest.state.signals.isEmpty || wakeWord.wakeUp != nil
     }
 
     // MARK: Turns
@@ -160,9 +166,8 @@ extension Engine {
         guard let guest else { return }
         if guest.isWaiting { stopWaitingInHost() }
         let state = guest.state
-        // Looking is what makes blocks old ones: those that come from here on are new.
-        let hasWork = hasBlock(for: state) || !state.signals.isEmpty
-        var isReady = isReady ?? hasWork
+        var isReady = isReady ?? (hasBlock(for: state) || !state.signals.isEmpty)
+        guest.blocksSeen = blocks.waitingCount
         // Of the main queue the first look in the mode tells the kernel.
         if guest.servesMainQueue, servesMainQueue(state), !state.watchesMainQueue { isReady = true }
         let isShown = lock.withLock {

@@ -131,7 +131,7 @@ extension Engine {
         let item = unsafeDowncast(item, to: RunLoopItem.self)
         // An item that is in no mode stays where it is, as in Core Foundation: in the common items, if it is there.
         if case .timer(let timer) = item.byKind {
-            if timer.bucket == nil { return }
+            if timer.bucket == .none { return }
             takeOut(timer)
         } else if modes.filter({ take(item, outOf: $0) }).isEmpty {
             return
@@ -172,7 +172,7 @@ extension Engine {
 
     /// A timer that was taken out of each mode by itself does not count as common any more, as in Core Foundation.
     private func isInAnyMode(_ item: RunLoopItem) -> Bool {
-        if case .timer(let timer) = item.byKind { return timer.bucket != nil && timer.isOwned(by: self) }
+        if case .timer(let timer) = item.byKind { return timer.bucket != .none && timer.isOwned(by: self) }
         return true
     }
 

@@ -52,6 +52,7 @@ extension Engine {
         guard let state = lock.withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(state) else {
             return .finished
         }
+        knownNow = .min
         let outerMode = enter(state)
         let outer = wakeWord.beginRun()
         defer {
@@ -110,7 +111,7 @@ extension Engine {
     /// The end of step 10.
     private func verdict(_ run: Run, handled: Bool) -> RunLoopRunResult? {
         if handled, run.returnsAfterSource { return .handledSource }
-        if run.limit != .max, run.onlyPolls || run.limit <= kernel.now(.monotonic) { return .timedOut }
+        if run.limit != .max, run.onlyPolls || run.limit <= monotonicNow() { return .timedOut }
         if takeStop() { return .stopped }
         return isEmpty(run.state) ? .finished : nil
     }

@@ -3,84 +3,89 @@
 extension Engine {
     // MARK: Places
 
+    /// The bucket that the timer of this loop is in.
+    @inline(__always)
+    func bucket(of timer: RunLoopTimer) -> Unmanaged<TimerBucket<RunLoopTimer>>? {
+        timer.bucket == .none ? nil : bucketReferences[timer.bucket.index]
+    }
+
     @inline(__always)
     func isIn(_ timer: RunLoopTimer, _ state: ModeState) -> Bool {
-        guard let bucket = timer.bucket, timer.isOwned(by: self) else { return false }
+        guard timer.isOwned(by: self), let bucket = bucket(of: timer) else { return false }
         return bucket._withUnsafeGuaranteedRef { $0.contains(state.mode) }
     }
 
     /// Adds a mode to those of the timer.
     @inline(__always)
     func put(_ timer: RunLoopTimer, in state: ModeState) {
-        guard let bucket = timer.bucket else {
+        guard let bucket = bucket(of: timer) else {
             // The loop's own reference; given back in takeOut.
             _ = Unmanaged.passRetained(timer)
-            return enter(timer, timer.base == .monotonic ? state.soleBucket : nil, [state.mode])
+            guard timer.base == .monotonic, let sole = state.soleBucket else {
+                return enter(timer, self.bucket(timer.base, [state.mode]))
+            }
+            return sole._withUnsafeGuaranteedRef { enter(timer, $0) }
         }
         leave(timer)
-        enter(timer, nil, bucket._withUnsafeGuaranteedRef { $0.modes + [state.mode] })
+        enter(timer, self.bucket(timer.base, bucket._withUnsafeGuaranteedRef { $0.modes + [state.mode] }))
     }
 
     /// Takes a mode from those of the timer.
     func take(_ timer: RunLoopTimer, outOf state: ModeState) {
-        guard let bucket = timer.bucket else { return }
-        let modes = bucket._withUnsafeGuaranteedRef { $0.modes.filter { $0 != state.mode } }
+        guard let old = bucket(of: timer) else { return }
+        let modes = old._withUnsafeGuaranteedRef { $0.modes.filter { $0 != state.mode } }
         if modes.isEmpty { return takeOut(timer) }
         leave(timer)
-        enter(timer, nil, modes)
+        enter(timer, bucket(timer.base, modes))
     }
 
     /// Takes the timer out of all its modes.
     @inline(__always)
     func takeOut(_ timer: RunLoopTimer) {
-        guard timer.bucket != nil, timer.isOwned(by: self) else { return }
+        guard timer.bucket != .none, timer.isOwned(by: self) else { return }
         leave(timer)
         Unmanaged.passUnretained(timer).release()
     }
 
     @inline(__always)
-    private func enter(
-        _ timer: RunLoopTimer, _ known: TimerBucket<RunLoopTimer>?, _ modes: @autoclosure () -> [RunLoopMode]
-    ) {
-        let bucket = known ?? self.bucket(timer.base, modes())
-        timer.bucket = .passUnretained(bucket)
+    private func enter(_ timer: RunLoopTimer, _ bucket: TimerBucket<RunLoopTimer>) {
+        timer.bucket = bucket.number
         bucket.countTimers(1)
         if !timer.isFiring { enqueue(timer, in: bucket) }
     }
 
     @inline(__always)
     private func leave(_ timer: RunLoopTimer) {
-        timer.bucket?._withUnsafeGuaranteedRef { bucket in
+        bucket(of: timer)?._withUnsafeGuaranteedRef { bucket in
             bucket.countTimers(-1)
             if timer.isFiring { return }
-            if timer.fire == bucket.queue.firstDate { firstTimerGoes(timer, bucket) }
+            if timer.fire <= bucket.queue.firstDate { firstTimerGoes(timer, bucket) }
             bucket.queue.remove(timer)
             if guest != nil { datesChangedInHost() }
         }
-        timer.bucket = nil
+        timer.bucket = .none
     }
 
     @inline(never)
     private func bucket(_ base: RunLoopTimeBase, _ modes: [RunLoopMode]) -> TimerBucket<RunLoopTimer> {
         if let found = timerBuckets.first(where: { $0.isFor(base, modes) }) { return found }
         let states = modes.map(makeMode)
-        let bucket = TimerBucket<RunLoopTimer>(base: base, modes: modes, counters: states.map(\.counter))
+        let bucket = TimerBucket<RunLoopTimer>(
+            number: BucketNumber(index: timerBuckets.count), base: base, modes: modes, counters: states.map(\.counter))
         timerBuckets.append(bucket)
+        bucketReferences.append(.passUnretained(bucket))
         for state in states { state.timerBuckets.append(bucket) }
-        if modes.count == 1, base == .monotonic { states[0].soleBucket = bucket }
+        if modes.count == 1, base == .monotonic { states[0].soleBucket = .passUnretained(bucket) }
         return bucket
     }
 
     /// Puts a timer behind all of the same date, and makes a thread that sleeps too long sleep shorter.
     @inline(__always)
     private func enqueue(_ timer: RunLoopTimer, in bucket: TimerBucket<RunLoopTimer>) {
-        timerSequence += 1
-        timer.sequence = timerSequence
+        timerSequence &+= 1
         if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { lateTimerComes(timer, bucket) }
-        bucket.queue.insert(timer)
-        if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] {
-            sleepsTooLong()
-        }
+        bucket.queue.insert(timer, sequence: timerSequence)
+        if let sleepingMode, bucket.contains(sleepingMode), timer.hard < sleepLimit[timer.base] { sleepsTooLong() }
     }
 
     /// A timer comes while a wake-up waits or has left its place in some mode: if it was due before and is the first, it
@@ -114,7 +119,7 @@ extension Engine {
         // SAFETY: LoopCore.reschedule is called by items only.
         switch unsafeDowncast(item, to: RunLoopItem.self).byKind {
         case .timer(let timer):
-            guard let bucket = timer.bucket?.takeUnretainedValue(), !timer.isFiring else { return change() }
+            guard let bucket = bucket(of: timer)?.takeUnretainedValue(), !timer.isFiring else { return change() }
             if timer.fire == bucket.queue.firstDate { firstTimerGoes(timer, bucket) }
             bucket.queue.remove(timer)
             change()
@@ -168,8 +173,9 @@ extension Engine {
     /// The same with the lock held.
     func dueSince(_ state: ModeState, _ isAwakeAnyway: Bool) -> Int64? {
         var since: Int64?
-        let now = kernel.now(.monotonic)
-        for bucket in state.timerBuckets {
+        let now = monotonicNow()
+        for index in state.timerBuckets.indices {
+            let bucket = state.timerBuckets[index]
             let bucketNow = bucket.base == .monotonic ? now : kernel.now(bucket.base)
             guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { continue }
             since = min(since ?? .max, now - (bucketNow - date))
@@ -187,48 +193,57 @@ extension Engine {
     /// at again before its callout, so that one made invalid, taken out or put off in the meantime does not fire. One
     /// that was taken out of this mode only does: so it is in Core Foundation.
     func fireTimers(_ state: ModeState) {
-        var due: [RunLoopTimer] = []
+        var due: [TimerQueue<RunLoopTimer>.Due] = []
         swap(&due, &dueTimers)
-        lock.withLock { collectDue(state, into: &due) }
-        for timer in due { fire(timer, state) }
+        let collected = monotonicNow()
+        lock.lock()
+        collectDue(state, into: &due)
+        lock.unlock()
+        for index in due.indices { fire(due[index].timer, state, collected) }
         due.removeAll(keepingCapacity: true)
         swap(&due, &dueTimers)
     }
 
-    private func collectDue(_ state: ModeState, into due: inout [RunLoopTimer]) {
-        var lateness: [RunLoopTimeBase: Int64] = [:]
-        for bucket in state.timerBuckets {
-            let now = kernel.now(bucket.base)
-            if bucket.queue.firstDate > now { continue }
-            bucket.queue.collectDue(at: now, into: &due)
-            if bucket.base != .monotonic { lateness[bucket.base] = kernel.now(.monotonic) - now }
+    private func collectDue(_ state: ModeState, into due: inout [TimerQueue<RunLoopTimer>.Due]) {
+        let now = monotonicNow()
+        for index in state.timerBuckets.indices {
+            let bucket = state.timerBuckets[index]
+            bucket.queue.collectDue(at: bucket.base == .monotonic ? now : kernel.now(bucket.base), into: &due)
         }
-        state.timerPlace.served(kernel.now(.monotonic), several: due.count > 1)
+        state.timerPlace.served(now, several: due.count > 1)
         if due.count < 2 { return }
+        if due.allSatisfy({ $0.timer.base == .monotonic }) { return due.sort { $0.entry.isBefore($1.entry) } }
         // Dates of other clocks as they would read on the monotonic one.
-        func date(_ timer: RunLoopTimer) -> Int64 { timer.fire.clampedAdding(lateness[timer.base] ?? 0) }
-        due.sort { (date($0), $0.sequence) < (date($1), $1.sequence) }
+        let lateness = RunLoopTimeBase.allCases.reduce(into: [:]) { $0[$1] = now - kernel.now($1) }
+        func entry(_ due: TimerQueue<RunLoopTimer>.Due) -> TimerHeap.Entry {
+            let date = due.entry.date.clampedAdding(lateness[due.timer.base] ?? 0)
+            return TimerHeap.Entry(date: date, sequence: due.entry.sequence, slot: due.entry.slot)
+        }
+        due.sort { entry($0).isBefore(entry($1)) }
     }
 
-    private func fire(_ timer: RunLoopTimer, _ state: ModeState) {
+    private func fire(_ timer: RunLoopTimer, _ state: ModeState, _ collected: Int64) {
         // Not withLock: a closure that goes through a generic function is wrapped in a new one, at an allocation each.
         lock.lock()
-        let begun = beginFiring(timer, state)
+        let begun = beginFiring(timer, state, collected)
         lock.unlock()
         guard let (handler, date) = begun else { return }
-        callOut(.timer, timer.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler, timer) }
+        callOut(.timer, timer.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler.call, timer) }
         if !timer.repeats { timer.invalidate() }
         endFiring(timer, date)
     }
 
-    private func beginFiring(_ timer: RunLoopTimer, _ state: ModeState) -> ((RunLoopTimer) -> Void, Int64)? {
-        guard let bucket = timer.bucket, timer.isOwned(by: self), timer.isValid, !timer.isFiring,
-            timer.fire <= kernel.now(timer.base),
+    private func beginFiring(
+        _ timer: RunLoopTimer, _ state: ModeState, _ collected: Int64
+    ) -> (RunLoopTimer.Handler, Int64)? {
+        guard timer.isOwned(by: self), let bucket = bucket(of: timer), timer.isValid, !timer.isFiring,
+            // Most were due when they were collected and still are: then the clock need not be asked.
+            (timer.base == .monotonic && timer.fire <= collected) || timer.fire <= kernel.now(timer.base),
             let handler = timer.handler
         else { return nil }
         // Out of the heap while it fires: a nested run neither fires it nor sleeps until its date.
         bucket._withUnsafeGuaranteedRef { bucket in
-            if bucket.modes.count > 1 { firstTimerGoes(timer, bucket, servedIn: state) }
+            if bucket.hasSeveralModes { firstTimerGoes(timer, bucket, servedIn: state) }
             bucket.queue.remove(timer)
         }
         timer.isFiring = true
@@ -256,9 +271,10 @@ extension Engine {
         // A date set in the callout counts, if it is later than the one that was served; any other is passed over.
         if timer.fire <= date, timer.repeats {
             timer.fire = TimerGrid.next(
-                after: date, interval: timer.intervalNanoseconds, now: owner.kernel.now(timer.base))
+                after: date, interval: timer.intervalNanoseconds,
+                now: owner === self && timer.base == .monotonic ? monotonicNow() : owner.kernel.now(timer.base))
         }
-        guard let bucket = timer.bucket else { return }
+        guard let bucket = bucket(of: timer) else { return }
         // One that another thread is making invalid goes back too: that thread takes it out where it belongs.
         // SAFETY: the owner of a timer is an engine; no other class is given to claim.
         unsafeDowncast(owner, to: Engine.self).enqueue(timer, in: bucket.takeUnretainedValue())

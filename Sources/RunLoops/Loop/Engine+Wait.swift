@@ -72,7 +72,7 @@ extension Engine {
             let isReady = isDue || wakeWord.wakeUp != nil || !state.ready.isEmpty
             look(run, waiting: !isReady, until: limit)
             if let cause = first(run) { return cause }
-            if run.limit <= kernel.now(.monotonic) { return .nothing }
+            if run.limit <= monotonicNow() { return .nothing }
         }
     }
 
@@ -81,16 +81,17 @@ extension Engine {
         let state = run.state
         if let mainQueue { watchMainQueue(mainQueue, run) }
         foundMainQueue = false
-        dropStaleEvents(state)
+        if !state.ready.isEmpty { dropStaleEvents(state) }
         guard state.ready.isEmpty else { return }
         state.ports.readiness.wait(waiting, until: limit, into: &fetched)
+        if waiting { knownNow = .min }
         if fetched.isEmpty { return }
         takeMainQueueEvent(state)
         if fetched.isEmpty { return }
         // The kernel does not say since when. The look before did not find them; they may have been ready ever since.
         state.ready.replace(with: &fetched, since: lastLook)
         // Only compared with timers and wake-ups: without any, whatever comes is younger.
-        if state.hasTimers || wakeWord.wakeUp != nil { lastLook = kernel.now(.monotonic) }
+        if state.hasTimers || wakeWord.wakeUp != nil { lastLook = monotonicNow() }
     }
 
     /// Events of port sources that were taken out or made invalid since they were fetched must not make a turn, nor

@@ -16,7 +16,9 @@ package final class Engine: LoopCore, @unchecked Sendable {
     @exclusivity(unchecked) var commonItems = CommonItems()
     /// Never removed; empty ones are reused by mode and clock.
     @exclusivity(unchecked) var timerBuckets: [TimerBucket<RunLoopTimer>] = []
-    @exclusivity(unchecked) var timerSequence: UInt64 = 0
+    /// The same by number, not counted.
+    @exclusivity(unchecked) var bucketReferences: [Unmanaged<TimerBucket<RunLoopTimer>>] = []
+    @exclusivity(unchecked) var timerSequence: UInt32 = 0
     /// The wake-up that was served last, by when it was called.
     @exclusivity(unchecked) var lastWakeUp = Int64.min
     /// Timers whose callouts are under way, innermost last.
@@ -52,8 +54,21 @@ package final class Engine: LoopCore, @unchecked Sendable {
     @exclusivity(unchecked) var foundMainQueue = false
     /// Kept from one turn to the next, so that a turn makes no arrays.
     @exclusivity(unchecked) var fetched: [ReadyDescriptor] = []
-    @exclusivity(unchecked) var dueTimers: [RunLoopTimer] = []
+    @exclusivity(unchecked) var dueTimers: [TimerQueue<RunLoopTimer>.Due] = []
     @exclusivity(unchecked) var signalled: [SignalQueue<RunLoopSource>.Place] = []
+
+    /// The monotonic time, if it was read since the last callout or sleep.
+    @exclusivity(unchecked) var knownNow = Int64.min
+
+    /// The monotonic time, read once between two callouts: nothing in between takes long enough to matter, and reading
+    /// costs as much as much of it.
+    ///
+    /// The loop's thread.
+    @inline(__always)
+    func monotonicNow() -> Int64 {
+        if knownNow == .min { knownNow = kernel.now(.monotonic) }
+        return knownNow
+    }
 
     package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
         mainQueue = servesMainQueue ? MainQueue() : nil
@@ -77,8 +92,13 @@ package final class Engine: LoopCore, @unchecked Sendable {
         return nil
     }
 
+    @inline(__always)
     func makeMode(_ mode: RunLoopMode) -> ModeState {
-        if let state = existingMode(mode) { return state }
+        existingMode(mode) ?? addMode(mode)
+    }
+
+    @inline(never)
+    private func addMode(_ mode: RunLoopMode) -> ModeState {
         let state = ModeState(mode: mode, readiness: kernel.makeReadiness())
         if commonModes.contains(mode) { state.markCommon() }
         modes.append(state)
@@ -92,6 +112,14 @@ package final class Engine: LoopCore, @unchecked Sendable {
     package func nameMode(_ mode: RunLoopMode) {
         if mode == .default || mode == .common { return }
         lock.withLock { _ = makeMode(mode) }
+    }
+
+    /// Leaves a block for a run in one of its modes, which exist.
+    @inline(__always)
+    package func post(_ block: consuming Block, wake: Bool) {
+        checkNotForked()
+        if SystemCalls.threadID == threadID { blocks.pushHere(block) } else { blocks.push(block) }
+        if wake { wakeUp() }
     }
 
     // MARK: What items ask for. With the lock held.
@@ -132,7 +160,7 @@ package final class Engine: LoopCore, @unchecked Sendable {
             mode.ports.readiness.close()
         }
         for bucket in timerBuckets {
-            let timers = bucket.queue.all
+            let timers = bucket.queue.all.map(\.timer)
             waste += timers
             for timer in timers { takeOut(timer) }
         }

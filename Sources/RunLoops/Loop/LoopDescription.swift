@@ -46,7 +46,7 @@ private struct LoopPicture {
     /// With the lock held.
     init(_ engine: Engine) {
         threadName = engine.threadName
-        blocks = engine.blocks.picture
+        blocks = engine.blocks.picture(onLoopsThread: SystemCalls.threadID == engine.threadID)
         current = engine.current?.mode.rawValue
         commonModes = engine.commonModes.map(\.rawValue)
         commonItems = engine.commonItems.all
@@ -60,9 +60,8 @@ private struct LoopPicture {
     }
 
     private static func timers(_ engine: Engine, _ state: ModeState) -> [TimerPicture] {
-        var timers = engine.firingTimers.filter { engine.isIn($0, state) }
-        for bucket in state.timerBuckets { timers += bucket.queue.all }
-        return timers.sorted { ($0.fire, $0.sequence) < ($1.fire, $1.sequence) }.map {
+        let waiting = state.timerBuckets.flatMap { $0.queue.all }.sorted { $0.entry.isBefore($1.entry) }.map(\.timer)
+        return (engine.firingTimers.filter { engine.isIn($0, state) } + waiting).map {
             TimerPicture(timer: $0, fire: $0.fire, tolerance: $0.toleranceNanoseconds, isFiring: $0.isFiring)
         }
     }

@@ -15,9 +15,9 @@ extension RunLoop {
     /// Thread safety: any thread. Complexity: O(1) amortised.
     public func perform(
         in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: @escaping @Sendable () -> Void
+        _ body: consuming @escaping @Sendable () -> Void
     ) {
-        post(nil, mode, wake, fileID, line, body)
+        post(mode, wake, fileID, line, body)
     }
 
     /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`.
@@ -25,10 +25,9 @@ extension RunLoop {
     /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``; without any mode nothing happens.
     public func perform(
         in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: @escaping @Sendable () -> Void
+        _ body: consuming @escaping @Sendable () -> Void
     ) {
-        guard let first = modes.first else { return }
-        post(modes.count > 1 ? Array(modes.dropFirst()) : nil, first, wake, fileID, line, body)
+        post(modes, wake, fileID, line, body)
     }
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in `mode`.
@@ -39,9 +38,10 @@ extension RunLoop {
     /// Precondition: called on the loop's own thread; any other traps.
     public func performLocally(
         in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: @escaping () -> Void
+        _ body: consuming @escaping () -> Void
     ) {
-        performLocally(in: [mode], wake: wake, fileID: fileID, line: line, body)
+        requireOwnThread()
+        post(mode, wake, fileID, line, body)
     }
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in one of `modes`.
@@ -49,14 +49,10 @@ extension RunLoop {
     /// Precondition: called on the loop's own thread; any other traps.
     public func performLocally(
         in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: @escaping () -> Void
+        _ body: consuming @escaping () -> Void
     ) {
-        require(
-            SystemCalls.threadID == engine.threadID,
-            "performLocally was called on thread \(SystemCalls.threadID) for the loop of thread \(engine.threadID): use perform with a @Sendable closure to reach another thread."
-        )
-        guard let first = modes.first else { return }
-        post(modes.count > 1 ? Array(modes.dropFirst()) : nil, first, wake, fileID, line, body)
+        requireOwnThread()
+        post(modes, wake, fileID, line, body)
     }
 
     /// Runs a closure on the main actor, in the next turn of the main loop in `mode`.
@@ -80,14 +76,26 @@ extension RunLoop {
         main.perform(in: modes, wake: wake, fileID: fileID, line: line) { MainActor.assumeIsolated(body) }
     }
 
+    private func requireOwnThread() {
+        require(
+            SystemCalls.threadID == engine.threadID,
+            "performLocally was called on thread \(SystemCalls.threadID) for the loop of thread \(engine.threadID): use perform with a @Sendable closure to reach another thread."
+        )
+    }
+
+    @inline(__always)
     private func post(
-        _ otherModes: [Mode]?, _ mode: Mode, _ wake: Bool, _ fileID: StaticString, _ line: UInt,
-        _ body: @escaping () -> Void
+        _ mode: Mode, _ wake: Bool, _ fileID: StaticString, _ line: UInt, _ body: consuming @escaping () -> Void
     ) {
-        engine.checkNotForked()
         engine.nameMode(mode)
-        for other in otherModes ?? [] { engine.nameMode(other) }
-        engine.blocks.push(Block(mode: mode, otherModes: otherModes, fileID: fileID, line: line, body: body))
-        if wake { engine.wakeUp() }
+        engine.post(Block(modes: BlockModes(mode), fileID: fileID, line: line, body: body), wake: wake)
+    }
+
+    private func post(
+        _ modes: [Mode], _ wake: Bool, _ fileID: StaticString, _ line: UInt, _ body: consuming @escaping () -> Void
+    ) {
+        if modes.isEmpty { return }
+        for mode in modes { engine.nameMode(mode) }
+        engine.post(Block(modes: BlockModes(modes), fileID: fileID, line: line, body: body), wake: wake)
     }
 }

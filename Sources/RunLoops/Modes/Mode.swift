@@ -11,7 +11,7 @@ public struct RunLoopMode: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     /// The number of the name, in the order in which the names were first used.
     package let number: UInt32
 
-    private init(number: UInt32) { self.number = number }
+    init(number: UInt32) { self.number = number }
 
     /// The mode of that name.
     ///
@@ -26,6 +26,14 @@ public struct RunLoopMode: RawRepresentable, Hashable, Sendable, ExpressibleBySt
 
     /// The name.
     public var rawValue: String { Names.shared.name(of: number) }
+
+    // By the numbers. Left to the compiler it would be the comparison of all raw-representable types: that of the strings.
+    /// Whether both have the same name.
+    @inline(__always)
+    public static func == (left: RunLoopMode, right: RunLoopMode) -> Bool { left.number == right.number }
+
+    /// Hashes the name's number.
+    public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
     /// The name.
     public var description: String { rawValue }

@@ -20,7 +20,9 @@ final class ModeState: @unchecked Sendable {
     /// The buckets whose timers fire in this mode.
     @exclusivity(unchecked) var timerBuckets: [TimerBucket<RunLoopTimer>] = []
     /// The one of monotonic timers that are in this mode alone: of most timers there are.
-    @exclusivity(unchecked) var soleBucket: TimerBucket<RunLoopTimer>?
+    ///
+    /// Not counted: the loop keeps its buckets.
+    @exclusivity(unchecked) var soleBucket: Unmanaged<TimerBucket<RunLoopTimer>>?
     let counter = ItemCounter()
     private let common = Atomic<Bool>(false)
 

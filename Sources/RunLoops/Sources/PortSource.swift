@@ -15,13 +15,15 @@ public final class RunLoopPortSource: RunLoopItem, @unchecked Sendable {
     /// What a descriptor can be ready for.
     public typealias Events = RunLoopDescriptorEvents
 
+    private let lock = Lock()
     /// The file descriptor.
     public let descriptor: CInt
 
-    private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private var loops: [LoopCore] = []
     @exclusivity(unchecked) private var interest: Events
+    /// The loops that have it in a mode: in general there is one.
+    @exclusivity(unchecked) private var firstLoop: LoopCore?
+    @exclusivity(unchecked) private var otherLoops: [LoopCore] = []
     @exclusivity(unchecked) private var handler: ((RunLoopPortSource, Events) -> Void)?
 
     /// A port source whose closure runs on the thread that makes it, and may use that thread's state.
@@ -94,7 +96,7 @@ public final class RunLoopPortSource: RunLoopItem, @unchecked Sendable {
         get { lock.withLock { interest } }
         set {
             let loops = lock.withLock { () -> [LoopCore] in
-                if self.loops.isEmpty { interest = newValue }
+                if firstLoop == nil { interest = newValue }
                 return self.loops
             }
             for loop in loops {
@@ -115,13 +117,22 @@ public final class RunLoopPortSource: RunLoopItem, @unchecked Sendable {
 
     /// Called with the loop's lock held.
     func join(_ loop: LoopCore) {
-        lock.withLock { if !loops.contains(where: { $0 === loop }) { loops.append(loop) } }
+        lock.withLock {
+            if firstLoop === loop || otherLoops.contains(where: { $0 === loop }) { return }
+            if firstLoop == nil { firstLoop = loop } else { otherLoops.append(loop) }
+        }
     }
 
     /// Called with the loop's lock held, when the source is in none of its modes any more.
     func leave(_ loop: LoopCore) {
-        lock.withLock { loops.removeAll { $0 === loop } }
+        lock.withLock {
+            otherLoops.removeAll { $0 === loop }
+            if firstLoop === loop { firstLoop = otherLoops.popLast() }
+        }
     }
+
+    /// With the lock held.
+    private var loops: [LoopCore] { (firstLoop.map { [$0] } ?? []) + otherLoops }
 
     public override func invalidate() {
         guard becomeInvalid() else { return }

@@ -6,17 +6,33 @@ final class PortTable {
     private struct Port {
         let descriptor: CInt
         var generation: UInt32
-        var sources: [RunLoopPortSource]
-        var events: RunLoopDescriptorEvents { sources.reduce([]) { $0.union($1.events) } }
+        /// In the order in which they were added; in general there is one.
+        var first: RunLoopPortSource
+        var others: [RunLoopPortSource] = []
+
+        var sources: [RunLoopPortSource] { [first] + others }
+        var events: RunLoopDescriptorEvents { others.reduce(first.events) { $0.union($1.events) } }
+        func contains(_ source: RunLoopPortSource) -> Bool { first === source || others.contains { $0 === source } }
+
+        /// What is left without the source; `nil` for nothing.
+        func without(_ source: RunLoopPortSource) -> Port? {
+            var left = self
+            left.others.removeAll { $0 === source }
+            if first === source {
+                if left.others.isEmpty { return nil }
+                left.first = left.others.removeFirst()
+            }
+            return left
+        }
     }
 
     let readiness: any Readiness
     /// Free places are reused; each use has another generation, so that an event of an earlier one is recognised.
     @exclusivity(unchecked) private var ports: [Port?] = []
-    @exclusivity(unchecked) private var freeIndices: [Int] = []
-    @exclusivity(unchecked) private var indices: [CInt: Int] = [:]
+    @exclusivity(unchecked) private var freeIndices: [UInt32] = []
+    @exclusivity(unchecked) private var indices = DescriptorMap<UInt32>()
     /// Ports whose number was given to another file: few, if any.
-    @exclusivity(unchecked) private var abandoned: [Int] = []
+    @exclusivity(unchecked) private var abandoned: [UInt32] = []
     @exclusivity(unchecked) private var lastGeneration: UInt32 = 0
     @exclusivity(unchecked) private(set) var count = 0
 
@@ -37,15 +53,15 @@ final class PortTable {
             abandon(index)
         }
         lastGeneration &+= 1
-        let index = freeIndices.popLast() ?? ports.count
-        let port = Port(descriptor: descriptor, generation: lastGeneration, sources: [source])
+        let index = freeIndices.popLast() ?? UInt32(ports.count)
+        let port = Port(descriptor: descriptor, generation: lastGeneration, first: source)
         do {
             try readiness.register(descriptor, for: port.events, token: Self.token(index, lastGeneration))
         } catch {
             if index < ports.count { freeIndices.append(index) }
             throw error
         }
-        if index < ports.count { ports[index] = port } else { ports.append(port) }
+        if index < ports.count { ports[Int(index)] = port } else { ports.append(port) }
         indices[descriptor] = index
         count += 1
     }
@@ -53,48 +69,48 @@ final class PortTable {
     /// Adds a second source on one descriptor.
     ///
     /// False if the kernel no longer knows the descriptor.
-    private func join(_ source: RunLoopPortSource, at index: Int) throws(RunLoopSystemCallError) -> Bool {
-        guard var port = ports[index] else { return false }
-        port.sources.append(source)
+    private func join(_ source: RunLoopPortSource, at index: UInt32) throws(RunLoopSystemCallError) -> Bool {
+        guard var port = ports[Int(index)] else { return false }
+        port.others.append(source)
         do {
             try readiness.modify(port.descriptor, for: port.events, token: Self.token(index, port.generation))
         } catch {
             if error.isUnknownDescriptor { return false }
             throw error
         }
-        ports[index] = port
+        ports[Int(index)] = port
         count += 1
         return true
     }
 
     /// Takes the sources of a port out of the kernel's sight; they stay in the table, on no descriptor.
-    private func abandon(_ index: Int) {
-        guard let port = ports[index] else { return }
+    private func abandon(_ index: UInt32) {
+        guard let port = ports[Int(index)] else { return }
         readiness.unregister(port.descriptor)
         lastGeneration &+= 1
-        ports[index]?.generation = lastGeneration
+        ports[Int(index)]?.generation = lastGeneration
         indices[port.descriptor] = nil
         abandoned.append(index)
     }
 
     func remove(_ source: RunLoopPortSource) {
         // Not by the descriptor's number alone: an abandoned port has lost it.
-        guard let index = index(of: source), var port = ports[index] else { return }
-        port.sources.removeAll { $0 === source }
+        guard let index = index(of: source), let port = ports[Int(index)] else { return }
         count -= 1
+        let left = port.without(source)
+        ports[Int(index)] = left
         let isRegistered = indices[port.descriptor] == index
-        if port.sources.isEmpty {
-            if isRegistered {
-                readiness.unregister(port.descriptor)
-                indices[port.descriptor] = nil
-            }
-            ports[index] = nil
-            if !isRegistered { abandoned.removeAll { $0 == index } }
-            freeIndices.append(index)
-        } else {
-            ports[index] = port
+        if left != nil {
             if isRegistered { update(index) }
+            return
         }
+        if isRegistered {
+            readiness.unregister(port.descriptor)
+            indices[port.descriptor] = nil
+        } else {
+            abandoned.removeAll { $0 == index }
+        }
+        freeIndices.append(index)
     }
 
     /// Tells the kernel what is wanted of the descriptor of `source` now.
@@ -102,15 +118,13 @@ final class PortTable {
         if let index = index(of: source), indices[source.descriptor] == index { update(index) }
     }
 
-    private func index(of source: RunLoopPortSource) -> Int? {
-        if let index = indices[source.descriptor], ports[index]?.sources.contains(where: { $0 === source }) == true {
-            return index
-        }
-        return abandoned.first { ports[$0]?.sources.contains { $0 === source } == true }
+    private func index(of source: RunLoopPortSource) -> UInt32? {
+        if let index = indices[source.descriptor], ports[Int(index)]?.contains(source) == true { return index }
+        return abandoned.first { ports[Int($0)]?.contains(source) == true }
     }
 
-    private func update(_ index: Int) {
-        guard let port = ports[index] else { return }
+    private func update(_ index: UInt32) {
+        guard let port = ports[Int(index)] else { return }
         // Only a descriptor that was closed can be refused (EBADF, ENOENT): it cannot become ready either.
         try? readiness.modify(port.descriptor, for: port.events, token: Self.token(index, port.generation))
     }
@@ -118,13 +132,13 @@ final class PortTable {
     // MARK: Events
 
     /// The sources to ask for an event; none for an event of an earlier use of the place.
-    func sources(of event: ReadyDescriptor) -> (RunLoopPortSource, others: ArraySlice<RunLoopPortSource>)? {
+    @inline(__always)
+    func sources(of event: ReadyDescriptor) -> (RunLoopPortSource, others: [RunLoopPortSource])? {
         let index = Int(truncatingIfNeeded: event.token & 0xFFFF_FFFF)
         let generation = UInt32(truncatingIfNeeded: event.token >> 32)
-        guard index < ports.count, let port = ports[index], port.generation & 0x7FFF_FFFF == generation,
-            let first = port.sources.first
+        guard index < ports.count, let port = ports[index], port.generation & 0x7FFF_FFFF == generation
         else { return nil }
-        return (first, port.sources.dropFirst())
+        return (port.first, port.others)
     }
 
     /// Whether an event can still be served; a doubtful one is asked for again.
@@ -133,8 +147,8 @@ final class PortTable {
         return !isDoubtful || !readiness.confirm(source.descriptor).isEmpty
     }
 
-    private static func token(_ index: Int, _ generation: UInt32) -> UInt64 {
+    private static func token(_ index: UInt32, _ generation: UInt32) -> UInt64 {
         // The top bit stays free: the readiness uses the last tokens itself.
-        UInt64(generation & 0x7FFF_FFFF) << 32 | UInt64(UInt32(truncatingIfNeeded: index))
+        UInt64(generation & 0x7FFF_FFFF) << 32 | UInt64(index)
     }
 }

@@ -8,7 +8,10 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     /// One source in one mode.
     package final class Place: @unchecked Sendable {
         package let element: Element
-        fileprivate let queue: SignalQueue
+        private let queueKept: SignalQueue
+        /// The same, not counted on the way of a signal.
+        // SAFETY: kept by the line above.
+        private unowned(unsafe) let queue: SignalQueue
         /// Written by whoever queues the place, read by who takes it: the queue hands it over.
         @exclusivity(unchecked) fileprivate var next: Unmanaged<Place>?
         private let isQueued = Atomic<Bool>(false)
@@ -16,6 +19,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
 
         package init(_ element: Element, in queue: SignalQueue) {
             self.element = element
+            queueKept = queue
             self.queue = queue
         }
 

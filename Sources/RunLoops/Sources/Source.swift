@@ -1,3 +1,4 @@
+internal import CLinuxKernel
 internal import Synchronization
 
 /// Calls a closure on the loop's thread after somebody has signalled it.
@@ -22,6 +23,8 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
     }
 
     /// When the source was signalled, as a number that grows; 0 while it is not.
+    ///
+    /// Of one count for all, so that sources of equal order are performed as they were signalled, whatever queue they are in.
     private let stamp = Atomic<UInt64>(0)
     private let lock = Lock()
     // Guarded by the lock.
@@ -54,14 +57,12 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
     public func signal() {
         // sequentiallyConsistent: the mark comes before the look at each place, see SignalQueue.Place.enqueue.
         guard stamp.load(ordering: .sequentiallyConsistent) == 0 else { return }
-        lock.withLock {
-            guard isValid else { return }
-            let marked = stamp.compareExchange(
-                expected: 0, desired: SignalClock.next(), ordering: .sequentiallyConsistent
-            ).exchanged
-            guard marked else { return }
-            for membership in memberships { membership.place.enqueue() }
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        guard isValid,
+            stamp.compareExchange(expected: 0, desired: rl_next_number(), ordering: .sequentiallyConsistent).exchanged
+        else { return }
+        for index in memberships.indices { memberships[index].place.enqueue() }
     }
 
     /// Whether the source has been signalled and not yet performed.
@@ -128,11 +129,4 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
         let state = isSignalled ? ", signalled" : ""
         return "<RunLoop.Source \(label)>{\(isValid ? "valid" : "invalid"), order \(order)\(state)}"
     }
-}
-
-/// Numbers signals, so that sources of equal order are performed as they were signalled, whatever queue they are in.
-private enum SignalClock {
-    private static let counter = Atomic<UInt64>(0)
-
-    static func next() -> UInt64 { counter.add(1, ordering: .relaxed).newValue }
 }

@@ -7,7 +7,7 @@
 /// Corresponds to `CFRunLoopTimer`, with a tolerance that works and a choice of clock.
 ///
 /// Thread safety: all members may be used by any thread.
-public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Sendable {
+public final class RunLoopTimer: RunLoopSingleLoopItem, QueuedTimer, @unchecked Sendable {
     /// When a timer fires.
     public typealias Schedule = RunLoopTimerSchedule
 
@@ -16,21 +16,22 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
     @exclusivity(unchecked) package internal(set) var fire: Int64
     /// Nanoseconds; bounded by half the interval.
     @exclusivity(unchecked) var toleranceNanoseconds: Int64
-    @exclusivity(unchecked) package var sequence: UInt64 = 0
-    @exclusivity(unchecked) package var firePosition: Int32 = -1
-    @exclusivity(unchecked) package var hardPosition: Int32 = -1
-    /// Where the loop keeps the timer, if it is in any mode.
-    ///
-    /// Not counted: the loop keeps its buckets, and the timer keeps the loop.
-    @exclusivity(unchecked) var bucket: Unmanaged<TimerBucket<RunLoopTimer>>?
+    /// Nanoseconds between fires; 0 for a timer that fires once.
+    let intervalNanoseconds: Int64
+    @exclusivity(unchecked) var handler: Handler?
+    @exclusivity(unchecked) package var slot: UInt32 = 0
+    /// Where the loop keeps the timer, if it is in any mode: the number of a bucket.
+    @exclusivity(unchecked) var bucket: BucketNumber = .none
     /// Whether its callout is under way.
     ///
     /// The timer is in no heap then.
     @exclusivity(unchecked) var isFiring = false
     let base: RunLoopTimeBase
-    /// Nanoseconds between fires; 0 for a timer that fires once.
-    let intervalNanoseconds: Int64
-    @exclusivity(unchecked) var handler: ((RunLoopTimer) -> Void)?
+
+    /// A closure as a value like others: a bare one that goes through generic code is wrapped in a new one each time.
+    struct Handler {
+        let call: (RunLoopTimer) -> Void
+    }
 
     /// A timer whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -85,7 +86,7 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
         fire = schedule.firstDate(now: TimerClock.now(schedule.base))
         toleranceNanoseconds = TimerGrid.tolerance(
             tolerance.clampedNanoseconds, interval: intervalNanoseconds > 0 ? intervalNanoseconds : nil)
-        self.handler = handler
+        self.handler = Handler(call: handler)
         super.init(.timer, order: order, label: label, home: home)
     }
 
@@ -139,12 +140,11 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
 
     public override func invalidate() {
         guard becomeInvalid() else { return }
-        let released = withFields { owner in
-            owner?.discard(self)
-            let released = handler
-            handler = nil
-            return released
-        }
+        let owner = lockFields()
+        owner?._withUnsafeGuaranteedRef { $0.discard(self) }
+        let released = handler
+        handler = nil
+        unlockFields(owner)
         // The closure may hold the last reference to anything: it goes when no lock is held.
         withExtendedLifetime(released) {}
     }
@@ -156,7 +156,7 @@ public final class RunLoopTimer: RunLoopSingleLoopItem, HeapTimer, @unchecked Se
 
     /// The loop takes the timer out of its heaps, which go by the dates, before they change.
     private func reschedule(_ owner: LoopCore?, _ change: () -> Void) {
-        guard let owner, bucket != nil else { return change() }
+        guard let owner, bucket != .none else { return change() }
         owner.reschedule(self, change)
     }
 }

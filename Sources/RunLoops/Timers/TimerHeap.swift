@@ -1,72 +1,53 @@
-/// What a heap needs of the timers in it.
-package protocol HeapTimer: AnyObject {
-    /// When it is due, in nanoseconds.
-    var fire: Int64 { get }
-    /// The latest it may be served: the due date plus the tolerance.
-    var hard: Int64 { get }
-    /// Whether `hard` is later than `fire`.
-    var isTolerant: Bool { get }
-    /// Grows with each time a timer is put in; equal dates are served in this order.
-    var sequence: UInt64 { get }
-    /// Places in the two heaps it can be in; -1 for none.
-    var firePosition: Int32 { get set }
-    var hardPosition: Int32 { get set }
-}
-
-/// Which date a heap is ordered by, and where it notes positions.
-package protocol TimerHeapKey<Timer> {
-    associatedtype Timer: HeapTimer
-    static func date(of timer: Timer) -> Int64
-    static func setPosition(_ position: Int32, of timer: Timer)
-}
-
-package enum FireKey<Timer: HeapTimer>: TimerHeapKey {
-    @inline(__always)
-    package static func date(of timer: Timer) -> Int64 { timer.fire }
-    @inline(__always)
-    package static func setPosition(_ position: Int32, of timer: Timer) { timer.firePosition = position }
-}
-
-package enum HardKey<Timer: HeapTimer>: TimerHeapKey {
-    @inline(__always)
-    package static func date(of timer: Timer) -> Int64 { timer.hard }
-    @inline(__always)
-    package static func setPosition(_ position: Int32, of timer: Timer) { timer.hardPosition = position }
-}
-
-/// Timers by date: a heap of four branches, whose entries carry the date so that a comparison stays in one cache line.
+/// Dates in order: a heap of four branches, whose entries carry all that is compared, so that a step touches one cache
+/// line and no timer.
 ///
-/// The heap does not keep its timers alive; whoever owns it does.
-/// Complexity: the first is read in O(1); adding, removing and moving are O(log n), adding at a random date O(1) on
-/// average. Memory: 16 bytes an entry, up to twice that while the storage grows, a quarter of it in use at the least.
-package struct TimerHeap<Key: TimerHeapKey>: ~Copyable {
-    package typealias Timer = Key.Timer
+/// What is ordered is known by a number, its slot, which the owner of the heap gives out; where a slot's entry is stands
+/// in a table of its own.
+/// Complexity: the first is read in O(1); adding and removing are O(log n), adding at a random date O(1) on average.
+/// Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes a slot.
+package struct TimerHeap: ~Copyable {
+    /// One date and whose it is.
+    package struct Entry {
+        package let date: Int64
+        /// Grows with each that is put in; equal dates go by it.
+        ///
+        /// It may wrap around: the order holds for as long as fewer than two thousand million others are put in between
+        /// two of the same nanosecond.
+        package let sequence: UInt32
+        package let slot: UInt32
 
-    private struct Entry {
-        let date: Int64
-        let timer: Unmanaged<Timer>
+        package init(date: Int64, sequence: UInt32, slot: UInt32) {
+            self.date = date
+            self.sequence = sequence
+            self.slot = slot
+        }
 
         @inline(__always)
-        func isBefore(_ other: Entry) -> Bool {
-            if date != other.date { return date < other.date }
-            return timer._withUnsafeGuaranteedRef { left in
-                other.timer._withUnsafeGuaranteedRef { right in left.sequence < right.sequence }
-            }
+        package func isBefore(_ other: Entry) -> Bool {
+            date != other.date ? date < other.date : Int32(bitPattern: sequence &- other.sequence) < 0
         }
     }
+
+    private static let nowhere = UInt32.max
 
     // Plain memory instead of an array: an array asks at each change whether it is the only one to hold its storage.
     // SAFETY: all indices below are of a parent or a child inside `count`.
     private var base: UnsafeMutablePointer<Entry>
-    private var capacity: Int
+    private var capacity = 0
     package private(set) var count = 0
+    /// Where the entry of each slot is.
+    private var positions: UnsafeMutablePointer<UInt32>
+    private var slots = 0
 
     package init() {
-        capacity = 0
         base = .allocate(capacity: 0)
+        positions = .allocate(capacity: 0)
     }
 
-    deinit { base.deallocate() }
+    deinit {
+        base.deallocate()
+        positions.deallocate()
+    }
 
     package var isEmpty: Bool { count == 0 }
 
@@ -74,42 +55,56 @@ package struct TimerHeap<Key: TimerHeapKey>: ~Copyable {
     @inline(__always)
     package var firstDate: Int64 { count == 0 ? .max : base[0].date }
 
-    package var first: Timer? { count == 0 ? nil : base[0].timer.takeUnretainedValue() }
-
-    /// All of them, in no order.
-    package var all: [Timer] { (0..<count).map { base[$0].timer.takeUnretainedValue() } }
+    package var first: Entry? { count == 0 ? nil : base[0] }
 
     @inline(__always)
-    package mutating func insert(_ timer: Timer) {
+    package func contains(_ slot: UInt32) -> Bool { slot < slots && positions[Int(slot)] != Self.nowhere }
+
+    /// Precondition: no entry has the slot.
+    @inline(__always)
+    package mutating func insert(_ entry: Entry) {
+        if entry.slot >= slots { growSlots(to: Int(entry.slot) + 1) }
         if count == capacity { resize(to: max(8, capacity * 2)) }
         count += 1
-        siftUp(Entry(date: Key.date(of: timer), timer: .passUnretained(timer)), from: count - 1)
+        siftUp(entry, from: count - 1)
     }
 
+    /// Precondition: an entry has the slot.
     @inline(__always)
-    package mutating func remove(at position: Int32) {
-        assert(position >= 0 && position < count, "A timer was taken out of a heap it is not in.")
-        let index = Int(position)
-        base[index].timer._withUnsafeGuaranteedRef { Key.setPosition(-1, of: $0) }
+    package mutating func remove(_ slot: UInt32) {
+        assert(contains(slot), "A timer was taken out of a heap it is not in.")
+        let index = Int(positions[Int(slot)])
+        positions[Int(slot)] = Self.nowhere
         count -= 1
         if index < count { place(base[count], at: index) }
         if count * 4 < capacity, capacity > 8 { resize(to: capacity / 2) }
     }
 
-    /// Appends all timers whose date is not after `date`, in no order.
+    /// Gives all memory back.
+    ///
+    /// Precondition: empty.
+    package mutating func reset() {
+        if capacity > 0 { resize(to: 0) }
+        positions.deallocate()
+        positions = .allocate(capacity: 0)
+        slots = 0
+    }
+
+    /// Tells `body` all entries whose date is not after `date`, in no order.
     ///
     /// Looks at those and at their children only.
-    package func collect(through date: Int64, into result: inout [Timer]) {
-        if count > 0, firstDate <= date { collect(from: 0, through: date, into: &result) }
+    @inline(__always)
+    package func forEach(through date: Int64, _ body: (Entry) -> Void) {
+        if firstDate <= date, count > 0 { visit(0, date, body) }
     }
 
     // As deep as the heap: nine calls for 100,000 timers.
-    private func collect(from index: Int, through date: Int64, into result: inout [Timer]) {
-        result.append(base[index].timer.takeUnretainedValue())
+    private func visit(_ index: Int, _ date: Int64, _ body: (Entry) -> Void) {
+        body(base[index])
         let firstChild = index * 4 + 1
         var child = firstChild
         while child < min(firstChild + 4, count) {
-            if base[child].date <= date { collect(from: child, through: date, into: &result) }
+            if base[child].date <= date { visit(child, date, body) }
             child += 1
         }
     }
@@ -123,15 +118,26 @@ package struct TimerHeap<Key: TimerHeapKey>: ~Copyable {
         capacity = newCapacity
     }
 
+    @inline(never)
+    private mutating func growSlots(to needed: Int) {
+        let larger = max(8, needed, slots * 2)
+        let new = UnsafeMutablePointer<UInt32>.allocate(capacity: larger)
+        new.moveInitialize(from: positions, count: slots)
+        (new + slots).initialize(repeating: Self.nowhere, count: larger - slots)
+        positions.deallocate()
+        positions = new
+        slots = larger
+    }
+
     @inline(__always)
     private func put(_ entry: Entry, at index: Int) {
         base[index] = entry
-        entry.timer._withUnsafeGuaranteedRef { Key.setPosition(Int32(truncatingIfNeeded: index), of: $0) }
+        positions[Int(entry.slot)] = UInt32(truncatingIfNeeded: index)
     }
 
     @inline(__always)
     private func place(_ entry: Entry, at index: Int) {
-        if index > 0, entry.isBefore(base[(index - 1) >> 2]) {
+        if index > 0, entry.isBefore(base[(index &- 1) >> 2]) {
             siftUp(entry, from: index)
         } else {
             siftDown(entry, from: index)
@@ -142,7 +148,7 @@ package struct TimerHeap<Key: TimerHeapKey>: ~Copyable {
     private func siftUp(_ entry: Entry, from start: Int) {
         var index = start
         while index > 0 {
-            let parent = (index - 1) >> 2
+            let parent = (index &- 1) >> 2
             if !entry.isBefore(base[parent]) { break }
             put(base[parent], at: index)
             index = parent
@@ -154,14 +160,14 @@ package struct TimerHeap<Key: TimerHeapKey>: ~Copyable {
     private func siftDown(_ entry: Entry, from start: Int) {
         var index = start
         while true {
-            let firstChild = (index << 2) + 1
+            let firstChild = (index << 2) &+ 1
             if firstChild >= count { break }
             var least = firstChild
-            var child = firstChild + 1
-            let end = min(firstChild + 4, count)
+            var child = firstChild &+ 1
+            let end = min(firstChild &+ 4, count)
             while child < end {
                 if base[child].isBefore(base[least]) { least = child }
-                child += 1
+                child &+= 1
             }
             if !base[least].isBefore(entry) { break }
             put(base[least], at: index)

@@ -101,6 +101,12 @@ struct GuestTests {
             #expect(calls.lines == ["quiet", "loud"])
             #expect(!host.isReady)
             #expect(!loop.prepareToPoll())
+            loop.performLocally { calls.note("own") }
+            #expect(!host.isReady)
+            #expect(loop.prepareToPoll())
+            loop.runReady()
+            #expect(calls.lines.last == "own")
+            #expect(!loop.prepareToPoll())
         }
     }
 

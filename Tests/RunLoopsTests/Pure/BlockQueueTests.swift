@@ -85,11 +85,11 @@ import Testing
             var wanted = [(modes + [.common]).randomElement(using: &random) ?? .default]
             if random.oneIn(3) { wanted.append(modes.randomElement(using: &random) ?? .default) }
             model.append(Entry(number: number, modes: wanted))
-            queue.push(
-                Block(mode: wanted[0], otherModes: wanted.count > 1 ? [wanted[1]] : nil, fileID: "model", line: 1) {
-                    [unowned self] in
-                    ran.append(number)
-                })
+            let block = Block(modes: BlockModes(wanted), fileID: "model", line: 1) { [unowned self] in
+                ran.append(number)
+            }
+            // As another thread would, or as the loop's own does.
+            if random.oneIn(2) { queue.push(block) } else { queue.pushHere(block) }
         }
 
         func markCommon() { if let mode = modes.randomElement(using: &random) { commonModes.insert(mode) } }

@@ -3,144 +3,131 @@ import Testing
 
 /// The heap against a list that is sorted anew each time.
 @Suite struct TimerHeapTests {
-    private typealias Heap = SharedHeap<FireKey<FakeTimer>>
+    private typealias Entry = TimerHeap.Entry
 
-    @Test func `An empty heap has no first timer and the latest of all dates`() {
-        let heap = Heap()
-        #expect(heap.isEmpty)
+    @Test func `An empty heap has no first entry and the latest of all dates`() {
+        let heap = SharedHeap()
         #expect(heap.count == 0)
-        let hasFirst = heap.first != nil
-        #expect(!hasFirst)
+        #expect(heap.first == nil)
         #expect(heap.firstDate == .max)
-        var due: [FakeTimer] = []
-        heap.collect(through: .max, into: &due)
-        #expect(due.isEmpty)
+        #expect(heap.slots(through: .max).isEmpty)
+        #expect(!heap.contains(0))
     }
 
     @Test func `Equal dates come out in the order of their sequence`() {
-        let heap = Heap()
-        let timers = [3, 0, 4, 1, 2].map { FakeTimer(fire: 7, sequence: $0) }
-        for timer in timers { heap.insert(timer) }
-        var order: [UInt64] = []
-        while let first = heap.first {
-            order.append(first.sequence)
-            heap.remove(at: first.firePosition)
+        let heap = SharedHeap()
+        for (slot, sequence) in [3, 0, 4, 1, 2].enumerated() {
+            heap.insert(Entry(date: 7, sequence: UInt32(sequence), slot: UInt32(slot)))
         }
-        #expect(order == [0, 1, 2, 3, 4])
+        #expect(heap.drain() == [1, 3, 4, 0, 2])
     }
 
-    @Test func `A timer that was taken out has no position`() {
-        let heap = Heap()
-        let timer = FakeTimer(fire: 1, sequence: 0)
-        heap.insert(timer)
-        #expect(timer.firePosition == 0)
-        heap.remove(at: timer.firePosition)
-        #expect(timer.firePosition == -1)
-        #expect(heap.isEmpty)
+    @Test func `A sequence that wraps around goes on`() {
+        let heap = SharedHeap()
+        let sequences: [UInt32] = [1, .max, 0, .max - 1]
+        for (slot, sequence) in sequences.enumerated() {
+            heap.insert(Entry(date: 7, sequence: sequence, slot: UInt32(slot)))
+        }
+        #expect(heap.drain() == [3, 1, 2, 0])
+    }
+
+    @Test func `A slot that was taken out is not there and can be used again`() {
+        let heap = SharedHeap()
+        heap.insert(Entry(date: 1, sequence: 0, slot: 5))
+        #expect(heap.contains(5))
+        #expect(!heap.contains(4))
+        heap.remove(5)
+        #expect(!heap.contains(5))
+        #expect(heap.count == 0)
+        heap.insert(Entry(date: 2, sequence: 1, slot: 5))
+        #expect(heap.firstDate == 2)
+    }
+
+    @Test func `A heap that was reset begins anew`() {
+        let heap = SharedHeap()
+        for slot in 0..<100 { heap.insert(Entry(date: Int64(slot), sequence: 0, slot: UInt32(slot))) }
+        for slot in 0..<100 { heap.remove(UInt32(slot)) }
+        heap.reset()
+        #expect(!heap.contains(3))
+        heap.insert(Entry(date: 2, sequence: 1, slot: 70))
+        #expect(heap.drain() == [70])
     }
 
     @Test func `The ends of the range of dates are dates like others`() {
-        let heap = Heap()
-        let timers = [Int64.max, 0, Int64.min, -1].enumerated().map {
-            FakeTimer(fire: $1, sequence: UInt64($0))
+        let heap = SharedHeap()
+        for (slot, date) in [Int64.max, 0, Int64.min, -1].enumerated() {
+            heap.insert(Entry(date: date, sequence: UInt32(slot), slot: UInt32(slot)))
         }
-        for timer in timers { heap.insert(timer) }
         #expect(heap.firstDate == .min)
-        var due: [FakeTimer] = []
-        heap.collect(through: -1, into: &due)
-        #expect(Set(due.map(\.fire)) == [.min, -1])
-        due = []
-        heap.collect(through: .max, into: &due)
-        #expect(due.count == 4)
-    }
-
-    @Test func `A hard key orders by the latest date and leaves the other position alone`() {
-        let heap = SharedHeap<HardKey<FakeTimer>>()
-        let patient = FakeTimer(fire: 1, tolerance: 100, sequence: 0)
-        let strict = FakeTimer(fire: 2, tolerance: 1, sequence: 1)
-        heap.insert(patient)
-        heap.insert(strict)
-        let isStrict = heap.first === strict
-        #expect(isStrict)
-        #expect(heap.firstDate == 3)
-        #expect(patient.firePosition == -1)
-        #expect(patient.hardPosition == 1)
+        #expect(Set(heap.slots(through: -1)) == [2, 3])
+        #expect(heap.slots(through: .max).count == 4)
     }
 
     @Test(arguments: [1, 2, 3, 4]) func `Random operations give what a sorted list gives`(seed: UInt64) {
         var random = SeededRandom(seed)
-        let heap = Heap()
-        var model: [FakeTimer] = []
-        var sequence: UInt64 = 0
+        let heap = SharedHeap()
+        var model: [Entry] = []
+        var free = (0..<UInt32(2000)).shuffled(using: &random)
         for step in 0..<3000 {
             // Grows for the first half, shrinks for the second.
-            let inserts = step < 1500 ? 5 : 3
-            switch Int.random(in: 0..<10, using: &random) {
-            case 0..<inserts:
-                sequence += 1
-                let timer = FakeTimer(fire: FakeTimer.randomDate(&random), sequence: sequence)
-                heap.insert(timer)
-                model.append(timer)
-            case inserts..<8 where !model.isEmpty:
-                let timer = model.remove(at: Int.random(in: 0..<model.count, using: &random))
-                heap.remove(at: timer.firePosition)
-                expectTrue(timer.firePosition == -1, "a removed timer has a position at step \(step)")
-            case 8... where !model.isEmpty:
-                let timer = model[Int.random(in: 0..<model.count, using: &random)]
-                heap.remove(at: timer.firePosition)
-                timer.fire = FakeTimer.randomDate(&random)
-                sequence += 1
-                timer.sequence = sequence
-                heap.insert(timer)
-            default:
-                break
+            let inserts = step < 1500 ? 6 : 3
+            if Int.random(in: 0..<9, using: &random) < inserts || model.isEmpty {
+                let entry = Entry(
+                    date: FakeTimer.randomDate(&random), sequence: UInt32(step), slot: free.removeLast())
+                heap.insert(entry)
+                model.append(entry)
+            } else {
+                let entry = model.remove(at: Int.random(in: 0..<model.count, using: &random))
+                heap.remove(entry.slot)
+                expectTrue(!heap.contains(entry.slot), "a removed slot is there at step \(step)")
+                free.insert(entry.slot, at: Int.random(in: 0...free.count, using: &random))
             }
             check(heap, model, step)
-            if random.oneIn(20) { checkCollection(heap, model, through: FakeTimer.randomDate(&random)) }
+            if random.oneIn(20) {
+                let date = FakeTimer.randomDate(&random)
+                #expect(
+                    heap.slots(through: date).sorted() == model.filter { $0.date <= date }.map(\.slot).sorted())
+            }
         }
         // What is left comes out in order.
-        let expected = model.sorted { ($0.fire, $0.sequence) < ($1.fire, $1.sequence) }.map(\.sequence)
-        var drained: [UInt64] = []
-        while let first = heap.first {
-            drained.append(first.sequence)
-            heap.remove(at: first.firePosition)
-        }
-        #expect(drained == expected)
+        #expect(heap.drain() == model.sorted { ($0.date, $0.sequence) < ($1.date, $1.sequence) }.map(\.slot))
     }
 
-    private func check(_ heap: Heap, _ model: [FakeTimer], _ step: Int) {
-        let first = model.min { ($0.fire, $0.sequence) < ($1.fire, $1.sequence) }
+    private func check(_ heap: SharedHeap, _ model: [Entry], _ step: Int) {
+        let first = model.min { ($0.date, $0.sequence) < ($1.date, $1.sequence) }
         expectTrue(heap.count == model.count, "count at step \(step)")
-        expectTrue(heap.isEmpty == model.isEmpty, "emptiness at step \(step)")
-        expectTrue(heap.first === first, "first at step \(step)")
-        expectTrue(heap.firstDate == first?.fire ?? .max, "first date at step \(step)")
-        var seen = [Bool](repeating: false, count: model.count)
-        for timer in model {
-            let position = Int(timer.firePosition)
-            expectTrue(seen.indices.contains(position) && !seen[position], "positions at step \(step)")
-            if seen.indices.contains(position) { seen[position] = true }
-        }
-        expectTrue(first.map { $0.firePosition == 0 } ?? true, "the first is not at the top at step \(step)")
-    }
-
-    private func checkCollection(_ heap: Heap, _ model: [FakeTimer], through date: Int64) {
-        var due: [FakeTimer] = []
-        heap.collect(through: date, into: &due)
-        #expect(due.map(\.sequence).sorted() == model.filter { $0.fire <= date }.map(\.sequence).sorted())
+        expectTrue(heap.first?.slot == first?.slot, "first at step \(step)")
+        expectTrue(heap.firstDate == first?.date ?? .max, "first date at step \(step)")
+        expectTrue(model.allSatisfy { heap.contains($0.slot) }, "slots at step \(step)")
     }
 }
 
 /// A heap cannot be copied, which expectations do with what they look at.
-private final class SharedHeap<Key: TimerHeapKey> {
-    private var heap = TimerHeap<Key>()
+private final class SharedHeap {
+    private var heap = TimerHeap()
 
     var count: Int { heap.count }
-    var isEmpty: Bool { heap.isEmpty }
-    var first: Key.Timer? { heap.first }
+    var first: TimerHeap.Entry? { heap.first }
     var firstDate: Int64 { heap.firstDate }
-    func insert(_ timer: Key.Timer) { heap.insert(timer) }
-    func remove(at position: Int32) { heap.remove(at: position) }
-    func collect(through date: Int64, into due: inout [Key.Timer]) { heap.collect(through: date, into: &due) }
+    func contains(_ slot: UInt32) -> Bool { heap.contains(slot) }
+    func insert(_ entry: TimerHeap.Entry) { heap.insert(entry) }
+    func remove(_ slot: UInt32) { heap.remove(slot) }
+    func reset() { heap.reset() }
+
+    func slots(through date: Int64) -> [UInt32] {
+        var slots: [UInt32] = []
+        heap.forEach(through: date) { slots.append($0.slot) }
+        return slots
+    }
+
+    func drain() -> [UInt32] {
+        var slots: [UInt32] = []
+        while let first = heap.first {
+            slots.append(first.slot)
+            heap.remove(first.slot)
+        }
+        return slots
+    }
 }
 
 /// An expectation for inner loops: it costs nothing while it holds.

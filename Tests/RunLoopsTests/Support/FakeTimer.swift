@@ -1,15 +1,14 @@
 import RunLoops
 
-/// What heaps and queues of timers need, and nothing else.
-final class FakeTimer: HeapTimer {
+/// What queues of timers need, and nothing else.
+final class FakeTimer: QueuedTimer {
     var fire: Int64
     var hard: Int64
-    var sequence: UInt64
-    var firePosition: Int32 = -1
-    var hardPosition: Int32 = -1
+    let sequence: UInt32
+    var slot: UInt32 = .max
     var isTolerant: Bool { hard != fire }
 
-    init(fire: Int64, tolerance: Int64 = 0, sequence: UInt64) {
+    init(fire: Int64, tolerance: Int64 = 0, sequence: UInt32) {
         self.fire = fire
         hard = fire.clampedAdding(tolerance)
         self.sequence = sequence

@@ -1,0 +1,54 @@
+/// The modes that a block may run in, as one number: that of its mode, or, for several, that of a list.
+///
+/// Lists are interned like names: a program has a handful, and they are kept until the process ends.
+package struct BlockModes: Equatable, Sendable {
+    private static let isList: UInt32 = 1 << 31
+
+    private let number: UInt32
+
+    @inline(__always)
+    package init(_ mode: RunLoopMode) { number = mode.number }
+
+    /// Precondition: at least one mode.
+    package init(_ modes: [RunLoopMode]) {
+        number = modes.count == 1 ? modes[0].number : Lists.shared.number(of: modes) | Self.isList
+    }
+
+    /// Whether a run in `running`, which is marked as common or not, is in one of them.
+    @inline(__always)
+    func includes(_ running: RunLoopMode, isCommon: Bool) -> Bool {
+        if number == running.number { return true }
+        if number & Self.isList == 0 { return isCommon && number == RunLoopMode.common.number }
+        return listIncludes(running, isCommon)
+    }
+
+    @inline(never)
+    private func listIncludes(_ running: RunLoopMode, _ isCommon: Bool) -> Bool {
+        all.contains { $0 == running || (isCommon && $0 == .common) }
+    }
+
+    var all: [RunLoopMode] {
+        number & Self.isList == 0 ? [RunLoopMode(number: number)] : Lists.shared[number & ~Self.isList]
+    }
+
+    private final class Lists: @unchecked Sendable {
+        static let shared = Lists()
+
+        private let lock = Lock()
+        // Both guarded by the lock.
+        private var lists: [[RunLoopMode]] = []
+        private var numbers: [[RunLoopMode]: UInt32] = [:]
+
+        func number(of list: [RunLoopMode]) -> UInt32 {
+            lock.withLock {
+                if let number = numbers[list] { return number }
+                let number = UInt32(lists.count)
+                lists.append(list)
+                numbers[list] = number
+                return number
+            }
+        }
+
+        subscript(number: UInt32) -> [RunLoopMode] { lock.withLock { lists[Int(number)] } }
+    }
+}
