@@ -26,17 +26,21 @@ package struct Block {
 
 /// Blocks in a row of memory: put in at the end, each moved out once, in order.
 struct BlockBuffer: ~Copyable {
-    // SAFETY: initialised from `first` up to `end`.
-    private var base: UnsafeMutablePointer<Block> = .allocate(capacity: 0)
+    // SAFETY: of `capacity` blocks, initialised from `first` up to `end`; without capacity nobody looks where it points.
+    private var base = Self.nowhere
     private var capacity = 0
     private var first = 0
     private var end = 0
+
+    private static var nowhere: UnsafeMutablePointer<Block> {
+        UnsafeMutablePointer(bitPattern: MemoryLayout<Block>.alignment).unsafelyUnwrapped
+    }
 
     init() {}
 
     deinit {
         (base + first).deinitialize(count: end - first)
-        base.deallocate()
+        if capacity > 0 { base.deallocate() }
     }
 
     var isEmpty: Bool { first == end }
@@ -96,7 +100,7 @@ struct BlockBuffer: ~Copyable {
         let larger = max(16, capacity * 2)
         let new = UnsafeMutablePointer<Block>.allocate(capacity: larger)
         new.moveInitialize(from: base + first, count: count)
-        base.deallocate()
+        if capacity > 0 { base.deallocate() }
         base = new
         capacity = larger
         end = count

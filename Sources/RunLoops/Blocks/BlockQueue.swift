@@ -107,8 +107,10 @@ package final class BlockQueue: @unchecked Sendable {
         batch.reset()
         // What a nested drain has kept came later, and has not been looked at here.
         fruitless = kept.isEmpty || !waiting.isEmpty ? nil : (mode, wasCommon)
-        kept.append(all: &waiting)
-        swap(&waiting, &kept)
+        if !kept.isEmpty {
+            kept.append(all: &waiting)
+            swap(&waiting, &kept)
+        }
         swap(&spare, &batch)
     }
 

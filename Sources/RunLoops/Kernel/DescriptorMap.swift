@@ -64,7 +64,7 @@ package struct DescriptorMap<Value: BitwiseCopyable>: ~Copyable {
         resize(to: 0)
     }
 
-    package func forEach(_ body: (CInt, Value) -> Void) {
+    package func visit(_ body: (CInt, Value) -> Void) {
         for place in 0..<capacity where keys[place] != Self.free { body(keys[place], values[place]) }
     }
 

@@ -189,7 +189,7 @@ package final class EpollReadiness: Readiness {
             tellNews()
             return
         }
-        registered.forEach { descriptor, entry in
+        registered.visit { descriptor, entry in
             // A failure means that this one was closed as well; its own removal finds it gone.
             _ = calls.epollAdd(epoll, descriptor, events: entry.events, token: entry.token)
         }

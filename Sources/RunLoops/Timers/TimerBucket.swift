@@ -50,7 +50,8 @@ struct BucketNumber: Equatable {
     private init(raw: UInt16) { self.raw = raw }
 
     init(index: Int) {
-        require(index < Int(UInt16.max), "Timers of one loop were put into \(index) different sets of modes: reuse modes.")
+        require(
+            index < Int(UInt16.max), "Timers of one loop were put into \(index) different sets of modes: reuse modes.")
         raw = UInt16(index + 1)
     }
 

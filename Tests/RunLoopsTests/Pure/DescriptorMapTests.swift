@@ -59,7 +59,7 @@ private final class SharedMap {
 
     var all: [CInt: UInt32] {
         var all: [CInt: UInt32] = [:]
-        map.forEach { all[$0] = $1 }
+        map.visit { all[$0] = $1 }
         return all
     }
 }
