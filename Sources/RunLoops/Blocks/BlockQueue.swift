@@ -62,6 +62,18 @@ package final class BlockQueue: @unchecked Sendable {
     @inline(__always)
     package var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
 
+    /// Whether another thread has put one in since the loop looked, or there are more than `count`.
+    ///
+    /// The loop's thread.
+    func hasMore(than count: Int) -> Bool {
+        hasIncoming.load(ordering: .sequentiallyConsistent) || waiting.count > count
+    }
+
+    /// How many of those that the loop has looked at, or put in itself, wait.
+    ///
+    /// The loop's thread.
+    var waitingCount: Int { waiting.count }
+
     /// Whether a block waits that may run in the mode.
     ///
     /// The loop's thread.

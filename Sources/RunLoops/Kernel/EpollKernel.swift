@@ -1,6 +1,6 @@
 /// The kernel of Linux: futex where a mode has no descriptors, epoll where it has.
 package final class EpollKernel: Kernel, @unchecked Sendable {
-    private let waker: EpollWaker
+    let waker: EpollWaker
 
     package init(calls: any KernelCalls = LinuxCalls.shared, fineWait: FineWait = .nanosecondCall) {
         waker = EpollWaker(calls: calls, fineWait: fineWait)

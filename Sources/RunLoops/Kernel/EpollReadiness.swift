@@ -41,6 +41,8 @@ package final class EpollReadiness: Readiness {
     /// What the loop's thread has seen at its last such look: the epoll, and whether anything is always ready.
     @exclusivity(unchecked) private var seen: (epoll: CInt, hasAlwaysReady: Bool) = (-1, false)
     @exclusivity(unchecked) private var epoll: CInt = -1
+    /// How many there have been: a number is used again.
+    @exclusivity(unchecked) private var epollsMade = 0
     /// The loop's thread alone.
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
     /// Guards what follows: other threads add and remove while the loop's thread waits.
@@ -149,6 +151,7 @@ package final class EpollReadiness: Readiness {
             throw RunLoopSystemCallError(call: "epoll_ctl", code: -result)
         }
         epoll = made
+        epollsMade += 1
         tellNews()
     }
 
@@ -158,6 +161,21 @@ package final class EpollReadiness: Readiness {
     private func tellNews() {
         // releasing: pairs with the load in wait, though it is the lock that hands the rest over.
         hasNews.store(true, ordering: .releasing)
+    }
+
+    /// Which epoll it is at present.
+    struct Identity: Equatable {
+        static let none = Identity(epoll: -1, number: 0)
+        let epoll: CInt
+        let number: Int
+    }
+
+    /// The epoll for who waits for it by itself, and whether something is ready that it does not show.
+    var identity: (Identity, isAlwaysReady: Bool) {
+        lock.lock()
+        defer { lock.unlock() }
+        let isAlwaysReady = alwaysReady.values.contains { !$0.events.isEmpty }
+        return (epoll < 0 ? .none : Identity(epoll: epoll, number: epollsMade), isAlwaysReady)
     }
 
     private func rebuild() {

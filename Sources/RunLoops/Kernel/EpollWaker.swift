@@ -28,6 +28,8 @@ final class EpollWaker: @unchecked Sendable {
     /// Falls back, once and for good, when the kernel says it does not know the call.
     @exclusivity(unchecked) var fineWait: FineWait
     let sleeper: UnsafeMutablePointer<Atomic<UInt32>>
+    /// Taken inside the lock of a readiness.
+    private let making = Lock()
     /// Made with the first epoll of the loop; in every epoll of the loop, edge-triggered and never read: each write is
     /// an edge, and the count cannot overflow within the age of the universe.
     @exclusivity(unchecked) private(set) var wakeDescriptor: CInt = -1
@@ -77,7 +79,11 @@ final class EpollWaker: @unchecked Sendable {
     }
 
     /// The descriptor that wakes an epoll, made when the first is needed.
+    ///
+    /// Any thread: while one sleeps in one mode, another may add the first port of a second.
     func makeWakeDescriptor() throws(RunLoopSystemCallError) -> CInt {
+        making.lock()
+        defer { making.unlock() }
         if wakeDescriptor < 0 { wakeDescriptor = try check("eventfd", calls.eventCreate()) }
         return wakeDescriptor
     }

@@ -98,7 +98,7 @@ extension Engine {
 
     /// A thread that waits does not see descriptors come and go: it looks again.
     func portsChanged(in state: ModeState) {
-        if sleepingMode.mode == state.mode { kernel.wake() }
+        if sleepingMode.mode == state.mode { portsOfSleeperChanged(state) }
     }
 
     private func tellScheduled(_ item: RunLoopItem, _ modes: [RunLoopMode]) {

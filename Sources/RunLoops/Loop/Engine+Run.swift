@@ -48,11 +48,7 @@ extension Engine {
     package func run(
         _ mode: RunLoopMode, until limit: Int64, returnAfterSourceHandled: Bool
     ) -> RunLoopRunResult {
-        checkNotForked()
-        require(
-            SystemCalls.threadID == threadID,
-            "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run that of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
-        )
+        requireOwnThread()
         guard let state = lock.withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(state) else {
             return .finished
         }
@@ -62,6 +58,7 @@ extension Engine {
         defer {
             wakeWord.endRun(outer)
             leave(to: outerMode)
+            if guest != nil { waitInHost() }
         }
         var run = Run(
             state: state, limit: limit, returnsAfterSource: returnAfterSourceHandled, servesMainQueue: false)
@@ -119,14 +116,22 @@ extension Engine {
         return isEmpty(run.state) ? .finished : nil
     }
 
-    private func takeStop() -> Bool {
+    func requireOwnThread() {
+        checkNotForked()
+        require(
+            SystemCalls.threadID == threadID,
+            "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run that of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
+        )
+    }
+
+    func takeStop() -> Bool {
         guard wakeWord.isStopped else { return false }
         wakeWord.serveStop()
         return true
     }
 
     /// Nothing that could ever fire: SEMANTICS 2.5.
-    private func isEmpty(_ state: ModeState) -> Bool {
+    func isEmpty(_ state: ModeState) -> Bool {
         if !state.hasNoItems { return false }
         if mainQueue != nil, state.isCommon, !isInMainQueue { return false }
         return !hasBlock(for: state)
@@ -134,7 +139,7 @@ extension Engine {
 
     // MARK: Entering and leaving
 
-    private func enter(_ state: ModeState) -> ModeState? {
+    func enter(_ state: ModeState) -> ModeState? {
         // What was fetched earlier may have been taken since, in a run of another mode.
         state.ready.doubt()
         return lock.withLock {
@@ -143,7 +148,7 @@ extension Engine {
         }
     }
 
-    private func leave(to outer: ModeState?) {
+    func leave(to outer: ModeState?) {
         outer?.ready.doubt()
         lock.withLock { current = outer }
     }

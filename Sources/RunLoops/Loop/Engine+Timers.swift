@@ -61,6 +61,7 @@ extension Engine {
             if timer.isFiring { return }
             if timer.fire <= bucket.queue.firstDate { firstTimerGoes(timer, bucket) }
             bucket.queue.remove(timer)
+            if guest != nil { datesChangedInHost() }
         }
         timer.bucket = .none
     }
@@ -84,7 +85,7 @@ extension Engine {
         timerSequence &+= 1
         if timer.fire <= lastWakeUp || wakeWord.wakeUp != nil { lateTimerComes(timer, bucket) }
         bucket.queue.insert(timer, sequence: timerSequence)
-        if let mode = sleepingMode.mode, bucket.contains(mode), timer.hard < sleepLimit[timer.base] { kernel.wake() }
+        if let mode = sleepingMode.mode, bucket.contains(mode), timer.hard < sleepLimit[timer.base] { sleepsTooLong() }
     }
 
     /// A timer comes while a wake-up waits or has left its place in some mode: if it was due before and is the first, it
@@ -123,6 +124,7 @@ extension Engine {
             bucket.queue.remove(timer)
             change()
             enqueue(timer, in: bucket)
+            if guest != nil { datesChangedInHost() }
         case .port(let port):
             change()
             for state in modes where state.ports.contains(port) {

@@ -46,14 +46,18 @@ extension Engine {
     // MARK: Looking and sleeping
 
     /// Looks at everything without sleeping.
-    func poll(_ run: Run) -> Cause {
+    func poll(_ run: Run) -> Cause { findReady(run) ?? .nothing }
+
+    /// The same; `nil` if there is nothing, not even a wake-up.
+    func findReady(_ run: Run) -> Cause? {
         look(run, waiting: false, until: .forever)
-        return first(run) ?? .nothing
+        return first(run)
     }
 
     /// Sleeps until there is something to do, or the time is over.
     func sleep(_ run: Run) -> Cause {
         let state = run.state
+        if guest != nil { stopWaitingInHost() }
         wakeWord.enter(.sleeping)
         defer { sleepingMode.end() }
         while true {

@@ -30,6 +30,10 @@ package final class Engine: LoopCore, @unchecked Sendable {
     @exclusivity(unchecked) var current: ModeState?
     /// The thread has ended.
     @exclusivity(unchecked) var isDead = false
+    /// What a host waits for instead of the thread's sleep; in general nobody does.
+    ///
+    /// Written by the loop's thread.
+    @exclusivity(unchecked) var guest: Guest?
 
     // MARK: Any thread
 
@@ -129,6 +133,7 @@ package final class Engine: LoopCore, @unchecked Sendable {
     package override func threadEnds() {
         let (sources, waste) = lock.withLock { takeEverythingOut() }
         blocks.close()
+        endGuest()
         for (source, mode) in sources { source.cancelled?(self, mode) }
         // Items and their closures die here, with no lock held.
         signalled = []

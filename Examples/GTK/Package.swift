@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The library's own settings; each has its reason there.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "gtk-example",
+    dependencies: [
+        .package(name: "swift-run-loops", path: "../.."),
+        .package(name: "run-loops-glib", path: "../../Integrations/GLib"),
+    ],
+    targets: [
+        .systemLibrary(name: "CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+        .executableTarget(
+            name: "gtk-example",
+            dependencies: [
+                "CGTK", .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsGLib", package: "run-loops-glib"),
+            ],
+            swiftSettings: strict),
+    ]
+)

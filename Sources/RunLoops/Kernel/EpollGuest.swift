@@ -1,0 +1,120 @@
+internal import CLinuxKernel
+internal import Glibc
+
+extension EpollKernel: GuestKernel {
+    package func makeGuest() throws(RunLoopSystemCallError) -> any GuestDescriptor { try EpollGuest(waker: waker) }
+}
+
+/// An epoll around all that a loop waits for: the epoll of a mode, a timer descriptor for each clock, and the descriptor
+/// that wake-ups are written to.
+///
+/// One around the mode's own, because that one is made late, is built anew when a closed descriptor is stuck in it, and is
+/// another one in another mode; the host knows one number and never has to ask again.
+final class EpollGuest: GuestDescriptor {
+    private enum Source {
+        static let wake: UInt64 = 0
+        static let mode: UInt64 = 1
+        static let timer: UInt64 = 2
+    }
+
+    let descriptor: CInt
+    private let waker: EpollWaker
+    private let calls: any KernelCalls
+    /// One a clock, in the order of the clocks, level-triggered: setting one again is what empties it.
+    @exclusivity(unchecked) private var timers: [(base: RunLoopTimeBase, descriptor: CInt, deadline: Int64)] = []
+    /// The mode's epoll, and which of those that had its number.
+    @exclusivity(unchecked) private var linked = EpollReadiness.Identity.none
+    /// The system has refused to link the mode's epoll; it is tried again each time.
+    @exclusivity(unchecked) private var isBlind = false
+
+    @exclusivity(unchecked) private var isClosed = false
+
+    init(waker: EpollWaker) throws(RunLoopSystemCallError) {
+        self.waker = waker
+        calls = waker.calls
+        let wake = try waker.makeWakeDescriptor()
+        descriptor = try check("epoll_create1", calls.epollCreate())
+        do {
+            // Never read, as everywhere: an edge is reported once, by the epoll_wait in awaken().
+            let bits = EPOLLIN.rawValue | (1 << 31)
+            _ = try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: bits, token: Source.wake))
+            for base in RunLoopTimeBase.allCases { try makeTimer(base) }
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    deinit { close() }
+
+    private func makeTimer(_ base: RunLoopTimeBase) throws(RunLoopSystemCallError) {
+        let timer = try check("timerfd_create", calls.timerCreate(base))
+        timers.append((base, timer, .max))
+        let token = Source.timer + UInt64(base.rawValue)
+        _ = try check("epoll_ctl", calls.epollAdd(descriptor, timer, events: EPOLLIN.rawValue, token: token))
+    }
+
+    func close() {
+        if isClosed { return }
+        isClosed = true
+        for timer in timers { _ = calls.close(timer.descriptor) }
+        timers = []
+        _ = calls.close(descriptor)
+    }
+
+    // MARK: What it stands for
+
+    func set(_ limit: WaitLimit) {
+        var limit = limit
+        if isBlind {
+            // As when a sleep fails for want of descriptors: looking every millisecond keeps the promise at a price.
+            limit.monotonic = min(limit.monotonic, SystemCalls.now(.monotonic).clampedAdding(1_000_000))
+        }
+        for index in timers.indices { setTimer(&timers[index], to: limit[timers[index].base]) }
+    }
+
+    private func setTimer(
+        _ timer: inout (base: RunLoopTimeBase, descriptor: CInt, deadline: Int64), to deadline: Int64
+    ) {
+        // One that has gone off stays readable until it is set again. The wall clock may have been changed, and with that
+        // the timer have gone off before its date, so that one is always set.
+        let unchanged = timer.deadline == deadline
+        if unchanged, deadline == .max { return }
+        if unchanged, timer.base != .realtime, deadline > SystemCalls.now(timer.base) { return }
+        timer.deadline = deadline
+        // EINVAL alone is possible, for what is no timer: somebody has closed it, and its number is another file's.
+        _ = calls.timerSet(timer.descriptor, deadline: deadline, cancelOnSet: timer.base == .realtime)
+    }
+
+    func link(_ readiness: any Readiness) -> Bool {
+        guard let readiness = readiness as? EpollReadiness else { return false }
+        let (identity, isAlwaysReady) = readiness.identity
+        if identity != linked { relink(identity) }
+        return !isAlwaysReady
+    }
+
+    private func relink(_ identity: EpollReadiness.Identity) {
+        // EBADF, ENOENT: it was closed, and has left by itself.
+        if linked.epoll >= 0 { _ = calls.epollRemove(descriptor, linked.epoll) }
+        isBlind = false
+        linked = identity
+        guard identity.epoll >= 0 else { return }
+        // ENOMEM, ENOSPC: out of memory or watches. ELOOP: too many epolls inside each other.
+        if calls.epollAdd(descriptor, identity.epoll, events: EPOLLIN.rawValue, token: Source.mode) < 0 {
+            isBlind = true
+            linked = .none
+        }
+    }
+
+    // MARK: Being woken
+
+    func fallAsleep() -> Bool { waker.fallAsleep(as: EpollWaker.Sleeper.inEpoll) }
+
+    func awaken() {
+        waker.awaken()
+        // Takes the edge of a wake-up. What else is ready is found by the loop's own look, and stays ready.
+        withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
+            _ = calls.epollWait(descriptor, events.baseAddress.unsafelyUnwrapped, 8, milliseconds: 0)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+import Glibc
+import RunLoops
+import Testing
+
+/// Runs of a guest: their turns, modes and nesting, and what the system may refuse.
+@Suite(.timeLimit(.minutes(2)))
+struct GuestRunTests {
+    @Test func `To observers a call is a run that waits at its end`() throws {
+        let told = try withGuest { host in
+            let calls = Calls()
+            let observer = RunLoop.Observer(.all, repeats: true) { _, activity in
+                calls.names.append("\(activity)")
+            }
+            host.loop.add(observer, in: .default)
+            host.loop.performLocally(wake: true) { calls.names.append("block") }
+            host.loop.runReady()
+            host.loop.runReady()
+            return calls.names.filter { !$0.contains("Timers") && !$0.contains("Sources") }
+        }
+        // The wait before the first of the two calls began when nobody observed.
+        #expect(
+            told == [
+                "[entry]", "[afterWaiting]", "block", "[beforeWaiting]", "[exit]",
+                "[entry]", "[afterWaiting]", "[beforeWaiting]", "[exit]",
+            ])
+    }
+
+    @Test func `It stands for the mode of the last run`() throws {
+        try withGuest { host in
+            let other: RunLoop.Mode = "other"
+            let pipe = DescriptorPair.pipe()
+            let got = Box("")
+            try host.loop.add(
+                RunLoop.PortSource(descriptor: pipe.first) { source, _ in got.value += readText(source.descriptor) },
+                in: other)
+            host.loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in got.value += "timer" }, in: .default)
+            pipe.send("port")
+            host.loop.runReady(in: other)
+            #expect(got.value == "port")
+            #expect(!host.isReadable(within: .milliseconds(10)))
+            host.loop.runReady()
+            #expect(got.value == "porttimer")
+        }
+    }
+
+    @Test func `A loop that is never idle gives the thread back`() throws {
+        let performed = try withGuest { host in
+            let performed = Box(0)
+            let source = RunLoop.Source { source in
+                performed.value += 1
+                source.signal()
+            }
+            host.loop.add(source, in: .default)
+            source.signal()
+            host.loop.runReady()
+            #expect(host.isReady)
+            return performed.value
+        }
+        #expect(performed == 16)
+    }
+
+    @Test func `A stop in a callout ends the call, and what is left stays readable`() throws {
+        try withGuest { host in
+            let loop = host.loop
+            let calls = Calls()
+            loop.add(
+                RunLoop.Timer(.after(.zero)) { _ in
+                    calls.names.append("timer")
+                    loop.stop()
+                }, in: .default)
+            loop.performLocally(wake: true) {
+                calls.names.append("block")
+                loop.performLocally { calls.names.append("left") }
+            }
+            #expect(host.isReady)
+            #expect(loop.runReady() == .stopped)
+            #expect(host.run { calls.names == ["block", "timer", "left"] } != nil)
+            #expect(loop.runReady() == .finished)
+        }
+    }
+
+    @Test func `The loop runs by itself in between`() throws {
+        try withGuest { host in
+            let (loop, calls) = (host.loop, Locked<[String]>())
+            loop.add(.sendable(.after(.milliseconds(1))) { _ in calls.note("own run") }, in: .default)
+            #expect(loop.runPlenty() == .finished)
+            #expect(calls.lines == ["own run"])
+            #expect(!host.isReady)
+            TestThread { loop.perform(wake: true) { calls.note("hosted") } }.join()
+            #expect(host.run { calls.lines.count == 2 } == 1)
+            // A sleep of its own is woken as ever, however the guest stood before.
+            let keeper = RunLoop.Source { _ in }
+            loop.add(keeper, in: .default)
+            let thread = TestThread {
+                waitUntil { loop.currentMode != nil && loop.isWaiting }
+                loop.add(.sendable(.after(.zero)) { _ in loop.stop() }, in: .default)
+            }
+            #expect(loop.runPlenty() == .stopped)
+            thread.join()
+            #expect(!host.isReady)
+        }
+    }
+
+    @Test func `A host inside a callout hears of everything once it has prepared`() throws {
+        try withGuest { host in
+            let (loop, calls) = (host.loop, Locked<[String]>())
+            loop.add(
+                RunLoop.Timer(.after(.zero)) { _ in
+                    #expect(!loop.prepareToPoll())
+                    TestThread { loop.perform(wake: true) { calls.note("nested") } }.join()
+                    #expect(host.run { calls.lines == ["nested"] } == 1)
+                    TestThread { loop.perform(wake: true) { calls.note("after") } }.join()
+                }, in: .default)
+            #expect(host.run { calls.lines == ["nested", "after"] } != nil)
+            #expect(!host.isReady)
+        }
+    }
+
+    @Test func `A sleep inside a nested host's callout is woken`() throws {
+        try withGuest { host in
+            let loop = host.loop
+            let done = Box(false)
+            loop.add(
+                RunLoop.Timer(.after(.zero)) { _ in
+                    _ = loop.prepareToPoll()
+                    let keeper = RunLoop.Source { _ in }
+                    loop.add(keeper, in: "modal")
+                    let thread = TestThread {
+                        waitUntil { loop.currentMode == "modal" && loop.isWaiting }
+                        loop.add(.sendable(.after(.zero)) { _ in loop.stop() }, in: "modal")
+                    }
+                    done.value = loop.runPlenty("modal") == .stopped
+                    thread.join()
+                }, in: .default)
+            #expect(host.run { done.value } != nil)
+        }
+    }
+
+    @Test func `Without descriptors the loop is no guest, and can be asked again`() throws {
+        for (call, skips) in [("epoll_create", 0), ("eventfd", 0), ("timerfd_create", 2), ("epoll_add", 3)] {
+            let calls = CountingCalls()
+            let isRefused = withRealLoop(calls: calls) { loop in
+                calls.failNext(call, with: EMFILE, after: skips)
+                let refused: RunLoop.SystemCallError?
+                do throws(RunLoop.SystemCallError) {
+                    _ = try loop.pollDescriptor
+                    refused = nil
+                } catch {
+                    refused = error
+                }
+                let again = try? loop.pollDescriptor
+                return refused?.code == EMFILE && again != nil
+            }
+            #expect(isRefused, "\(call)")
+            #expect(calls.openDescriptors == 0, "\(call)")
+        }
+    }
+
+    @Test func `When the mode's epoll is refused a place it is looked at every millisecond`() throws {
+        let calls = CountingCalls()
+        try withGuest(calls: calls) { host in
+            let pipe = DescriptorPair.pipe()
+            let got = Box("")
+            let port = RunLoop.PortSource(descriptor: pipe.first) { source, _ in got.value = readText(source.descriptor)
+            }
+            // The wake-up's, the pipe's, and then the one that is refused.
+            calls.failNext("epoll_add", with: ENOSPC, after: 2)
+            try host.loop.add(port, in: .default)
+            pipe.send("found")
+            #expect(host.run { got.value == "found" } != nil)
+            // It was tried again.
+            pipe.send("shown")
+            #expect(host.run { got.value == "shown" } == 1)
+            #expect(!host.isReadable(within: .milliseconds(10)))
+        }
+    }
+
+    @Test func `The end of the thread closes all descriptors`() throws {
+        let calls = CountingCalls()
+        try withGuest(calls: calls) { host in
+            let pipe = DescriptorPair.pipe()
+            try host.loop.add(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, in: .default)
+            host.loop.runReady()
+            #expect(calls.openDescriptors == 6)
+        }
+        #expect(calls.openDescriptors == 0)
+    }
+
+    @Test func `A turn for the host is a handful of system calls, and none by the clock`() throws {
+        let calls = CountingCalls()
+        try withGuest(calls: calls) { host in
+            calls.takeCounts()
+            for _ in 0..<100 {
+                host.loop.wakeUp()
+                host.loop.runReady()
+            }
+            let counts = calls.takeCounts()
+            #expect(counts == ["eventfd_write": 100, "epoll_poll": 100])
+        }
+    }
+}

@@ -1,0 +1,259 @@
+import Glibc
+import RunLoops
+import Testing
+
+/// One descriptor for all that a loop waits for.
+@Suite(.timeLimit(.minutes(2)))
+struct GuestTests {
+    /// Long enough for a wake-up that should not be to show.
+    private static let idleTime = Duration.milliseconds(30)
+
+    // MARK: Timers
+
+    @Test func `A loop with nothing to do is silent`() throws {
+        let wasReadable = try withGuest { host in
+            let timer = RunLoop.Timer(.after(.seconds(100))) { _ in }
+            host.loop.add(timer, in: .default)
+            return host.isReadable(within: Self.idleTime)
+        }
+        #expect(!wasReadable)
+    }
+
+    @Test func `A timer makes it readable when it is due, and not before`() throws {
+        try withGuest { host in
+            for base in RunLoop.TimeBase.allCases {
+                let fired = Box(0)
+                let due = RunLoop.Instant.now(base).advanced(by: .milliseconds(5))
+                host.loop.add(RunLoop.Timer(.at(due)) { _ in fired.value += 1 }, in: .default)
+                #expect(host.isReadable(within: plenty))
+                #expect(RunLoop.Instant.now(base) >= due)
+                host.loop.runReady()
+                #expect(fired.value == 1, "\(base)")
+                #expect(!host.isReady, "\(base)")
+            }
+        }
+    }
+
+    @Test func `A repeating timer needs one run a fire`() throws {
+        let runs = try withGuest { host in
+            let fired = Box(0)
+            host.loop.add(RunLoop.Timer(.every(.milliseconds(2))) { _ in fired.value += 1 }, in: .default)
+            return (host.run { fired.value >= 10 }, fired.value)
+        }
+        #expect(runs.0 == runs.1)
+    }
+
+    @Test func `A timer with tolerance makes it readable at the end of it`() throws {
+        try withGuest { host in
+            let date = RunLoop.Instant.now.advanced(by: .milliseconds(2))
+            let timer = RunLoop.Timer(.at(date), tolerance: .milliseconds(16)) { _ in }
+            host.loop.add(timer, in: .default)
+            #expect(host.isReadable(within: plenty))
+            // An eighth of the tolerance is kept in hand.
+            #expect(RunLoop.Instant.now >= date.advanced(by: .milliseconds(14)))
+        }
+    }
+
+    @Test func `An earlier timer from another thread moves the instant without a wake-up`() throws {
+        let calls = CountingCalls()
+        let runs = try withGuest(calls: calls) { host in
+            host.loop.add(RunLoop.Timer(.after(.seconds(100))) { _ in }, in: .default)
+            let fired = Locked(0)
+            let loop = host.loop
+            TestThread {
+                loop.add(.sendable(.after(.milliseconds(5))) { _ in fired.increment() }, in: .default)
+            }.join()
+            return host.run { fired.count == 1 }
+        }
+        #expect(runs == 1)
+        #expect(calls.wakes == 0)
+    }
+
+    @Test func `A timer that goes or is put off takes its instant along`() throws {
+        try withGuest { host in
+            let gone = RunLoop.Timer.sendable(.after(.milliseconds(10))) { _ in }
+            let late = RunLoop.Timer.sendable(.after(.milliseconds(10))) { _ in }
+            let out = RunLoop.Timer.sendable(.after(.milliseconds(10))) { _ in }
+            for timer in [gone, late, out] { host.loop.add(timer, in: .default) }
+            host.loop.runReady()
+            let loop = host.loop
+            TestThread {
+                gone.invalidate()
+                late.fireInstant = .now.advanced(by: .seconds(100))
+                loop.remove(out, from: .default)
+            }.join()
+            #expect(!host.isReadable(within: Self.idleTime))
+        }
+    }
+
+    // MARK: Blocks, sources, wake-ups
+
+    @Test func `A block with a wake-up makes it readable, one without waits for the next run`() throws {
+        try withGuest { host in
+            let calls = Locked<[String]>()
+            let loop = host.loop
+            TestThread { loop.perform { calls.note("quiet") } }.join()
+            #expect(!host.isReady)
+            #expect(loop.prepareToPoll())
+            TestThread { loop.perform(wake: true) { calls.note("loud") } }.join()
+            #expect(host.isReady)
+            loop.runReady()
+            #expect(calls.lines == ["quiet", "loud"])
+            #expect(!host.isReady)
+            #expect(!loop.prepareToPoll())
+            loop.performLocally { calls.note("own") }
+            #expect(!host.isReady)
+            #expect(loop.prepareToPoll())
+            loop.runReady()
+            #expect(calls.lines.last == "own")
+            #expect(!loop.prepareToPoll())
+        }
+    }
+
+    @Test func `A block that another has left behind is not new`() throws {
+        try withGuest { host in
+            let calls = Calls()
+            let loop = host.loop
+            loop.performLocally(wake: true) { [unowned loop] in loop.performLocally { calls.names.append("left") } }
+            loop.runReady()
+            // A wake-up makes a turn of its own, which finds it.
+            #expect(calls.names == ["left"])
+            #expect(!host.isReady)
+            #expect(!loop.prepareToPoll())
+        }
+    }
+
+    @Test func `A signal waits, a wake-up brings it`() throws {
+        try withGuest { host in
+            let performed = Locked(0)
+            let source = RunLoop.Source.sendable { _ in performed.increment() }
+            host.loop.add(source, in: .default)
+            let loop = host.loop
+            TestThread { source.signal() }.join()
+            #expect(!host.isReady)
+            #expect(loop.prepareToPoll())
+            TestThread { loop.wakeUp() }.join()
+            #expect(host.isReady)
+            loop.runReady()
+            #expect(performed.count == 1)
+            #expect(!host.isReady)
+        }
+    }
+
+    @Test func `Wake-ups collapse into one write`() throws {
+        let calls = CountingCalls()
+        try withGuest(calls: calls) { host in
+            calls.takeCounts()
+            for _ in 0..<100 { host.loop.wakeUp() }
+            #expect(calls.count("eventfd_write") == 1)
+            host.loop.runReady()
+            #expect(!host.isReady)
+        }
+    }
+
+    @Test func `What is posted while the loop runs is not lost`() throws {
+        try withGuest { host in
+            let calls = Locked<[String]>()
+            let loop = host.loop
+            loop.performLocally(wake: true) {
+                TestThread { loop.perform(wake: true) { calls.note("from outside") } }.join()
+            }
+            #expect(host.run { calls.lines.count == 1 } != nil)
+        }
+    }
+
+    // MARK: Ports
+
+    @Test func `Descriptors come and go from any thread`() throws {
+        try withGuest { host in
+            let pipe = DescriptorPair.pipe()
+            let got = Locked<[String]>()
+            let port = RunLoop.PortSource.sendable(descriptor: pipe.first) { source, _ in
+                got.note(readText(source.descriptor))
+            }
+            let loop = host.loop
+            TestThread { try? loop.add(port, in: .default) }.join()
+            #expect(!host.isReady)
+            pipe.send("one")
+            #expect(host.isReady)
+            loop.runReady()
+            #expect(got.lines == ["one"])
+            #expect(!host.isReady)
+            pipe.send("two")
+            #expect(host.isReady)
+            TestThread { loop.remove(port, from: .default) }.join()
+            #expect(!host.isReady)
+        }
+    }
+
+    @Test func `A change of what a port asks for is followed`() throws {
+        try withGuest { host in
+            let sockets = DescriptorPair.sockets()
+            let port = RunLoop.PortSource.sendable(descriptor: sockets.first) { _, _ in }
+            try host.loop.add(port, in: .default)
+            #expect(!host.isReady)
+            TestThread { port.events = .writable }.join()
+            #expect(host.isReady)
+            port.events = .readable
+            host.loop.runReady()
+            #expect(!host.isReady)
+        }
+    }
+
+    @Test func `A regular file is always ready`() throws {
+        try withGuest { host in
+            let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+            defer { close(file) }
+            let served = Box(0)
+            let port = RunLoop.PortSource(descriptor: file) { source, _ in
+                served.value += 1
+                if served.value == 40 { source.invalidate() }
+            }
+            try host.loop.add(port, in: .default)
+            #expect(host.run { served.value == 40 } == 3)
+            #expect(!host.isReady)
+        }
+    }
+
+    @Test func `A descriptor closed too early, with a duplicate, changes nothing for the host`() throws {
+        try withGuest { host in
+            let loop = host.loop
+            let (stale, fresh) = (DescriptorPair.pipe(), DescriptorPair.pipe())
+            let port = RunLoop.PortSource(descriptor: stale.first) { _, _ in }
+            try loop.add(port, in: .default)
+            let duplicate = dup(stale.first)
+            defer { close(duplicate) }
+            stale.closeFirst()
+            stale.send("nobody reads this")
+            port.invalidate()
+            #expect(!host.isReady)
+            let got = Box("")
+            try loop.add(
+                RunLoop.PortSource(descriptor: fresh.first) { source, _ in got.value = readText(source.descriptor) },
+                in: .default)
+            fresh.send("heard")
+            #expect(host.run { got.value == "heard" } == 1)
+            #expect(try loop.pollDescriptor == host.descriptor)
+        }
+    }
+
+    @Test func `A guest can be a port source of another loop`() throws {
+        let served = try withGuest { guest in
+            let got = Locked(0)
+            let (inner, descriptor) = (guest.loop, guest.descriptor)
+            let outer = RunLoop(engine: Engine(kernel: EpollKernel(), threadID: SystemCalls.threadID))
+            let port = RunLoop.PortSource(descriptor: descriptor) { [unowned inner] _, _ in inner.runReady() }
+            try outer.add(port, in: .default)
+            TestThread {
+                for _ in 0..<3 { inner.perform(wake: true) { got.increment() } }
+                inner.add(.sendable(.after(.milliseconds(2))) { _ in got.increment() }, in: .default)
+            }.join()
+            while got.count < 4,
+                outer.run(mode: .default, for: plenty, returnAfterSourceHandled: true) == .handledSource
+            {}
+            outer.engine.threadEnds()
+            return got.count
+        }
+        #expect(served == 4)
+    }
+}
