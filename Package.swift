@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .library(name: "RunLoops", targets: ["RunLoops"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
+        .library(name: "RunLoopsPorts", targets: ["RunLoopsPorts"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     dependencies: [
@@ -33,8 +34,11 @@ let package = Package(
         .target(name: "RunLoops", dependencies: ["CLinuxKernel"], swiftSettings: strict),
         // Manual kernel and clock, trace recorder.
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: strict),
+        // Message ports, between threads and between processes.
+        .target(
+            name: "RunLoopsPorts", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
-        .executableTarget(name: "runloop", dependencies: ["RunLoops"], swiftSettings: strict),
+        .executableTarget(name: "runloop", dependencies: ["RunLoops", "RunLoopsPorts"], swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
         .executableTarget(
             name: "oracle",
@@ -49,6 +53,9 @@ let package = Package(
             linkerSettings: [.linkedLibrary("Foundation")]),
         .testTarget(
             name: "RunLoopsTests", dependencies: ["RunLoops", "RunLoopsTesting"], swiftSettings: strict),
+        // The tool is named so that it is built: it is the other process.
+        .testTarget(
+            name: "RunLoopsPortsTests", dependencies: ["RunLoopsPorts", "runloop"], swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]
