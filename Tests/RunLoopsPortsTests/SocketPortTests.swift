@@ -106,6 +106,33 @@ import Testing
         server.end()
     }
 
+    @Test func `An asker that closes its connection still gets every reply`() throws {
+        let directory = try TestDirectory()
+        let number: Int32 = 300
+        let server = Server(.sendable { Message(id: $0.id, bytes: [UInt8](repeating: 1, count: 8000)) })
+        try server.port.publish(as: "leaving", in: directory.ports)
+        try TestThread.run {
+            var next: Int32 = 0
+            let replies = MessagePort { reply in
+                if reply.id == next { next += 1 }
+                return nil
+            }
+            try RunLoop.current.add(replies, in: .default)
+            // On another thread: this one has to read, or there is room for nothing more at some time.
+            let asker = TestThread { [replyTo = replies.sender] in
+                do {
+                    let sender = try directory.sender("leaving")
+                    for id in 0..<number { try sender.send(Message(id: id, replyTo: replyTo), within: plenty) }
+                } catch { Issue.record("\(error)") }
+            }
+            usleep(20_000)
+            while next < number { RunLoop.current.run(mode: .default, for: plenty, returnAfterSourceHandled: true) }
+            asker.join()
+            replies.invalidate()
+        }
+        server.end()
+    }
+
     @Test func `A port that comes back is found again`() throws {
         let directory = try TestDirectory()
         let sender = try directory.sender("phoenix")

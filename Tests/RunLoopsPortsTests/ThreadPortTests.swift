@@ -94,6 +94,26 @@ import Testing
         }
     }
 
+    @Test func `Replies are taken by a queue that is full`() throws {
+        try TestThread.run {
+            var replies: [Int32] = []
+            let asker = MessagePort(limits: .init(queue: 1)) { reply in
+                replies.append(reply.id)
+                return nil
+            }
+            let port = MessagePort { Message(id: $0.id) }
+            try RunLoop.current.add(asker, in: "ask")
+            try RunLoop.current.add(port, in: "answer")
+            for id in 0..<Int32(5) { try port.sender.send(Message(id: id, replyTo: asker.sender)) }
+            RunLoop.current.poll(mode: "answer")
+            #expect(throws: PortError.full) { try asker.sender.send(Message()) }
+            while replies.count < 5 { RunLoop.current.poll(mode: "ask") }
+            #expect(replies == [0, 1, 2, 3, 4])
+            asker.invalidate()
+            port.invalidate()
+        }
+    }
+
     @Test func `A message that is dropped tells its asker`() throws {
         let server = Server(.sendable { _ in nil })
         defer { server.end() }

@@ -27,7 +27,11 @@ public struct Message: Sendable {
     }
 
     /// A message whose bytes are `text` in UTF-8.
-    public init(id: Int32 = 0, text: String) { self.init(id: id, bytes: Array(text.utf8)) }
+    public init(
+        id: Int32 = 0, text: String, descriptors: [MessageDescriptor] = [], replyTo: MessageSender? = nil
+    ) {
+        self.init(id: id, bytes: Array(text.utf8), descriptors: descriptors, replyTo: replyTo)
+    }
 
     /// The bytes as text, with the replacement character for what is not UTF-8.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -46,5 +50,7 @@ struct Delivery: Sendable {
     var kind = Kind.message
     /// Which ask this answers; 0 for none.
     var serial: UInt64 = 0
+    /// Whether it goes back to who has asked: it is never refused for want of room, and never waited with.
+    var isAnswer = false
     var message: Message
 }

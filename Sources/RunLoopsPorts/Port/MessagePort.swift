@@ -169,8 +169,9 @@ public final class MessagePort: @unchecked Sendable {
         lock.unlock()
         let reply = handler(delivery)
         if let reply, let replyTo = delivery.message.replyTo {
-            // An asker that is gone, or does not read, has no use for the reply.
-            _ = try? replyTo.send(reply, until: Deadline.none)
+            // An asker that is gone has no use for the reply. One that is refused as too large is dropped, and the
+            // asker is told when the right to answer goes.
+            _ = try? replyTo.answer(reply)
         }
         return lock.withLock { valid && !modes.isEmpty && loop?.engine.wakeWord.isStopped != true }
     }

@@ -49,8 +49,8 @@ final class MessageQueue: Route, @unchecked Sendable {
         if delivery.message.bytes.count > limits.messageSize { throw .tooLarge(limits.messageSize) }
         if delivery.message.descriptors.count > limits.descriptors { throw .tooManyDescriptors(limits.descriptors) }
         lock.lock()
-        // A reply is always taken: there are no more of them than asks, and whoever answers must not have to wait.
-        if ring.count >= limits.queue, delivery.kind == .message {
+        // An answer is always taken: there are no more of them than asks, and whoever answers must not have to wait.
+        if ring.count >= limits.queue, !delivery.isAnswer {
             do { try waitForRoom(until: deadline) } catch {
                 lock.unlock()
                 throw error

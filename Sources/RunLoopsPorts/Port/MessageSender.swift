@@ -50,7 +50,9 @@ public final class MessageSender: Sendable {
     deinit {
         // Whoever waits for the answer is told that there will be none.
         guard serial != 0, !isUsed.load(ordering: .relaxed) else { return }
-        _ = try? route.send(Delivery(kind: .noReply, serial: serial, message: Message()), until: Deadline.none)
+        _ = try? route.send(
+            Delivery(kind: .noReply, serial: serial, isAnswer: true, message: Message()),
+            until: Deadline.none)
     }
 
     /// Sends a message, waiting for room in the receiver's queue if there is none.
@@ -72,8 +74,16 @@ public final class MessageSender: Sendable {
 
     @discardableResult
     func send(_ message: Message, until deadline: Int64) throws(PortError) -> UInt64 {
-        if serial == 0 { return try route.send(Delivery(message: message), until: deadline) }
-        let handle = try route.send(Delivery(kind: .reply, serial: serial, message: message), until: deadline)
+        if serial != 0 { return try answer(message) }
+        return try route.send(Delivery(message: message), until: deadline)
+    }
+
+    /// Sends what goes back to an asker, without waiting.
+    @discardableResult
+    func answer(_ message: Message) throws(PortError) -> UInt64 {
+        let kind: Delivery.Kind = serial == 0 ? .message : .reply
+        let handle = try route.send(
+            Delivery(kind: kind, serial: serial, isAnswer: true, message: message), until: Deadline.none)
         markUsed()
         return handle
     }

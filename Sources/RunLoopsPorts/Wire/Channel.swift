@@ -41,23 +41,26 @@ final class Channel: Route, @unchecked Sendable {
         if delivery.message.descriptors.count > most { throw .tooManyDescriptors(most) }
         // An answer takes the lock however long that takes, since it must not be lost; nobody holds it while waiting for
         // an asker.
-        let patience = delivery.kind == .message ? deadline : Deadline.never
+        let patience = delivery.isAnswer ? Deadline.never : deadline
         return try gate.withLock(until: patience) { () throws(PortError) -> UInt64 in
             if isBroken { throw .dead }
-            // A port that somebody writes to as a plain one is not an asker, and may keep nobody waiting either.
-            let canWait = delivery.kind == .message && backlogBegan == nil
-            if !late.isEmpty, !canWait { return keep(delivery) }
+            // Behind answers that wait, to stay in order.
+            if !late.isEmpty { return try keep(delivery) }
             do throws(PortError) {
-                return try write(delivery, until: canWait ? deadline : Deadline.none)
+                return try write(delivery, until: deadline)
             } catch {
-                if error == .full, !canWait, backlogBegan != nil { return keep(delivery) }
+                if error == .full, delivery.isAnswer, backlogBegan != nil { return try keep(delivery) }
                 if error == .dead { isBroken = true }
                 throw error
             }
         }
     }
 
-    private func keep(_ delivery: Delivery) -> UInt64 {
+    /// Answers end by themselves, since the asker is not listened to; plain messages have to be bounded.
+    private static let mostLate = 1024
+
+    private func keep(_ delivery: Delivery) throws(PortError) -> UInt64 {
+        if !delivery.isAnswer, late.count >= Self.mostLate { throw .full }
         let isFirst = late.isEmpty
         late.append(delivery)
         if isFirst { backlogBegan?(self) }

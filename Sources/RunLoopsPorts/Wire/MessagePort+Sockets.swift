@@ -53,6 +53,15 @@ extension MessagePort {
         }
     }
 
+    /// Takes a socket's source out of the modes that the port is in.
+    func unwatch(_ source: RunLoopPortSource) {
+        lock.lock()
+        let (loop, modes) = (self.loop, self.modes)
+        lock.unlock()
+        guard let loop else { return }
+        for mode in modes { loop.remove(source, from: mode) }
+    }
+
     /// Whether an answer can still come by the channel.
     func hasChannel(_ handle: UInt64) -> Bool {
         lock.withLock { peers.values.contains { $0.handle == handle } }

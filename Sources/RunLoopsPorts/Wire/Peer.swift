@@ -42,7 +42,11 @@ final class Peer: @unchecked Sendable {
     }
 
     /// What the loop has to watch for it.
-    var sources: [RunLoopPortSource] { lock.withLock { (source.map { [$0] } ?? []) + flushers.values } }
+    ///
+    /// Either the socket itself, or, while replies are left to send, the room for those.
+    var sources: [RunLoopPortSource] {
+        lock.withLock { flushers.isEmpty ? source.map { [$0] } ?? [] : Array(flushers.values) }
+    }
 
     /// The descriptor is closed with the last reference: the loop's thread may be using it.
     func close() {
@@ -66,7 +70,7 @@ final class Peer: @unchecked Sendable {
 
     private func ready(_ events: RunLoopDescriptorEvents) {
         guard let port else { return close() }
-        // While it is not listened to, only its end is reported.
+        // What was sent before the end is readable; the end alone is not.
         if !events.contains(.readable) { return drop() }
         let size = Frame.headerSize + port.limits.messageSize
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { space in
@@ -135,20 +139,24 @@ final class Peer: @unchecked Sendable {
             source.invalidate()
             self?.backlogEnded(channel, source)
         }
-        let isKept = lock.withLock { () -> Bool in
-            guard !isClosed else { return false }
+        let paused = lock.withLock { () -> RunLoopPortSource? in
+            guard !isClosed else { return nil }
             flushers[ObjectIdentifier(channel)] = flusher
-            source?.events = []
-            return true
+            return source
         }
-        if isKept, let port { port.watch(flusher) }
+        guard let paused, let port else { return }
+        // Taken out and not only told to want nothing: the end of a connection is reported all the same, again and again,
+        // and there may be messages before it.
+        port.unwatch(paused)
+        port.watch(flusher)
     }
 
     private func backlogEnded(_ channel: Channel, _ flusher: RunLoopPortSource) {
-        lock.withLock {
+        let resumed = lock.withLock { () -> RunLoopPortSource? in
             // Another may have begun since.
             if flushers[ObjectIdentifier(channel)] === flusher { flushers[ObjectIdentifier(channel)] = nil }
-            if flushers.isEmpty { source?.events = .readable }
+            return flushers.isEmpty ? source : nil
         }
+        if let resumed { port?.watch(resumed) }
     }
 }
