@@ -55,7 +55,7 @@ final class Asker: @unchecked Sendable {
             return nil
         }
         reference.asker = self
-        port.channelEnded = { [weak self] in self?.ended($0) }
+        port.channelEnded = { [weak self] in $0 == 0 ? self?.leaveTable() : self?.ended($0) }
         join(Self.mode)
     }
 
@@ -111,6 +111,15 @@ final class Asker: @unchecked Sendable {
         guard let known = pending[delivery.serial], known.result == nil else { return }
         pending[delivery.serial]?.result =
             delivery.kind == .reply ? .success(delivery.message) : .failure(.noReply)
+    }
+
+    /// The thread ends, and its port has.
+    private func leaveTable() {
+        let old = Self.table.lock.withLock { () -> Asker? in
+            guard let thread = Self.table.askers.first(where: { $0.value === self })?.key else { return nil }
+            return Self.table.askers.removeValue(forKey: thread)
+        }
+        withExtendedLifetime(old) {}
     }
 
     private func ended(_ handle: UInt64) {

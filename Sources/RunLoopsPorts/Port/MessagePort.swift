@@ -39,7 +39,7 @@ public final class MessagePort: @unchecked Sendable {
     /// Used on the loop's thread alone.
     @exclusivity(unchecked) private var batch = Ring<Delivery>()
 
-    /// Told when the other side of a channel has gone; set before the port is used.
+    /// Told the handle of a channel whose other side has gone, and 0 when the port itself ends; set before the port is used.
     @exclusivity(unchecked) var channelEnded: ((UInt64) -> Void)?
 
     init(_ limits: Limits, _ label: ItemLabel, home: Int32, _ handler: @escaping (Delivery) -> Message?) {
@@ -86,6 +86,7 @@ public final class MessagePort: @unchecked Sendable {
         for peer in released.4.values { peer.close() }
         // What was not delivered goes with its descriptors, and whoever waits for an answer to it is told.
         _ = queue.close()
+        released.5?(0)
         withExtendedLifetime(released) {}
     }
 
