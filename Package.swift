@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "RunLoops", targets: ["RunLoops"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
         .library(name: "RunLoopsEvents", targets: ["RunLoopsEvents"]),
+        .library(name: "RunLoopsPorts", targets: ["RunLoopsPorts"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     dependencies: [
@@ -36,8 +37,11 @@ let package = Package(
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: strict),
         // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
         .target(name: "RunLoopsEvents", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        // Message ports, between threads and between processes.
+        .target(
+            name: "RunLoopsPorts", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
-        .executableTarget(name: "runloop", dependencies: ["RunLoops"], swiftSettings: strict),
+        .executableTarget(name: "runloop", dependencies: ["RunLoops", "RunLoopsPorts"], swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
         .executableTarget(
             name: "oracle",
@@ -59,6 +63,9 @@ let package = Package(
             name: "RunLoopsEventsTests",
             dependencies: ["RunLoops", "RunLoopsEvents", "RunLoopsTesting", "CLinuxKernel"],
             swiftSettings: strict),
+        // The tool is named so that it is built: it is the other process.
+        .testTarget(
+            name: "RunLoopsPortsTests", dependencies: ["RunLoopsPorts", "runloop"], swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]

@@ -1,0 +1,30 @@
+// A port with a name, and whoever sends to it, from this process or another of the same user.
+
+import Dispatch
+import RunLoops
+import RunLoopsPorts
+
+// snippet.SERVER
+let port = MessagePort { message in
+    if let log = message.descriptors.first { print("a log to write to: \(log.number > 2)") }
+    return Message(text: "it is noon")
+}
+try RunLoop.current.add(port, in: .default)
+try port.publish(as: "clock")
+// snippet.end
+
+DispatchQueue.global().async {
+    do {
+        // snippet.CLIENT
+        let clock = try MessageSender(named: "clock")
+        let log = try MessageDescriptor(duplicating: 2)
+        let reply = try clock.request(Message(text: "what time?", descriptors: [log]), within: .seconds(5))
+        print(reply.text)
+        // snippet.end
+    } catch {
+        print("no time: \(error)")
+    }
+    RunLoop.main.stop()
+}
+RunLoop.main.run(mode: .default, for: .seconds(10))
+port.invalidate()

@@ -1,0 +1,20 @@
+// A port of the main loop, and a thread that asks it.
+
+import Dispatch
+import RunLoops
+import RunLoopsPorts
+
+// snippet.THREADS
+let port = MessagePort { message in
+    print("asked: \(message.text)")
+    return Message(text: "the answer to \(message.text)")
+}
+try RunLoop.current.add(port, in: .default)
+
+DispatchQueue.global().async { [sender = port.sender] in
+    let answer = try? sender.request(Message(text: "a question"), within: .seconds(5))
+    RunLoop.main.perform(wake: true) { print("answered: \(answer?.text ?? "not")") }
+    RunLoop.main.perform(wake: true) { RunLoop.main.stop() }
+}
+// snippet.hide
+RunLoop.main.run(mode: .default, for: .seconds(10))

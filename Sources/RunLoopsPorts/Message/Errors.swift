@@ -1,0 +1,32 @@
+internal import Glibc
+internal import RunLoops
+
+/// The error numbers that are told apart.
+enum Errors {
+    static let timedOut = ETIMEDOUT
+    static let again = EAGAIN
+    static let tooManyInProcess = EMFILE
+    static let tooManyInSystem = ENFILE
+    static let exists = EEXIST
+    static let notFound = ENOENT
+
+    /// What a refused send means to the sender.
+    static func sending(_ code: CInt) -> PortError {
+        switch code {
+        case EPIPE, ECONNRESET, ENOTCONN, ECONNREFUSED: .dead
+        case EBADF: .invalidDescriptor
+        case EMSGSIZE: .tooLarge(0)
+        default: .system(.init(call: "sendmsg", code: code))
+        }
+    }
+
+    /// What a refused connection means to the one who wanted it.
+    static func connecting(_ code: CInt, _ name: String) -> PortError {
+        switch code {
+        case ENOENT, ECONNREFUSED: .noSuchPort(name)
+        case EACCES, EPERM: .notPermitted
+        case EAGAIN: .timedOut
+        default: .system(.init(call: "connect", code: code))
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import CLinuxKernel
+internal import Glibc
+internal import RunLoops
+
+extension MessagePort {
+    /// Gives the port a name, under which senders of this process and others find it.
+    ///
+    /// Other processes connect once the port is in a loop that runs. The name is withdrawn with ``invalidate()``; when the
+    /// process dies without, the next one to publish it takes it over. A port may have several names.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first no dot.
+    ///   - directory: Where; the user's own directory if `nil`. Others than this user need one that they can reach:
+    ///     ``PortDirectory/init(shared:)``.
+    ///   - access: Who may connect; asked for every connection.
+    /// - Throws: ``PortError/invalidName(_:)``, ``PortError/nameTaken(_:)`` when a living port has it,
+    ///   ``PortError/unsafeDirectory(_:)``, ``PortError/dead`` for an invalid port, ``PortError/system(_:)``.
+    ///
+    /// Corresponds to the name of `CFMessagePortCreateLocal`.
+    /// Complexity: about ten system calls.
+    public func publish(
+        as name: String, in directory: PortDirectory? = nil, access: PortAccess = .sameUser
+    ) throws(PortError) {
+        let name = try PortName(name)
+        let directory = if let directory { directory } else { try PortDirectory.user() }
+        let publication = try Publication(name, directory, access, self)
+        let isKept = lock.withLock { () -> Bool in
+            guard handler != nil else { return false }
+            publications.append(publication)
+            return true
+        }
+        guard isKept else {
+            publication.withdraw()
+            throw .dead
+        }
+        guard let source = publication.source, !watch(source) else { return }
+        publication.withdraw()
+        lock.withLock { publications.removeAll { $0 === publication } }
+        throw .system(.init(call: "epoll_ctl", code: ENOMEM))
+    }
+}
+
+/// A name in a directory of ports.
+public struct PublishedPort: Hashable, Sendable {
+    /// The name.
+    public let name: String
+    /// The process that has it; nil if that is gone and has left the name behind.
+    public let process: Int32?
+}
+
+extension PortDirectory {
+    /// The names there are, in alphabetical order.
+    ///
+    /// - Throws: ``PortError/system(_:)``.
+    ///
+    /// Complexity: O(n) in the files of the directory, and some system calls for each.
+    public func publishedPorts() throws(PortError) -> [PublishedPort] {
+        // A second open file of the directory, with a place to read of its own.
+        let number = try system("open", rl_port_open_directory(path(of: "."), true))
+        guard let stream = fdopendir(number) else {
+            _ = rl_close(number)
+            throw .system(.init(call: "fdopendir", code: errno))
+        }
+        defer { closedir(stream) }
+        var found: [PublishedPort] = []
+        while let entry = readdir(stream) {
+            // SAFETY: the kernel ends names with a zero, within the 256 bytes of the field.
+            let file = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard let name = PortName(socketFile: file) else { continue }
+            found.append(PublishedPort(name: name.text, process: owner(of: name)))
+        }
+        return found.sorted { $0.name < $1.name }
+    }
+
+    /// The process that holds the lock on a name.
+    private func owner(of name: PortName) -> Int32? {
+        let number = rl_port_open_lock(descriptor.number, name.lockFile, false, 0)
+        guard number >= 0 else { return nil }
+        let file = MessageDescriptor(adopting: number)
+        defer { withExtendedLifetime(file) {} }
+        guard rl_port_lock(number) == -EWOULDBLOCK else { return nil }
+        let text = [UInt8](unsafeUninitializedCapacity: 16) { space, count in
+            count = max(0, rl_port_read_file(number, space.baseAddress, space.count))
+        }
+        return Int32(String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)) ?? 0
+    }
+}

@@ -1,0 +1,35 @@
+/// The name of a published port, found to be one, and the files that belong to it.
+struct PortName: Hashable, Sendable {
+    static let longest = 64
+    let text: String
+
+    init(_ text: String) throws(PortError) {
+        // Nothing that could leave the directory, hide in it, or be misread on a terminal.
+        let isName =
+            1...Self.longest ~= text.utf8.count && text.utf8.first != UInt8(ascii: ".")
+            && text.utf8.allSatisfy(Self.isAllowed)
+        guard isName else { throw .invalidName(text) }
+        self.text = text
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    var socketFile: String { text + ".port" }
+    /// Held locked by the owner for as long as the name is published; has the number of its process in it.
+    var lockFile: String { text + ".lock" }
+    /// What the socket is called until it listens.
+    var newFile: String { text + ".new" }
+
+    /// The name that a socket's file belongs to; nil for other files.
+    init?(socketFile: String) {
+        guard socketFile.hasSuffix(".port") else { return nil }
+        do { try self.init(String(socketFile.dropLast(5))) } catch { return nil }
+    }
+}

@@ -1,0 +1,134 @@
+internal import CLinuxKernel
+internal import Glibc
+internal import RunLoops
+
+/// A name that a port has: the lock that says so, and the socket that listens under it.
+///
+/// The lock is the kernel's, on a file, and ends with the process however that ends. Who has it may replace the socket that
+/// a dead process has left behind; a socket without a lock is nobody's.
+final class Publication: @unchecked Sendable {
+    let name: PortName
+    let directory: PortDirectory
+    private let access: PortAccess
+    private let lockFile: MessageDescriptor
+    private let socket: PortSocket
+    private weak var port: MessagePort?
+    private let lock = Lock()
+    // Guarded by the lock.
+    @exclusivity(unchecked) private(set) var source: RunLoopPortSource?
+    /// A descriptor in reserve, on the loop's thread alone: when the process has no number left, it is given up to accept
+    /// and close a connection, which would otherwise keep the loop awake.
+    @exclusivity(unchecked) private var spare: MessageDescriptor?
+
+    init(
+        _ name: PortName, _ directory: PortDirectory, _ access: PortAccess, _ port: MessagePort
+    ) throws(PortError) {
+        self.name = name
+        self.directory = directory
+        self.access = access
+        self.port = port
+        lockFile = try Self.takeLock(name, directory)
+        socket = try PortSocket.make()
+        try listen()
+        spare = try? MessageDescriptor(duplicating: lockFile.number)
+        source = .sendable(descriptor: socket.number, label: "listener \(name.text)") { [weak self] _, _ in
+            self?.accept()
+        }
+        PortRegistry.set(port.queue, name, directory)
+    }
+
+    private static func takeLock(_ name: PortName, _ directory: PortDirectory) throws(PortError) -> MessageDescriptor {
+        while true {
+            let number = try system(
+                "openat", rl_port_open_lock(directory.descriptor.number, name.lockFile, true, 0o600))
+            let file = MessageDescriptor(adopting: number)
+            let result = rl_port_lock(number)
+            if result == -EWOULDBLOCK { throw .nameTaken(name.text) }
+            try system("flock", result)
+            // A last owner may have removed the file between the two calls: then we have locked what nobody sees.
+            guard try isCurrent(number, name, directory) else { continue }
+            let text = Array("\(rl_process_id())\n".utf8)
+            // For `ls` alone: without it the name is still ours.
+            _ = rl_port_write_file(number, text, text.count)
+            return file
+        }
+    }
+
+    private static func isCurrent(
+        _ number: CInt, _ name: PortName, _ directory: PortDirectory
+    ) throws(PortError) -> Bool {
+        var held = rl_file()
+        var seen = rl_file()
+        try system("fstat", rl_port_describe(number, &held))
+        let result = rl_port_describe_at(directory.descriptor.number, name.lockFile, &seen)
+        if result == -Errors.notFound { return false }
+        try system("fstatat", result)
+        return held.device == seen.device && held.number == seen.number
+    }
+
+    /// Listens under another name first, so that the name never leads to a socket that does not.
+    private func listen() throws(PortError) {
+        let folder = directory.descriptor.number
+        // Left behind by a process that died here.
+        _ = rl_port_remove(folder, name.newFile)
+        try system("bind", rl_port_bind(socket.number, directory.path(of: name.newFile)))
+        try system("fchmodat", rl_port_set_mode(folder, name.newFile, access.fileMode))
+        try system("listen", rl_port_listen(socket.number, SOMAXCONN))
+        try system("renameat", rl_port_rename(folder, name.newFile, name.socketFile))
+    }
+
+    /// Gives the name up.
+    ///
+    /// Any thread; the sockets are closed when the loop's thread has left them.
+    func withdraw() {
+        PortRegistry.set(nil, name, directory)
+        let source = lock.withLock { () -> RunLoopPortSource? in
+            defer { self.source = nil }
+            return self.source
+        }
+        source?.invalidate()
+        let folder = directory.descriptor.number
+        // In this order: while the lock's file is there, nobody else can have the name. Files that somebody has removed
+        // before are no concern.
+        _ = rl_port_remove(folder, name.socketFile)
+        _ = rl_port_remove(folder, name.lockFile)
+    }
+
+    // MARK: The loop's thread
+
+    /// How many connections are accepted in one turn: a crowd must not keep the loop's other items waiting.
+    private static let batch = 16
+
+    private func accept() {
+        guard let port else { return }
+        for _ in 0..<Self.batch {
+            let result = rl_port_accept(socket.number)
+            if result == -Errors.tooManyInProcess || result == -Errors.tooManyInSystem {
+                turnAway()
+                continue
+            }
+            // EAGAIN: no more. ECONNABORTED and the like: who called has gone. The kernel tells again if there is more.
+            guard result >= 0 else { return }
+            greet(PortSocket(adopting: result), port)
+        }
+    }
+
+    private func greet(_ socket: PortSocket, _ port: MessagePort) {
+        guard let who = try? socket.credentials(), access.allows(who) else {
+            _ = try? socket.send(Frame(.refused))
+            return
+        }
+        let limits = port.limits
+        let welcome = Frame(.welcome, serial: UInt64(limits.descriptors), handle: UInt64(limits.messageSize))
+        // A new socket has room. It is greeted before it is watched, so that this is the first thing it hears.
+        guard (try? socket.send(welcome)) != nil else { return }
+        _ = port.add(Peer(socket, .sender, port))
+    }
+
+    private func turnAway() {
+        spare = nil
+        let result = rl_port_accept(socket.number)
+        if result >= 0 { _ = rl_close(result) }
+        spare = try? MessageDescriptor(duplicating: lockFile.number)
+    }
+}

@@ -1,0 +1,160 @@
+public import RunLoops
+
+/// Waits for answers on a thread: a port in a mode of the thread's loop that nothing else is in.
+///
+/// Each thread that asks has one, until it ends. Used on that thread alone, but for the table.
+final class Asker: @unchecked Sendable {
+    private struct Pending {
+        var handle: UInt64 = 0
+        var result: Result<Message, PortError>?
+    }
+
+    private final class Table: @unchecked Sendable {
+        let lock = Lock()
+        // Guarded by the lock.
+        @exclusivity(unchecked) var askers: [Int32: Asker] = [:]
+    }
+
+    private static let table = Table()
+    static let mode = RunLoop.Mode("RunLoopsPorts.Ask")
+
+    private let loop: RunLoop
+    private let port: MessagePort
+    // On the thread alone.
+    @exclusivity(unchecked) private var pending: [UInt64: Pending] = [:]
+    @exclusivity(unchecked) private var lastSerial: UInt64 = 0
+
+    /// The calling thread's.
+    static var current: Asker {
+        let thread = SystemCalls.threadID
+        // The number of a thread that has ended may be given to another, whose loop is another.
+        if let known = table.lock.withLock({ table.askers[thread] }), known.loop === RunLoop.current,
+            known.port.isValid
+        {
+            return known
+        }
+        let asker = Asker(RunLoop.current)
+        let old = table.lock.withLock { () -> [Int32: Asker] in
+            let old = table.askers
+            // Those of threads that have ended go as well.
+            table.askers = old.filter { $0.value.port.isValid }
+            table.askers[thread] = asker
+            return old
+        }
+        withExtendedLifetime(old) {}
+        return asker
+    }
+
+    private init(_ loop: RunLoop) {
+        self.loop = loop
+        let reference = AskerReference()
+        port = MessagePort(
+            MessagePort.Limits(messageSize: 131_072, descriptors: 253), .text("asker"), home: SystemCalls.threadID
+        ) { delivery in
+            reference.asker?.answered(delivery)
+            return nil
+        }
+        reference.asker = self
+        port.channelEnded = { [weak self] in $0 == 0 ? self?.leaveTable() : self?.ended($0) }
+        join(Self.mode)
+    }
+
+    private func join(_ mode: RunLoop.Mode) {
+        do { try loop.add(port, in: mode) } catch {
+            fatalError("A thread cannot wait for an answer, because the system has no place for it: \(error).")
+        }
+    }
+
+    // MARK: The thread
+
+    func ask(
+        _ sender: MessageSender, _ message: Message, until deadline: Int64, in mode: RunLoop.Mode?
+    ) throws(PortError) -> Message {
+        lastSerial += 1
+        let serial = lastSerial
+        pending[serial] = Pending()
+        defer { pending[serial] = nil }
+        // Nothing of ours may hold the right to answer: its end is how we learn that nobody will.
+        let handle = try send(message, serial, sender, until: deadline)
+        pending[serial]?.handle = handle
+        if handle != 0, !port.hasChannel(handle) { throw .dead }
+        if let mode { join(mode) }
+        defer { if let mode { loop.remove(port, from: mode) } }
+        let limit = deadline == Deadline.none ? SystemCalls.now(.monotonic) : deadline
+        let instant = limit == Deadline.never ? nil : RunLoop.Instant(nanoseconds: limit)
+        while true {
+            if let result = pending[serial]?.result {
+                if case .failure(.noReply) = result, sender.isDead { throw .dead }
+                return try result.get()
+            }
+            // Others in the mode may stop the run or end it; an answer ends it as a handled source.
+            let run = loop.run(mode: mode ?? Self.mode, until: instant, returnAfterSourceHandled: true)
+            if run == .timedOut, pending[serial]?.result == nil { throw .timedOut }
+        }
+    }
+
+    private func send(
+        _ message: Message, _ serial: UInt64, _ sender: MessageSender, until deadline: Int64
+    ) throws(PortError) -> UInt64 {
+        var message = message
+        let replyTo = MessageSender(port.queue, answering: serial)
+        message.replyTo = replyTo
+        do { return try sender.send(message, until: deadline) } catch {
+            // The failure is told by throwing it.
+            replyTo.markUsed()
+            throw error
+        }
+    }
+
+    private func answered(_ delivery: Delivery) {
+        // An answer that comes after its ask has given up, or a second one, is dropped.
+        guard let known = pending[delivery.serial], known.result == nil else { return }
+        pending[delivery.serial]?.result =
+            delivery.kind == .reply ? .success(delivery.message) : .failure(.noReply)
+    }
+
+    /// The thread ends, and its port has.
+    private func leaveTable() {
+        let old = Self.table.lock.withLock { () -> Asker? in
+            guard let thread = Self.table.askers.first(where: { $0.value === self })?.key else { return nil }
+            return Self.table.askers.removeValue(forKey: thread)
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    private func ended(_ handle: UInt64) {
+        for (serial, ask) in pending where ask.handle == handle && ask.result == nil {
+            pending[serial]?.result = .failure(.dead)
+        }
+    }
+}
+
+/// What the port of an asker knows of it.
+private final class AskerReference: @unchecked Sendable {
+    // Set once, before anything can arrive.
+    weak var asker: Asker?
+}
+
+extension MessageSender {
+    /// Sends a message and waits for the reply, which it returns.
+    ///
+    /// The thread's loop runs in `mode` meanwhile. In the mode of its own that is taken without one, nothing else is
+    /// served. Give a mode to have other things go on; the receiver itself can be one of them. A message's own
+    /// ``Message/replyTo`` is replaced.
+    ///
+    /// - Parameters:
+    ///   - message: What is asked.
+    ///   - limit: How long to wait in all, for room and for the reply; for ever if `nil`.
+    ///   - mode: The mode to run the calling thread's loop in.
+    /// - Returns: What the receiver's closure returned, or the first message it sent to ``Message/replyTo``.
+    /// - Throws: as ``send(_:within:)``; ``PortError/noReply`` when the receiver has dropped the message without an answer;
+    ///   ``PortError/dead`` when it has died before answering; ``PortError/timedOut``. An answer that comes later is dropped.
+    ///
+    /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
+    public func request(
+        _ message: Message, within limit: Duration? = nil, in mode: RunLoop.Mode? = nil
+    ) throws(PortError) -> Message {
+        require(mode != .common, "A thread cannot wait for an answer in the common modes: name one of them.")
+        return try Asker.current.ask(self, message, until: Deadline.after(limit), in: mode)
+    }
+}

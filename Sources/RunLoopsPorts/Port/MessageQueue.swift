@@ -1,0 +1,128 @@
+internal import CLinuxKernel
+internal import RunLoops
+internal import Synchronization
+
+/// The messages that wait for a port of this process: any thread puts in, the loop's thread takes out, many at a time.
+///
+/// Senders hold the queue, not the port, so that a port can die under them. The loop is woken once for all messages that
+/// come before it has looked.
+final class MessageQueue: Route, @unchecked Sendable {
+    let limits: MessagePort.Limits
+    let source: RunLoopSource
+    private let lock = Lock()
+    // Guarded by the lock.
+    @exclusivity(unchecked) private var ring = Ring<Delivery>()
+    @exclusivity(unchecked) private var isAnnounced = false
+    @exclusivity(unchecked) private var isClosed = false
+    @exclusivity(unchecked) private var waiting = 0
+    @exclusivity(unchecked) private var loop: RunLoop?
+    @exclusivity(unchecked) private weak var port: MessagePort?
+    /// Changes whenever there is room again or the queue is closed; what waiting senders sleep on.
+    private let room: UnsafeMutablePointer<Atomic<UInt32>>
+
+    init(_ limits: MessagePort.Limits, _ source: RunLoopSource) {
+        self.limits = limits
+        self.source = source
+        room = .allocate(capacity: 1)
+        room.initialize(to: Atomic(0))
+    }
+
+    deinit {
+        room.deinitialize(count: 1)
+        room.deallocate()
+    }
+
+    func attach(_ port: MessagePort) { lock.withLock { self.port = port } }
+
+    /// The loop that takes out; what has come before is told to it.
+    func attach(_ loop: RunLoop) {
+        lock.withLock { self.loop = loop }
+        // A source that was signalled before it was added still is; the loop has to hear of it.
+        if source.isSignalled { loop.wakeUp() }
+    }
+
+    // MARK: Any thread
+
+    var isDead: Bool { lock.withLock { isClosed } }
+
+    func send(_ delivery: Delivery, until deadline: Int64) throws(PortError) -> UInt64 {
+        if delivery.message.bytes.count > limits.messageSize { throw .tooLarge(limits.messageSize) }
+        if delivery.message.descriptors.count > limits.descriptors { throw .tooManyDescriptors(limits.descriptors) }
+        lock.lock()
+        // An answer is always taken: there are no more of them than asks, and whoever answers must not have to wait.
+        if ring.count >= limits.queue, !delivery.isAnswer {
+            do { try waitForRoom(until: deadline) } catch {
+                lock.unlock()
+                throw error
+            }
+        }
+        if isClosed {
+            lock.unlock()
+            throw .dead
+        }
+        ring.append(delivery)
+        if isAnnounced {
+            lock.unlock()
+            return 0
+        }
+        isAnnounced = true
+        let loop = loop
+        lock.unlock()
+        source.signal()
+        loop?.wakeUp()
+        return 0
+    }
+
+    /// Called with the lock held, and returns with it held.
+    private func waitForRoom(until deadline: Int64) throws(PortError) {
+        // The loop's own thread would wait for itself.
+        let isOwn = loop.map { $0.engine.threadID == SystemCalls.threadID } ?? false
+        if deadline == Deadline.none || isOwn { throw isClosed ? .dead : .full }
+        waiting += 1
+        defer { waiting -= 1 }
+        while ring.count >= limits.queue, !isClosed {
+            let seen = room.pointee.load(ordering: .relaxed)
+            lock.unlock()
+            let result = rl_futex_wait(room, seen, deadline)
+            lock.lock()
+            if result == -Errors.timedOut, ring.count >= limits.queue, !isClosed { throw .timedOut }
+        }
+    }
+
+    func export(_ handle: UInt64) throws(PortError) -> MessageDescriptor {
+        guard let port = lock.withLock({ port }) else { throw .dead }
+        return try port.makeChannel(handle)
+    }
+
+    // MARK: The loop's thread
+
+    /// Moves the next messages to `batch`; whether more are left.
+    func take(_ count: Int, into batch: inout Ring<Delivery>) -> Bool {
+        lock.lock()
+        ring.move(count, to: &batch)
+        let isMore = !ring.isEmpty
+        isAnnounced = isMore
+        wakeSenders()
+        lock.unlock()
+        return isMore
+    }
+
+    /// Refuses everything from now on, and returns what was not delivered, for release with no lock held.
+    func close() -> Ring<Delivery> {
+        lock.lock()
+        defer { lock.unlock() }
+        isClosed = true
+        loop = nil
+        var waste = Ring<Delivery>()
+        ring.move(.max, to: &waste)
+        wakeSenders()
+        return waste
+    }
+
+    /// Called with the lock held.
+    private func wakeSenders() {
+        guard waiting > 0 else { return }
+        room.pointee.wrappingAdd(1, ordering: .relaxed)
+        _ = rl_futex_wake(room, .max)
+    }
+}

@@ -1,0 +1,32 @@
+public import RunLoops
+
+extension RunLoop {
+    /// Adds a message port to `mode`, or to all common modes and those that will be marked later.
+    ///
+    /// Messages that were sent before are delivered in the next turn. An invalid port is passed over.
+    ///
+    /// - Throws: what the system refused, for a port with connections: see ``RunLoops/RunLoop/add(_:in:)``.
+    ///
+    /// Precondition: the port's closure may run on this loop's thread, and the port has not been in another loop.
+    /// Corresponds to `CFRunLoopAddSource` with the source of `CFMessagePortCreateRunLoopSource`.
+    /// Complexity: O(1), and one system call for each connection of the port.
+    public func add(_ port: MessagePort, in mode: Mode) throws(SystemCallError) {
+        guard let sockets = port.join(self, mode) else { return }
+        add(port.queue.source, in: mode)
+        port.queue.attach(self)
+        for socket in sockets { try add(socket, in: mode) }
+    }
+
+    /// Takes a message port out of `mode`; it stays valid, and its messages wait.
+    ///
+    /// Corresponds to `CFRunLoopRemoveSource`. Complexity: as for adding.
+    public func remove(_ port: MessagePort, from mode: Mode) {
+        let sockets = port.leave(mode)
+        remove(port.queue.source, from: mode)
+        for socket in sockets { remove(socket, from: mode) }
+        port.hasLeft()
+    }
+
+    /// Whether the port is in `mode`, or, for `.common`, was added to common.
+    public func contains(_ port: MessagePort, in mode: Mode) -> Bool { contains(port.queue.source, in: mode) }
+}

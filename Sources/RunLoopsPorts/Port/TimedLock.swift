@@ -1,0 +1,44 @@
+internal import CLinuxKernel
+internal import RunLoops
+internal import Synchronization
+
+/// A lock that one waits for until a deadline, held while a message is written to a socket.
+///
+/// Made as the library's own lock is; that one has no time limit.
+struct TimedLock: ~Copyable, @unchecked Sendable {
+    // 0: free, 1: held, 2: held and somebody waits. On the heap, since the kernel needs an address that stays.
+    private let state: UnsafeMutablePointer<Atomic<UInt32>>
+
+    init() {
+        state = .allocate(capacity: 1)
+        state.initialize(to: Atomic(0))
+    }
+
+    deinit {
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    func withLock<Result>(
+        until deadline: Int64, _ body: () throws(PortError) -> Result
+    ) throws(PortError) -> Result {
+        try lock(until: deadline)
+        defer { unlock() }
+        return try body()
+    }
+
+    func lock(until deadline: Int64) throws(PortError) {
+        // acquiring: pairs with the release in unlock().
+        if state.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged { return }
+        if deadline == Deadline.none { throw .full }
+        while state.pointee.exchange(2, ordering: .acquiring) != 0 {
+            // EAGAIN, EINTR: the word is looked at again.
+            let result = rl_futex_wait(state, 2, deadline)
+            if result == -Errors.timedOut { throw .timedOut }
+        }
+    }
+
+    func unlock() {
+        if state.pointee.exchange(0, ordering: .releasing) == 2 { SystemCalls.futexWake(state) }
+    }
+}

@@ -1,0 +1,143 @@
+internal import CLinuxKernel
+internal import Glibc
+internal import RunLoops
+
+/// The writing side of a socket to a port in another process.
+///
+/// Ports that messages bring along are introduced once, by sending a socket of theirs, and called by a handle afterwards.
+///
+/// Thread safety: all members may be used by any thread.
+final class Channel: Route, @unchecked Sendable {
+    let socket: PortSocket
+    /// What the other side takes.
+    private let longest: Int
+    private let most: Int
+    private let gate = TimedLock()
+    // Guarded by the gate.
+    @exclusivity(unchecked) private var introduced: [ObjectIdentifier: (handle: UInt64, route: any Route)] = [:]
+    @exclusivity(unchecked) private var isBroken = false
+    /// Replies that found no room; while there are some, the asker is not listened to.
+    @exclusivity(unchecked) private var late = Ring<Delivery>()
+    /// Told with the gate held, when the first reply finds no room.
+    private let backlogBegan: (@Sendable (Channel) -> Void)?
+
+    /// Replies that find no room are kept, if somebody can be told to try again later.
+    init(_ socket: PortSocket, longest: Int, most: Int, backlogBegan: (@Sendable (Channel) -> Void)? = nil) {
+        self.socket = socket
+        self.longest = longest
+        self.most = most
+        self.backlogBegan = backlogBegan
+    }
+
+    /// Asks the kernel, not the lock: whoever has that may be waiting for room.
+    var isDead: Bool { socket.hasHungUp }
+
+    func export(_ handle: UInt64) throws(PortError) -> MessageDescriptor {
+        do { return try MessageDescriptor(duplicating: socket.number) } catch { throw .system(error) }
+    }
+
+    func send(_ delivery: Delivery, until deadline: Int64) throws(PortError) -> UInt64 {
+        if delivery.message.bytes.count > longest { throw .tooLarge(longest) }
+        if delivery.message.descriptors.count > most { throw .tooManyDescriptors(most) }
+        // An answer takes the lock however long that takes, since it must not be lost; nobody holds it while waiting for
+        // an asker.
+        let patience = delivery.isAnswer ? Deadline.never : deadline
+        return try gate.withLock(until: patience) { () throws(PortError) -> UInt64 in
+            if isBroken { throw .dead }
+            // Behind answers that wait, to stay in order.
+            if !late.isEmpty { return try keep(delivery) }
+            do throws(PortError) {
+                return try write(delivery, until: deadline)
+            } catch {
+                if error == .full, delivery.isAnswer, backlogBegan != nil { return try keep(delivery) }
+                if error == .dead { isBroken = true }
+                throw error
+            }
+        }
+    }
+
+    /// Answers end by themselves, since the asker is not listened to; plain messages have to be bounded.
+    private static let mostLate = 1024
+
+    private func keep(_ delivery: Delivery) throws(PortError) -> UInt64 {
+        if !delivery.isAnswer, late.count >= Self.mostLate { throw .full }
+        let isFirst = late.isEmpty
+        late.append(delivery)
+        if isFirst { backlogBegan?(self) }
+        return 0
+    }
+
+    /// Tries again with the replies that found no room; whether none is left.
+    func flush() -> Bool {
+        let isDone = try? gate.withLock(until: Deadline.never) { () throws(PortError) -> Bool in
+            while let delivery = late.popFirst() {
+                do throws(PortError) {
+                    _ = try write(delivery, until: Deadline.none)
+                } catch {
+                    // One that can never be sent (its descriptor is closed by now) must not hold up the others.
+                    switch error {
+                    case .full:
+                        late.prepend(delivery)
+                        return false
+                    case .dead:
+                        isBroken = true
+                        while late.popFirst() != nil {}
+                    default: break
+                    }
+                }
+            }
+            return true
+        }
+        return isDone ?? true
+    }
+
+    // MARK: With the gate held
+
+    private func write(_ delivery: Delivery, until deadline: Int64) throws(PortError) -> UInt64 {
+        let message = delivery.message
+        var frame = Frame(
+            .message, descriptors: message.descriptors.count, id: message.id, length: message.bytes.count,
+            serial: delivery.serial)
+        switch delivery.kind {
+        case .message:
+            frame.serial = message.replyTo?.serial ?? 0
+            if let replyTo = message.replyTo { frame.handle = try introduce(replyTo.route, until: deadline) }
+        case .reply: frame.kind = .reply
+        case .noReply:
+            frame = Frame(.noReply, serial: delivery.serial)
+        }
+        do { try put(frame, message, until: deadline) } catch .tooLarge { throw .tooLarge(longest) }
+        // The other side answers from now on, or its end does.
+        if delivery.kind == .message { message.replyTo?.markUsed() }
+        return frame.handle
+    }
+
+    private func put(_ frame: Frame, _ message: Message?, until deadline: Int64) throws(PortError) {
+        while try socket.send(frame, message) == .noRoom {
+            if deadline == Deadline.none { throw .full }
+            if !socket.wait(POLLOUT, until: deadline) { throw .timedOut }
+        }
+    }
+
+    /// The handle by which the other side knows the port at the end of `route`.
+    private func introduce(_ route: any Route, until deadline: Int64) throws(PortError) -> UInt64 {
+        let key = ObjectIdentifier(route)
+        if let known = introduced[key] { return known.handle }
+        try retireDead(until: deadline)
+        // Drawn, not counted: several channels may write to one socket.
+        let handle = rl_port_random() | 1
+        let end = try route.export(handle)
+        let introduction = Message(descriptors: [end])
+        try put(Frame(.introduce, descriptors: 1, handle: handle), introduction, until: deadline)
+        introduced[key] = (handle, route)
+        return handle
+    }
+
+    /// Lets the other side close what it holds of ports that are gone.
+    private func retireDead(until deadline: Int64) throws(PortError) {
+        for (key, known) in introduced where known.route.isDead {
+            try put(Frame(.retire, handle: known.handle), nil, until: deadline)
+            introduced[key] = nil
+        }
+    }
+}

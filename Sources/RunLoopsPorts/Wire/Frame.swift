@@ -1,0 +1,136 @@
+/// One packet between processes: 32 bytes that say what it is, and the bytes of a message.
+///
+/// The numbers are little-endian, in this order: a mark (4 bytes), the kind (1), nothing (1), how many descriptors come
+/// with it (2), the message's id (4), how many bytes follow (4), the serial number of the ask (8), the handle of a reply
+/// port (8).
+///
+/// A pure value: bytes in, a frame or an error out. Descriptors are counted here, and held by who received them.
+package struct Frame: Equatable {
+    /// What a packet is for.
+    package enum Kind: UInt8, CaseIterable, Sendable {
+        /// From a port to who has connected: you are let in. The handle is the longest message that is taken, and the
+        /// serial the most descriptors.
+        case welcome = 1
+        /// From a port to who has connected: you are not let in.
+        case refused = 2
+        /// A message; with a handle, one that can be answered.
+        case message = 3
+        /// The answer to an ask.
+        case reply = 4
+        /// There will be no answer to an ask.
+        case noReply = 5
+        /// One descriptor: the socket of a reply port, which is called by a handle from now on.
+        case introduce = 6
+        /// A reply port that will not be used any more.
+        case retire = 7
+    }
+
+    /// What is wrong with a packet.
+    package enum Malformation: Error, Equatable {
+        case short
+        case mark
+        case kind(UInt8)
+        case reserved
+        case length
+        case tooLong
+        case descriptors
+        case fields
+    }
+
+    package static let headerSize = 32
+    /// The last byte is the version of all this.
+    static let mark: UInt32 = 0x314C_5052
+
+    package var kind: Kind
+    package var descriptors: Int
+    package var id: Int32
+    package var length: Int
+    package var serial: UInt64
+    package var handle: UInt64
+
+    package init(
+        _ kind: Kind, descriptors: Int = 0, id: Int32 = 0, length: Int = 0, serial: UInt64 = 0, handle: UInt64 = 0
+    ) {
+        self.kind = kind
+        self.descriptors = descriptors
+        self.id = id
+        self.length = length
+        self.serial = serial
+        self.handle = handle
+    }
+
+    // MARK: Reading
+
+    /// Reads the frame at the beginning of a packet that ends with the frame's own bytes.
+    ///
+    /// - Parameters:
+    ///   - packet: All bytes of the packet.
+    ///   - received: How many descriptors came with it.
+    ///   - longest: The most bytes a message may have.
+    ///   - most: The most descriptors a message may have.
+    package init(
+        reading packet: UnsafeRawBufferPointer, received: Int, longest: Int, most: Int
+    ) throws(Malformation) {
+        guard packet.count >= Self.headerSize else { throw .short }
+        guard Self.number(packet, 0, UInt32.self) == Self.mark else { throw .mark }
+        guard let kind = Kind(rawValue: packet[4]) else { throw .kind(packet[4]) }
+        guard packet[5] == 0 else { throw .reserved }
+        self.kind = kind
+        descriptors = Int(Self.number(packet, 6, UInt16.self))
+        id = Self.number(packet, 8, Int32.self)
+        length = Int(Self.number(packet, 12, UInt32.self))
+        serial = Self.number(packet, 16, UInt64.self)
+        handle = Self.number(packet, 24, UInt64.self)
+        guard length == packet.count - Self.headerSize else { throw .length }
+        guard length <= longest else { throw .tooLong }
+        guard descriptors == received else { throw .descriptors }
+        try check(most)
+    }
+
+    /// What each kind may carry.
+    private func check(_ most: Int) throws(Malformation) {
+        switch kind {
+        case .message, .reply:
+            guard descriptors <= most else { throw .descriptors }
+            // A serial without a handle is an ask that nobody could answer; a reply has that of the ask.
+            guard kind == .message ? handle != 0 || serial == 0 : serial != 0 else { throw .fields }
+        case .introduce:
+            guard descriptors == 1 else { throw .descriptors }
+            guard length == 0, id == 0, serial == 0, handle != 0 else { throw .fields }
+        case .welcome, .refused, .noReply, .retire:
+            guard descriptors == 0 else { throw .descriptors }
+            guard length == 0, id == 0 else { throw .fields }
+            switch kind {
+            case .noReply: guard serial != 0, handle == 0 else { throw .fields }
+            case .retire: guard serial == 0, handle != 0 else { throw .fields }
+            case .refused: guard serial == 0, handle == 0 else { throw .fields }
+            default: guard handle != 0, handle <= 1 << 20, serial <= 253 else { throw .fields }
+            }
+        }
+    }
+
+    private static func number<Number: FixedWidthInteger>(
+        _ packet: UnsafeRawBufferPointer, _ offset: Int, _: Number.Type
+    ) -> Number {
+        Number(littleEndian: packet.loadUnaligned(fromByteOffset: offset, as: Number.self))
+    }
+
+    // MARK: Writing
+
+    /// Writes the header to the beginning of `space`.
+    ///
+    /// Precondition: there is room for it.
+    package func write(to space: UnsafeMutableRawBufferPointer) {
+        func put<Number: FixedWidthInteger>(_ number: Number, _ offset: Int) {
+            space.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
+        }
+        put(Self.mark, 0)
+        put(kind.rawValue, 4)
+        put(UInt8(0), 5)
+        put(UInt16(truncatingIfNeeded: descriptors), 6)
+        put(id, 8)
+        put(UInt32(truncatingIfNeeded: length), 12)
+        put(serial, 16)
+        put(handle, 24)
+    }
+}

@@ -1,0 +1,111 @@
+internal import CLinuxKernel
+internal import Glibc
+internal import RunLoops
+
+/// The way to whoever has published a name: looked up, connected to, and looked up again when it has gone.
+final class NamedRoute: Route, @unchecked Sendable {
+    private let name: PortName
+    private let directory: PortDirectory
+    private let owner: PortAccess
+    private let looksInProcess: Bool
+    private let gate = TimedLock()
+    // Guarded by the gate.
+    @exclusivity(unchecked) private var greeted: PortSocket?
+    private let lock = Lock()
+    // Written with both held.
+    @exclusivity(unchecked) private var channel: Channel?
+
+    init(_ name: PortName, _ directory: PortDirectory, _ owner: PortAccess, looksInProcess: Bool) {
+        self.name = name
+        self.directory = directory
+        self.owner = owner
+        self.looksInProcess = looksInProcess
+    }
+
+    var isDead: Bool {
+        if looksInProcess, PortRegistry.find(name, directory) != nil { return false }
+        return lock.withLock { channel }?.isDead ?? false
+    }
+
+    func export(_ handle: UInt64) throws(PortError) -> MessageDescriptor {
+        if looksInProcess, let queue = PortRegistry.find(name, directory) { return try queue.export(handle) }
+        return try gate.withLock(until: Deadline.never) { () throws(PortError) in
+            try connected(until: Deadline.never).export(handle)
+        }
+    }
+
+    func send(_ delivery: Delivery, until deadline: Int64) throws(PortError) -> UInt64 {
+        if looksInProcess, let queue = PortRegistry.find(name, directory) {
+            return try queue.send(delivery, until: deadline)
+        }
+        return try gate.withLock(until: deadline) { () throws(PortError) -> UInt64 in
+            let isOld = channel != nil
+            do throws(PortError) {
+                return try connected(until: deadline).send(delivery, until: deadline)
+            } catch {
+                if error != .dead || !isOld { throw error }
+                // Refused as a whole, so that it may be sent again: the port may be back.
+                set(nil)
+            }
+            do throws(PortError) {
+                return try connected(until: deadline).send(delivery, until: deadline)
+            } catch {
+                if case .noSuchPort = error { throw .dead }
+                throw error
+            }
+        }
+    }
+
+    // MARK: With the gate held
+
+    private func set(_ new: Channel?) {
+        let old = lock.withLock { () -> Channel? in
+            let old = channel
+            channel = new
+            return old
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    private func connected(until deadline: Int64) throws(PortError) -> Channel {
+        if let channel { return channel }
+        let socket = if let greeted { greeted } else { try connect(until: deadline) }
+        greeted = socket
+        do throws(PortError) {
+            let new = try welcome(socket, until: deadline)
+            greeted = nil
+            set(new)
+            return new
+        } catch {
+            // After a time-out the greeting may still come: the next try goes on where this one ended.
+            if error != .timedOut { greeted = nil }
+            throw error
+        }
+    }
+
+    private func connect(until deadline: Int64) throws(PortError) -> PortSocket {
+        let socket = try PortSocket.make()
+        let result = rl_port_connect(
+            socket.number, directory.path(of: name.socketFile), deadline == Deadline.none ? 0 : deadline)
+        if result < 0 { throw Errors.connecting(-result, name.text) }
+        // Who listens is asked before anything is told.
+        guard owner.allows(try socket.credentials()) else { throw .notPermitted }
+        return socket
+    }
+
+    /// Waits for the first frame, which says whether we are let in.
+    private func welcome(_ socket: PortSocket, until deadline: Int64) throws(PortError) -> Channel {
+        guard socket.wait(POLLIN, until: deadline) else { throw .timedOut }
+        let received = withUnsafeTemporaryAllocation(byteCount: Frame.headerSize, alignment: 8) {
+            socket.receive($0, MessagePort.Limits(messageSize: 1, descriptors: 0))
+        }
+        switch received {
+        case .packet(let frame, _, _) where frame.kind == .welcome:
+            return Channel(socket, longest: Int(frame.handle), most: Int(frame.serial))
+        case .packet(let frame, _, _) where frame.kind == .refused: throw .notPermitted
+        case .nothing: throw .timedOut
+        case .end: throw .noSuchPort(name.text)
+        case .packet, .malformed: throw .notUnderstood
+        }
+    }
+}

@@ -1,0 +1,162 @@
+internal import Glibc
+internal import RunLoops
+
+/// The reading side of a socket that leads to a port: a connection that was accepted, or the end of a channel that was
+/// sent to another process for its replies.
+///
+/// Received on the loop's thread; closed by any. A peer that sends what is not understood is dropped, and nobody else.
+final class Peer: @unchecked Sendable {
+    /// What the other side may send.
+    enum Role {
+        case sender
+        case answerer
+    }
+
+    /// The most reply ports that one peer may have introduced at a time; each is an open descriptor.
+    static let mostHandles = 256
+    /// Packets that are taken in one turn of the loop: each is a system call already, so few make the turn's own cost small.
+    static let batch = 16
+
+    private let socket: PortSocket
+    private let role: Role
+    /// By which the other side calls this end of a channel; 0 for a connection.
+    let handle: UInt64
+    private weak var port: MessagePort?
+    private let lock = Lock()
+    // Guarded by the lock.
+    @exclusivity(unchecked) private(set) var source: RunLoopPortSource?
+    /// Waits for room in the channels that have replies left to send.
+    @exclusivity(unchecked) private var flushers: [ObjectIdentifier: RunLoopPortSource] = [:]
+    @exclusivity(unchecked) private var isClosed = false
+    /// On the loop's thread alone.
+    @exclusivity(unchecked) private var handles: [UInt64: Channel] = [:]
+
+    init(_ socket: PortSocket, _ role: Role, _ port: MessagePort, handle: UInt64 = 0) {
+        self.handle = handle
+        self.socket = socket
+        self.role = role
+        self.port = port
+        source = .sendable(descriptor: socket.number, label: "peer of \(port.label.text)") { [weak self] _, events in
+            self?.ready(events)
+        }
+    }
+
+    /// What the loop has to watch for it.
+    ///
+    /// Either the socket itself, or, while replies are left to send, the room for those.
+    var sources: [RunLoopPortSource] {
+        lock.withLock { flushers.isEmpty ? source.map { [$0] } ?? [] : Array(flushers.values) }
+    }
+
+    /// The descriptor is closed with the last reference: the loop's thread may be using it.
+    func close() {
+        let released = lock.withLock { () -> [RunLoopPortSource] in
+            isClosed = true
+            let released = (source.map { [$0] } ?? []) + flushers.values
+            source = nil
+            flushers = [:]
+            return released
+        }
+        for source in released { source.invalidate() }
+    }
+
+    private func drop() {
+        close()
+        handles = [:]
+        port?.forget(self)
+    }
+
+    // MARK: The loop's thread
+
+    private func ready(_ events: RunLoopDescriptorEvents) {
+        guard let port else { return close() }
+        // What was sent before the end is readable; the end alone is not.
+        if !events.contains(.readable) { return drop() }
+        let size = Frame.headerSize + port.limits.messageSize
+        withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { space in
+            for _ in 0..<Self.batch {
+                guard receive(space, port) else { return }
+            }
+        }
+    }
+
+    /// Receives one packet; false if the batch ends here.
+    private func receive(_ space: UnsafeMutableRawBufferPointer, _ port: MessagePort) -> Bool {
+        switch socket.receive(space, port.limits) {
+        case .nothing: return false
+        case .packet(let frame, let bytes, let descriptors):
+            if let goesOn = take(frame, bytes, descriptors, port) {
+                return goesOn && lock.withLock { !isClosed && flushers.isEmpty }
+            }
+        case .end, .malformed: break
+        }
+        drop()
+        return false
+    }
+
+    /// nil if the peer may not send this; otherwise whether the port wants more now.
+    private func take(
+        _ frame: Frame, _ bytes: [UInt8], _ descriptors: [MessageDescriptor], _ port: MessagePort
+    ) -> Bool? {
+        switch (frame.kind, role) {
+        case (.message, _):
+            var message = Message(id: frame.id, bytes: bytes, descriptors: descriptors)
+            if frame.handle != 0 {
+                guard let channel = handles[frame.handle] else { return nil }
+                message.replyTo = MessageSender(channel, answering: frame.serial)
+            }
+            return port.deliver(Delivery(message: message))
+        case (.reply, .answerer):
+            let message = Message(id: frame.id, bytes: bytes, descriptors: descriptors)
+            return port.deliver(Delivery(kind: .reply, serial: frame.serial, message: message))
+        case (.noReply, .answerer):
+            return port.deliver(Delivery(kind: .noReply, serial: frame.serial, message: Message()))
+        case (.introduce, _):
+            guard handles.count < Self.mostHandles, handles[frame.handle] == nil,
+                let socket = descriptors.first.flatMap(PortSocket.init)
+            else { return nil }
+            handles[frame.handle] = Channel(
+                socket, longest: port.limits.messageSize, most: port.limits.descriptors
+            ) { [weak self] in self?.backlogBegan($0) }
+            return true
+        case (.retire, _):
+            return handles.removeValue(forKey: frame.handle) == nil ? nil : true
+        default:
+            return nil
+        }
+    }
+
+    // MARK: Replies that find no room
+
+    /// Stops listening to the peer until it has read its replies: what it sends then waits in its own queue.
+    ///
+    /// Any thread.
+    private func backlogBegan(_ channel: Channel) {
+        let flusher = RunLoopPortSource.sendable(
+            descriptor: channel.socket.number, events: .writable, label: "replies"
+        ) { [weak self] source, _ in
+            guard channel.flush() else { return }
+            source.invalidate()
+            self?.backlogEnded(channel, source)
+        }
+        let paused = lock.withLock { () -> RunLoopPortSource? in
+            guard !isClosed else { return nil }
+            flushers[ObjectIdentifier(channel)] = flusher
+            return source
+        }
+        guard let paused, let port else { return }
+        // Taken out and not only told to want nothing: the end of a connection is reported all the same, again and again,
+        // and there may be messages before it.
+        port.unwatch(paused)
+        port.watch(flusher)
+    }
+
+    private func backlogEnded(_ channel: Channel, _ flusher: RunLoopPortSource) {
+        let resumed = lock.withLock { () -> RunLoopPortSource? in
+            // Another may have begun since.
+            if flushers[ObjectIdentifier(channel)] === flusher { flushers[ObjectIdentifier(channel)] = nil }
+            return flushers.isEmpty ? source : nil
+        }
+        if let resumed { port?.watch(resumed) }
+    }
+}

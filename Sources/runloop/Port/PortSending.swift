@@ -1,0 +1,56 @@
+import Glibc
+import RunLoops
+import RunLoopsPorts
+
+/// `runloop port send`.
+struct PortSending {
+    private var name: String?
+    private var words: [String] = []
+    private var id: Int32 = 0
+    private var count: Int32 = 1
+    private var asks = false
+    private var limit = Duration.seconds(10)
+
+    init(_ arguments: inout Arguments) throws {
+        while let word = arguments.next() {
+            switch word {
+            case "--id": id = try PortTool.number(&arguments, of: word)
+            case "--count": count = try PortTool.number(&arguments, of: word)
+            case "--reply": asks = true
+            case "--within": limit = try arguments.duration(of: word, usage: PortTool.usage)
+            case "--help", "-h": throw CommandEnd.help(PortTool.usage)
+            case _ where word.hasPrefix("--"): throw PortTool.unknown(word)
+            case _ where name == nil: name = word
+            default: words.append(word)
+            }
+        }
+        guard name != nil else { throw CommandEnd.misuse("the port's name is missing", PortTool.usage) }
+    }
+
+    func run() throws {
+        let sender = try MessageSender(named: name ?? "")
+        guard words.isEmpty else { return try send(words.joined(separator: " "), sender) }
+        while let line = readLine() { try send(line, sender) }
+    }
+
+    private func send(_ text: String, _ sender: MessageSender) throws {
+        var message = Message(id: id, text: text)
+        for _ in 0..<count {
+            if asks {
+                print(try sender.request(message, within: limit).text)
+            } else {
+                try sender.send(message, within: limit)
+            }
+            message.id &+= 1
+        }
+    }
+}
+
+/// `runloop port ls`.
+enum PortListing {
+    static func run() throws {
+        for port in try PortDirectory.user().publishedPorts() {
+            print("\(port.name)\t\(port.process.map { "process \($0)" } ?? "left behind")")
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Glibc
+import RunLoops
+import Testing
+
+@testable import RunLoopsPorts
+
+/// Names, the directory they are in, and who has them.
+@Suite(.timeLimit(.minutes(1))) struct NameTests {
+    @Test func `Names that could mean something else are refused`() throws {
+        for name in ["a", "clock", "org.example.Clock-2_x", String(repeating: "n", count: 64)] {
+            #expect(try PortName(name).text == name)
+        }
+        let tooLong = String(repeating: "n", count: 65)
+        let bad = ["", ".", "..", ".hidden", "a/b", "../a", "a b", "a\u{0}b", "é", "a\n", tooLong]
+        for name in bad {
+            #expect(throws: PortError.invalidName(name)) { try PortName(name) }
+            #expect(throws: PortError.invalidName(name)) { try MessageSender(named: name) }
+        }
+    }
+
+    @Test func `A directory that others may enter is refused`() throws {
+        let directory = try TestDirectory()
+        #expect(try PortDirectory(making: directory.path).path == directory.path)
+        chmod(directory.path, 0o750)
+        #expect(throws: PortError.self) { try PortDirectory(making: directory.path) }
+        #expect(throws: Never.self) { try PortDirectory(shared: directory.path) }
+        chmod(directory.path, 0o777)
+        #expect(throws: PortError.unsafeDirectory("others may write to \(directory.path)")) {
+            try PortDirectory(shared: directory.path)
+        }
+    }
+
+    @Test func `A link to a directory is refused`() throws {
+        let directory = try TestDirectory()
+        let link = directory.path + "-link"
+        #expect(symlink(directory.path, link) == 0)
+        defer { unlink(link) }
+        #expect(throws: PortError.self) { try PortDirectory(making: link) }
+        #expect(throws: PortError.self) { try PortDirectory(shared: link) }
+    }
+
+    // Only root can give a directory to somebody else.
+    @Test(.enabled(if: geteuid() == 0)) func `A directory of somebody else is refused`() throws {
+        let directory = try TestDirectory()
+        #expect(chown(directory.path, 65534, 65534) == 0)
+        #expect(throws: PortError.unsafeDirectory("\(directory.path) belongs to user 65534")) {
+            try PortDirectory(making: directory.path)
+        }
+    }
+
+    @Test func `A name has one living owner`() throws {
+        let directory = try TestDirectory()
+        let first = MessagePort.sendable { _ in nil }
+        try first.publish(as: "one", in: directory.ports)
+        let second = MessagePort.sendable { _ in nil }
+        #expect(throws: PortError.nameTaken("one")) { try second.publish(as: "one", in: directory.ports) }
+        #expect(try directory.ports.publishedPorts() == [PublishedPort(name: "one", process: getpid())])
+        first.invalidate()
+        #expect(try directory.ports.publishedPorts().isEmpty)
+        try second.publish(as: "one", in: directory.ports)
+        #expect(throws: PortError.dead) { try first.publish(as: "two", in: directory.ports) }
+        second.invalidate()
+        #expect(access(directory.path + "/one.port", F_OK) != 0)
+        #expect(access(directory.path + "/one.lock", F_OK) != 0)
+    }
+
+    @Test func `What a dead process has left behind is replaced`() throws {
+        let directory = try TestDirectory()
+        // A socket's file that nobody listens to, a lock's file that nobody holds, and a half-made one.
+        for file in ["one.port", "one.lock", "one.new"] {
+            close(open(directory.path + "/" + file, O_CREAT | O_RDWR, 0o600))
+        }
+        #expect(try directory.ports.publishedPorts() == [PublishedPort(name: "one", process: nil)])
+        let sender = try directory.sender("one")
+        #expect(throws: PortError.noSuchPort("one")) { try sender.send(Message(), within: plenty) }
+        let received = Permit()
+        let server = Server(
+            .sendable { _ in
+                received.signal()
+                return nil
+            })
+        try server.port.publish(as: "one", in: directory.ports)
+        try sender.send(Message(), within: plenty)
+        received.wait()
+        server.end()
+    }
+
+    @Test func `A lock's file that is a link is not followed`() throws {
+        let directory = try TestDirectory()
+        #expect(symlink("/etc/passwd", directory.path + "/one.lock") == 0)
+        let port = MessagePort.sendable { _ in nil }
+        #expect(throws: PortError.system(.init(call: "openat", code: ELOOP))) {
+            try port.publish(as: "one", in: directory.ports)
+        }
+    }
+
+    @Test func `A socket's file that is a link leads nowhere else afterwards`() throws {
+        let directory = try TestDirectory()
+        let victim = directory.path + "/victim"
+        close(open(victim, O_CREAT | O_RDWR, 0o600))
+        #expect(symlink(victim, directory.path + "/one.port") == 0)
+        #expect(symlink(victim, directory.path + "/one.new") == 0)
+        let port = MessagePort.sendable { _ in nil }
+        try port.publish(as: "one", in: directory.ports)
+        #expect(access(victim, F_OK) == 0)
+        var status = stat()
+        #expect(lstat(directory.path + "/one.port", &status) == 0)
+        #expect(status.st_mode & S_IFMT == S_IFSOCK)
+        #expect(status.st_mode & 0o777 == 0o600)
+        port.invalidate()
+    }
+
+    @Test func `A sender of the same process needs no socket`() throws {
+        let directory = try TestDirectory()
+        let sender = try MessageSender(named: "near", in: directory.ports)
+        #expect(throws: PortError.noSuchPort("near")) { try sender.send(Message(), within: .zero) }
+        let port = MessagePort.sendable(limits: .init(queue: 1)) { _ in nil }
+        try port.publish(as: "near", in: directory.ports)
+        // No loop runs, and nobody accepts a connection.
+        try sender.send(Message(), within: .zero)
+        #expect(throws: PortError.full) { try sender.send(Message(), within: .zero) }
+        port.invalidate()
+        #expect(throws: PortError.noSuchPort("near")) { try sender.send(Message(), within: .zero) }
+    }
+}
