@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .library(name: "RunLoops", targets: ["RunLoops"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
+        .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     dependencies: [
@@ -33,6 +34,9 @@ let package = Package(
         .target(name: "RunLoops", dependencies: ["CLinuxKernel"], swiftSettings: strict),
         // Manual kernel and clock, trace recorder.
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: strict),
+        // Async mains, executors, clocks and sequences on a loop.
+        .target(
+            name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(name: "runloop", dependencies: ["RunLoops"], swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
@@ -49,6 +53,16 @@ let package = Package(
             linkerSettings: [.linkedLibrary("Foundation")]),
         .testTarget(
             name: "RunLoopsTests", dependencies: ["RunLoops", "RunLoopsTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "RunLoopsConcurrencyTests",
+            dependencies: [
+                "RunLoopsConcurrency", "RunLoops", "RunLoopsTesting", "RunLoopsConcurrencyPrograms",
+            ],
+            swiftSettings: strict),
+        // A program with an async main, which the tests run.
+        .executableTarget(
+            name: "RunLoopsConcurrencyPrograms", dependencies: ["RunLoopsConcurrency", "RunLoops"],
+            path: "Tests/RunLoopsConcurrencyPrograms", swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]
