@@ -9,7 +9,8 @@ import RunLoopsConcurrency
     static func main() async throws {
         RunLoop.adoptMain()
         print("the process is \(getpid())")
-        RunLoop.main.add(.mainActor(.after(.milliseconds(10))) { _ in print("timer on thread \(thread())") }, in: .common)
+        let timer = RunLoop.Timer.mainActor(.after(.milliseconds(10))) { _ in print("timer on thread \(thread())") }
+        RunLoop.main.add(timer, in: .common)
         DispatchQueue.main.async { print("queue on thread \(thread())") }
         print("before an await on thread \(thread())")
         try await Task.sleep(for: .milliseconds(50))
@@ -22,5 +23,6 @@ import RunLoopsConcurrency
 func thread() -> String {
     var link = [UInt8](repeating: 0, count: 64)
     let count = link.withUnsafeMutableBytes { readlink("/proc/thread-self", $0.baseAddress!, 64) }
-    return String(decoding: link.prefix(max(0, count)), as: UTF8.self).split(separator: "/").last.map(String.init) ?? "?"
+    let path = String(decoding: link.prefix(max(0, count)), as: UTF8.self)
+    return path.split(separator: "/").last.map(String.init) ?? "?"
 }

@@ -75,7 +75,8 @@ struct Refusal: Error {}
         source.signal()
         RunLoop.main.wakeUp()
         while source.isSignalled { await Task.yield() }
-        say("current is main: \(RunLoop.current === RunLoop.main), in \(RunLoop.main.currentMode?.rawValue ?? "no mode")")
+        let mode = RunLoop.main.currentMode?.rawValue ?? "no mode"
+        say("current is main: \(RunLoop.current === RunLoop.main), in \(mode)")
     }
 
     /// Something of each kind, all of it done when main goes on.
