@@ -15,11 +15,11 @@ import Testing
         static let background: UInt8 = 9
     }
 
-    private func job(_ number: Int) -> UnsafeRawPointer { UnsafeRawPointer(bitPattern: number).unsafelyUnwrapped }
+    private func job(_ number: Int) -> JobReference { JobReference(number: number) }
 
     private func drain(_ queue: inout JobQueue) -> [Int] {
         var numbers: [Int] = []
-        while let job = queue.removeMostUrgent() { numbers.append(Int(bitPattern: job)) }
+        while let job = queue.removeMostUrgent() { numbers.append(job.number) }
         return numbers
     }
 
@@ -94,7 +94,7 @@ import Testing
         queue.append(.init(job(1001), priority: Priority.medium))
         // Each call looks at a bounded number, the next goes on.
         for _ in 0..<5 {
-            queue.liftEscalated { job, _ in Int(bitPattern: job) == 900 ? Priority.high : Priority.background }
+            queue.liftEscalated { job, _ in job.number == 900 ? Priority.high : Priority.background }
         }
         let order = drain(&queue)
         #expect(order.prefix(3) == [900, 1001, 1])

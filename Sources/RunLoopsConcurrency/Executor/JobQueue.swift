@@ -1,15 +1,13 @@
-internal import CLinuxKernel
-
 /// Jobs that wait, the more urgent before the less urgent, equals first in, first out.
 ///
 /// Belongs to one thread, or to who holds a lock.
 struct JobQueue: ~Copyable {
     /// A job that waits.
     struct Entry {
-        let job: UnsafeRawPointer
+        let job: JobReference
         let urgency: Int
 
-        init(_ job: UnsafeRawPointer, priority: UInt8) {
+        init(_ job: JobReference, priority: UInt8) {
             self.job = job
             urgency = JobQueue.urgency(of: priority)
         }
@@ -58,7 +56,7 @@ struct JobQueue: ~Copyable {
 
     /// The oldest of the most urgent, which leaves.
     @inline(__always)
-    mutating func removeMostUrgent() -> UnsafeRawPointer? {
+    mutating func removeMostUrgent() -> JobReference? {
         while occupied != 0 {
             if let job = removeFirst(occupied.trailingZeroBitCount) { return job }
         }
@@ -66,7 +64,7 @@ struct JobQueue: ~Copyable {
     }
 
     /// The oldest of the least urgent, which leaves.
-    mutating func removeLeastUrgent() -> UnsafeRawPointer? {
+    mutating func removeLeastUrgent() -> JobReference? {
         while occupied != 0 {
             if let job = removeFirst(31 - occupied.leadingZeroBitCount) { return job }
         }
@@ -74,7 +72,7 @@ struct JobQueue: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func removeFirst(_ urgency: Int) -> UnsafeRawPointer? {
+    private mutating func removeFirst(_ urgency: Int) -> JobReference? {
         let job = rings[urgency].removeFirst()
         if rings[urgency].isEmpty {
             occupied &= ~(1 << UInt32(urgency))
@@ -98,7 +96,7 @@ struct JobQueue: ~Copyable {
     ///
     /// A bounded number of them is looked at; the next call goes on where this one ends, so that all are.
     /// - Parameter priority: The present priority of a job that was put in with the given one.
-    mutating func liftEscalated(_ priority: (UnsafeRawPointer, UInt8) -> UInt8 = { rl_job_priority($0, $1) }) {
+    mutating func liftEscalated(_ priority: (JobReference, UInt8) -> UInt8 = { $0.priority($1) }) {
         let waiting = (1..<Self.urgencies).reduce(0) { $0 + rings[$1].count }
         if waiting == 0 { return }
         for _ in 0..<min(waiting, Self.asked) {
@@ -107,7 +105,7 @@ struct JobQueue: ~Copyable {
         }
     }
 
-    private mutating func lift(at index: Int, _ priority: (UnsafeRawPointer, UInt8) -> UInt8) {
+    private mutating func lift(at index: Int, _ priority: (JobReference, UInt8) -> UInt8) {
         var index = index
         for urgency in 1..<Self.urgencies {
             if index >= rings[urgency].count {

@@ -4,7 +4,7 @@
 struct JobRing {
     // SAFETY: `capacity` places, of which `count` from `first` on, around the end, hold jobs.
     // `nil` is the place of a job that was lifted to another ring.
-    private var base: UnsafeMutablePointer<UnsafeRawPointer?>?
+    private var base: UnsafeMutablePointer<JobReference?>?
     private var capacity = 0
     private var first = 0
     private(set) var count = 0
@@ -12,7 +12,7 @@ struct JobRing {
     var isEmpty: Bool { count == 0 }
 
     @inline(__always)
-    mutating func append(_ job: UnsafeRawPointer) {
+    mutating func append(_ job: JobReference) {
         if count == capacity { grow() }
         // A power of two: the rest of the division is a mask.
         base.unsafelyUnwrapped[(first &+ count) & (capacity &- 1)] = job
@@ -23,7 +23,7 @@ struct JobRing {
     ///
     /// Precondition: not empty.
     @inline(__always)
-    mutating func removeFirst() -> UnsafeRawPointer? {
+    mutating func removeFirst() -> JobReference? {
         let job = base.unsafelyUnwrapped[first]
         first = (first &+ 1) & (capacity &- 1)
         count &-= 1
@@ -31,7 +31,7 @@ struct JobRing {
     }
 
     /// The job at `index` from the beginning, to be looked at or lifted.
-    subscript(index: Int) -> UnsafeRawPointer? {
+    subscript(index: Int) -> JobReference? {
         get { base.unsafelyUnwrapped[(first &+ index) & (capacity &- 1)] }
         nonmutating set { base.unsafelyUnwrapped[(first &+ index) & (capacity &- 1)] = newValue }
     }
@@ -50,7 +50,7 @@ struct JobRing {
     @inline(never)
     private mutating func grow() {
         let larger = max(64, capacity * 2)
-        let new = UnsafeMutablePointer<UnsafeRawPointer?>.allocate(capacity: larger)
+        let new = UnsafeMutablePointer<JobReference?>.allocate(capacity: larger)
         for index in 0..<count { (new + index).initialize(to: self[index]) }
         (new + count).initialize(repeating: nil, count: larger - count)
         base?.deallocate()

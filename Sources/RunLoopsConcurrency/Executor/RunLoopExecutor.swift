@@ -79,10 +79,17 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     ///
     /// Swift calls this. Precondition: the loop's thread has not ended.
     /// Complexity: O(1) amortised; one system call if the loop sleeps, none otherwise.
-    public func enqueue(_ job: consuming ExecutorJob) {
+    public func enqueue(_ job: consuming ExecutorJob) { take(job, isOfActor: true) }
+
+    // As a task executor: the runtime asks the executor in two roles by one name, and a job of one is run differently from a
+    // job of the other. The attribute is the only way to tell them apart.
+    @_implements(TaskExecutor, enqueue(_:))
+    public func enqueueForTask(_ job: consuming ExecutorJob) { take(job, isOfActor: false) }
+
+    @inline(__always)
+    private func take(_ job: consuming ExecutorJob, isOfActor: Bool) {
         let priority = job.priority.rawValue
-        // SAFETY: UnownedJob is one pointer; the job is kept by the runtime until it is run, and is run once.
-        let entry = JobQueue.Entry(unsafeBitCast(UnownedJob(job), to: UnsafeRawPointer.self), priority: priority)
+        let entry = JobQueue.Entry(JobReference(UnownedJob(job), isOfActor: isOfActor), priority: priority)
         if SystemCalls.threadID == threadID { enqueueHere(entry) } else { enqueueFromElsewhere(entry) }
     }
 
@@ -164,10 +171,15 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     }
 
     @inline(__always)
-    private func run(_ job: UnsafeRawPointer) {
-        // SAFETY: the pointer is the job that enqueue has taken apart.
-        unsafeBitCast(job, to: UnownedJob.self)
-            .runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    private func run(_ reference: JobReference) {
+        // A job of an actor says nothing of a task executor: a task that prefers none, as most do, could not go on to the next
+        // actor of this executor without a job of its own. One of a task says both, so that it can go to an actor.
+        if reference.isOfActor {
+            reference.job.runSynchronously(on: asUnownedSerialExecutor())
+        } else {
+            reference.job.runSynchronously(
+                isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+        }
     }
 
     /// Takes what came from other threads.
