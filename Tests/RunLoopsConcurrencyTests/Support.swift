@@ -45,6 +45,18 @@ final class TestThread: @unchecked Sendable {
     }
 }
 
+extension TestThread {
+    /// The same, for what needs Swift's pool meanwhile: the test does not block a thread of it.
+    static func running(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            _ = TestThread {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+}
+
 /// A thread whose loop runs until it is told to end.
 final class LoopThread: Sendable {
     let loop: RunLoop
@@ -78,6 +90,7 @@ final class LoopThread: Sendable {
     }
 
     /// Gives `body` the loop of such a thread, and ends the thread.
+    @discardableResult
     static func with<Result>(_ body: (RunLoop) async throws -> Result) async rethrows -> Result {
         let thread = LoopThread()
         defer { thread.end() }

@@ -18,6 +18,13 @@ extension RunLoop {
     public func executor(in mode: Mode) -> RunLoopExecutor { ExecutorTable.shared.executor(of: self, mode) }
 }
 
+extension RunLoop {
+    /// Whether a job of the loop is under way: of an executor of its, or, on the main loop, of the main actor.
+    ///
+    /// The loop's thread.
+    var isInJob: Bool { isInMainQueue || ExecutorTable.shared.executors(of: self).contains { $0.isInJob } }
+}
+
 /// The executors of all loops whose threads live.
 private final class ExecutorTable: Sendable {
     static let shared = ExecutorTable()
@@ -44,6 +51,10 @@ private final class ExecutorTable: Sendable {
         // The thread may have ended between the two looks.
         if kept.isEnded { remove(kept, key) }
         return kept
+    }
+
+    func executors(of loop: RunLoop) -> [RunLoopExecutor] {
+        executors.withLock { table in table.filter { $0.key.loop == ObjectIdentifier(loop) }.map(\.value) }
     }
 
     /// The caller's reference keeps the executor from going while the lock is held.

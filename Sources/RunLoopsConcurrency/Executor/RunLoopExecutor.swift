@@ -73,6 +73,9 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// Whether the loop's thread has ended; jobs cannot be run any more then, and enqueuing one traps.
     public var isEnded: Bool { lock.withLock { hasEnded } }
 
+    /// Whether a job is under way; the loop's thread.
+    var isInJob: Bool { isRunningJobs }
+
     // MARK: Jobs come
 
     /// Takes a job, to be run in a later turn of the loop.
@@ -81,10 +84,13 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// Complexity: O(1) amortised; one system call if the loop sleeps, none otherwise.
     public func enqueue(_ job: consuming ExecutorJob) { take(job, isOfActor: true) }
 
-    // As a task executor: the runtime asks the executor in two roles by one name, and a job of one is run differently from a
-    // job of the other. The attribute is the only way to tell them apart.
-    @_implements(TaskExecutor, enqueue(_:))
-    public func enqueueForTask(_ job: consuming ExecutorJob) { take(job, isOfActor: false) }
+    /// Takes a job of a task that prefers the executor; as ``enqueue(_:)`` otherwise.
+    @_implements(TaskExecutor,enqueue(_:))
+    public func enqueueForTask(_ job: consuming ExecutorJob) {
+        // The runtime asks the executor in two roles by one name, and a job of one is run differently from a job of the
+        // other. The attribute is the only way to tell them apart.
+        take(job, isOfActor: false)
+    }
 
     @inline(__always)
     private func take(_ job: consuming ExecutorJob, isOfActor: Bool) {
