@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "RunLoops", targets: ["RunLoops"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
         .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
+        .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     dependencies: [
@@ -37,6 +38,11 @@ let package = Package(
         // Async mains, executors, clocks and sequences on a loop.
         .target(
             name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        // A trait for tests that need a live main loop. What depends on it gets the main thread of its test runner.
+        .target(
+            name: "RunLoopsTestingMain", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainLoopAtLoad"],
+            swiftSettings: strict),
+        .target(name: "CMainLoopAtLoad", dependencies: ["CLinuxKernel"]),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(name: "runloop", dependencies: ["RunLoops"], swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.

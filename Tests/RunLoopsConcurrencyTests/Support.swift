@@ -48,12 +48,17 @@ final class TestThread: @unchecked Sendable {
 extension TestThread {
     /// The same, for what needs Swift's pool meanwhile: the test does not block a thread of it.
     static func running(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            _ = TestThread {
+        let thread = await withCheckedContinuation { continuation in
+            let started = Locked<TestThread?>(nil)
+            let thread = TestThread {
                 body()
-                continuation.resume()
+                // Waits for the reference, which is there in a moment.
+                while started.withLock({ $0 == nil }) { usleep(100) }
+                started.withLock { $0 }.map { continuation.resume(returning: $0) }
             }
+            started.withLock { $0 = thread }
         }
+        thread.join()
     }
 }
 
