@@ -17,7 +17,7 @@ public import Testing
 /// Tests share the main thread and run beside each other; a test that takes it for itself belongs in a serialized suite.
 ///
 /// XCTest runs its tests on the main thread, in no run loop of ours: there, wait with
-/// ``RunLoops/RunLoop/run(until:mode:)``, which runs the loop meanwhile.
+/// `RunLoop.run(until:mode:)`, which runs the loop meanwhile.
 public struct MainLoopTrait: TestTrait, SuiteTrait, TestScoping {
     /// Counts for the tests of a suite too.
     public var isRecursive: Bool { true }

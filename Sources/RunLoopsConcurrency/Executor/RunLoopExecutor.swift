@@ -14,7 +14,7 @@ internal import Synchronization
 /// While the thread is awake a job costs no system call, and any number of jobs costs one wake-up while it sleeps. Jobs that
 /// come from the loop's own thread take no lock.
 ///
-/// It keeps its mode from being empty: a run in that mode ends by ``RunLoops/RunLoop/stop()`` or its time limit.
+/// It keeps its mode from being empty: a run in that mode ends by `RunLoop.stop()` or its time limit.
 ///
 /// When the thread ends, what waits is run there and then, to the end. A job that comes later traps: nobody could ever run
 /// it, and the task would hang without a word.

@@ -16,7 +16,7 @@ extension RunLoop {
     /// }
     /// ```
     ///
-    /// When `main` is suspended for the first time, the main thread runs ``RunLoops/RunLoop/main`` in the default mode, and
+    /// When `main` is suspended for the first time, the main thread runs `RunLoop.main` in the default mode, and
     /// does so until the process ends. Timers, sources, `DispatchQueue.main`, `@MainActor` and `Task.sleep` all work, and
     /// every part of `main` runs on the main thread. Without this line Swift gives the main thread to libdispatch, which
     /// ends it; the main actor then runs on a thread of libdispatch's, and no timer of the main loop fires.

@@ -55,7 +55,7 @@ extension RunLoop {
     /// - Parameters:
     ///   - order: The source's place among others.
     ///   - mode: The mode that the source is in; `.common` for all common modes.
-    /// - Returns: The source, which anybody may signal and should follow with ``RunLoops/RunLoop/wakeUp()``, and the events.
+    /// - Returns: The source, which anybody may signal and should follow with `RunLoop.wakeUp()`, and the events.
     public func signals(order: Int = 0, in mode: Mode = .common) -> (source: Source, events: RunLoopEvents<Void>) {
         var made: Source?
         let events = RunLoopEvents<Void>(buffering: .newest(1)) { emitter in

@@ -7,7 +7,7 @@
 /// - Parameters:
 ///   - duration: How long it may take.
 ///   - tolerance: How much later the time may be over.
-///   - clock: Which clock counts, such as ``RunLoops/RunLoop/clock``.
+///   - clock: Which clock counts, such as `RunLoop.clock`.
 ///   - operation: What is to be done.
 /// - Returns: What the operation has returned.
 /// - Throws: ``RunLoopTimeout`` when the time was over first; what the operation throws; `CancellationError` when the caller is
