@@ -3,7 +3,7 @@ struct Row {
     enum Kind: String, CaseIterable {
         case itself = "to itself: Task.yield on the executor"
         case same = "between two actors of one executor"
-        case other = "to another of its kind and back (the main actor: to a Dispatch queue)"
+        case other = "to another of its kind and back (the main actor: to what is named)"
         case pool = "to Swift's pool and back"
     }
 
@@ -24,7 +24,10 @@ func table(_ rows: [Row]) -> String {
             .mapValues { $0.map(\.nanoseconds).sorted() }
         guard let ours = passes["run loop"] else { continue }
         lines.append("\n" + padded(kind.rawValue, 72) + "best             middle")
-        for name in ["run loop", "Dispatch queue", "NIO event loop", "main actor"] {
+        let names = [
+            "run loop", "Dispatch queue", "NIO event loop", "main actor", "main actor, queue", "main actor, loop",
+        ]
+        for name in names {
             guard let passes = passes[name] else { continue }
             lines.append("  " + padded(name, 64) + [0, ours.count / 2].map { figure(passes[$0], ours[$0]) }.joined())
         }
