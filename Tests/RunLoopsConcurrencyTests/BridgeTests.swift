@@ -161,26 +161,4 @@ private struct Refusal: Error {}
             #expect(notes.copy == ["outer's task", "inner's task", "inner", "outer"])
         }
     }
-
-    @Test func `Waiting inside a job of the same thread is refused`() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let thread = LoopThread()
-            await Task(executorPreference: thread.loop.executor) { block(thread.loop) }.value
-        }
-        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("run(until:) was called inside a job of the same thread"))
-        #expect(text.contains("Await the task instead"))
-    }
-
-    @Test func `Waiting on another thread is refused`() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            block(LoopThread().loop)
-        }
-        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("a loop can only be run by its own thread"))
-    }
-}
-
-private func block(_ loop: RunLoop) {
-    loop.run(until: Task {})
 }

@@ -5,7 +5,7 @@ import RunLoopsTesting
 import Testing
 
 /// State that lives on a loop's thread.
-private actor Meter: RunLoopActor {
+actor Meter: RunLoopActor {
     nonisolated let runLoopExecutor: RunLoopExecutor
     private(set) var value = 0
 
@@ -113,16 +113,6 @@ private actor Meter: RunLoopActor {
         }
     }
 
-    @Test func `Another thread may not assume it`() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let thread = LoopThread()
-            let meter = Meter(thread.loop.executor)
-            meter.preconditionIsolated("not here")
-        }
-        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("not here") || text.contains("Code that assumes to run on <RunLoopExecutor>"))
-    }
-
     // MARK: The end of the thread
 
     @Test func `What waits when the thread ends is run there`() {
@@ -138,19 +128,6 @@ private actor Meter: RunLoopActor {
         }
         #expect(notes.copy == ["waited", "brought"])
         #expect(executor.isEnded)
-    }
-
-    @Test func `A job that comes after the end is reported`() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let loop = TestThread.run {
-                _ = RunLoop.current.executor
-                return RunLoop.current
-            }
-            await Task(executorPreference: loop.executor) {}.value
-        }
-        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("whose thread has ended"))
-        #expect(text.contains("Keep the loop of that thread running"))
     }
 
     @Test func `Nothing is kept of a loop whose thread has ended`() {
