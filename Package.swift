@@ -22,6 +22,8 @@ let package = Package(
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
         .library(name: "RunLoopsEvents", targets: ["RunLoopsEvents"]),
         .library(name: "RunLoopsPorts", targets: ["RunLoopsPorts"]),
+        .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
+        .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     dependencies: [
@@ -40,6 +42,14 @@ let package = Package(
         // Message ports, between threads and between processes.
         .target(
             name: "RunLoopsPorts", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        // Async mains, executors, clocks and sequences on a loop.
+        .target(
+            name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        // A trait for tests that need a live main loop. What depends on it gets the main thread of its test runner.
+        .target(
+            name: "RunLoopsTestingMain", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainLoopAtLoad"],
+            swiftSettings: strict),
+        .target(name: "CMainLoopAtLoad", dependencies: ["CLinuxKernel"]),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(name: "runloop", dependencies: ["RunLoops", "RunLoopsPorts"], swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
@@ -66,6 +76,16 @@ let package = Package(
         // The tool is named so that it is built: it is the other process.
         .testTarget(
             name: "RunLoopsPortsTests", dependencies: ["RunLoopsPorts", "runloop"], swiftSettings: strict),
+        .testTarget(
+            name: "RunLoopsConcurrencyTests",
+            dependencies: [
+                "RunLoopsConcurrency", "RunLoops", "RunLoopsTesting", "RunLoopsConcurrencyPrograms",
+            ],
+            swiftSettings: strict),
+        // A program with an async main, which the tests run.
+        .executableTarget(
+            name: "RunLoopsConcurrencyPrograms", dependencies: ["RunLoopsConcurrency", "RunLoops"],
+            path: "Tests/RunLoopsConcurrencyPrograms", swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]

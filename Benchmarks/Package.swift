@@ -82,6 +82,15 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        // Hops between executors.
+        .executableTarget(
+            name: "hops",
+            dependencies: [
+                "Workloads", .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsConcurrency", package: "swift-run-loops"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
         // The driver. It runs the programs above, which is why it needs them built.
         .executableTarget(
             name: "peers",

@@ -1,0 +1,67 @@
+public import RunLoops
+internal import RunLoopsConcurrency
+public import ServiceLifecycle
+
+/// What is done on a run loop, as a service of a `ServiceGroup`.
+///
+/// The service starts by a closure on the loop's thread, which adds timers and sources; it then runs, until the group shuts down
+/// gracefully, its task is cancelled, or the loop's thread ends; and it stops by another closure on that thread, which takes them out.
+/// The loop has to run: the main loop does after `RunLoop.adoptMain()`, in a program whose `main` awaits the group:
+///
+/// ```swift
+/// @main struct App {
+///     static func main() async throws {
+///         RunLoop.adoptMain()
+///         let heart = RunLoopService(on: .main) { loop in … } stop: { loop in … }
+///         try await ServiceGroup(
+///             services: [heart], gracefulShutdownSignals: [.sigterm], logger: logger).run()
+///     }
+/// }
+/// ```
+///
+/// Thread safety: a value; any thread.
+public struct RunLoopService: Service, CustomStringConvertible {
+    /// The loop.
+    public let loop: RunLoop
+    private let mode: RunLoop.Mode
+    private let start: @Sendable (RunLoop) throws -> Void
+    private let stop: @Sendable (RunLoop) -> Void
+
+    /// A service on a loop.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop, which has to run.
+    ///   - mode: The mode that the closures run in; `.common` for all common modes.
+    ///   - start: Adds what the service consists of; on the loop's thread. What it throws ends the service.
+    ///   - stop: Takes it out again; on the loop's thread, once, if `start` has not thrown.
+    public init(
+        on loop: RunLoop, in mode: RunLoop.Mode = .common, start: @escaping @Sendable (RunLoop) throws -> Void,
+        stop: @escaping @Sendable (RunLoop) -> Void = { _ in }
+    ) {
+        self.loop = loop
+        self.mode = mode
+        self.start = start
+        self.stop = stop
+    }
+
+    /// Starts, waits for the shutdown, and stops.
+    ///
+    /// - Throws: What `start` throws; `CancellationError` when the task was cancelled before it has started; `RunLoopThreadEnded` when the
+    ///   loop's thread has ended or ends meanwhile.
+    public func run() async throws {
+        let (loop, start, stop) = (loop, start, stop)
+        try await loop.result(in: mode) { try start(loop) }
+        // A signal of its own, which lives as long as the thread: that it has ended is seen by the sequence's end.
+        let (_, threadLives) = loop.signals(in: mode)
+        await withGracefulShutdownHandler {
+            for await _ in threadLives {}
+        } onGracefulShutdown: {
+            threadLives.cancel()
+        }
+        // Cancelled or not: what was started is stopped. A task of its own, which is not cancelled.
+        try await Task.detached { [mode] in try await loop.result(in: mode) { stop(loop) } }.value
+    }
+
+    /// The service's name in logs.
+    public var description: String { "RunLoopService(\(loop))" }
+}

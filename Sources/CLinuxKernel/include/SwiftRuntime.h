@@ -1,0 +1,17 @@
+// What Swift's concurrency runtime exports for those who bring their own main loop or executor, and Swift cannot name:
+// a variable with a function in it, and the head of a job.
+
+#ifndef CLINUXKERNEL_SWIFTRUNTIME_H
+#define CLINUXKERNEL_SWIFTRUNTIME_H
+
+#include <stdint.h>
+
+// Has the entry point of an async main call `drain` on the main thread, instead of giving the thread to libdispatch, once
+// the body of main is suspended for the first time. `drain` must not return.
+// 0; -ENOSYS: this runtime has no such hook; -EBUSY: somebody else has set it.
+int rl_async_main_set_drain(void (*drain)(void));
+
+// The priority that a job waits with at present: a task may have been escalated since it was enqueued.
+uint8_t rl_job_priority(const void *job, uint8_t enqueued);
+
+#endif

@@ -1,0 +1,10 @@
+// Gives the main thread to the main loop when the program is loaded: the only time that is early enough in a program whose
+// main is not one's own, such as a test runner's.
+
+#ifndef CMAINLOOPATLOAD_H
+#define CMAINLOOPATLOAD_H
+
+// 0 if that has worked; otherwise what rl_async_main_set_drain says.
+int rl_main_loop_at_load(void);
+
+#endif

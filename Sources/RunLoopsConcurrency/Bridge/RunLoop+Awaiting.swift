@@ -1,0 +1,70 @@
+public import RunLoops
+
+extension RunLoop {
+    /// Runs a closure on the loop's thread, and waits for what it returns.
+    ///
+    /// It runs in the next turn of a run in `mode`, which is woken for it. If the task is cancelled before it has begun it is
+    /// not run; once it has begun, its result is waited for.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode; `.common` for all common modes.
+    ///   - body: What is to be done; may use no other thread's state.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws; `CancellationError`; ``RunLoopThreadEnded`` when the loop's thread has ended or ends before.
+    ///
+    /// Thread safety: any thread, the loop's own too: the task waits, not the thread.
+    public func result<Success: Sendable>(
+        in mode: Mode = .common, of body: @escaping @Sendable () throws -> Success
+    ) async throws -> Success {
+        try Task.checkCancellation()
+        let outcome = Outcome<Success>()
+        post(Duty(outcome), mode, body)
+        return try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            outcome.settle(.failure(CancellationError()))
+        }
+    }
+
+    /// The block alone keeps the duty.
+    private func post<Success: Sendable>(
+        _ duty: Duty<Success>, _ mode: Mode, _ body: @escaping @Sendable () throws -> Success
+    ) {
+        perform(in: mode, wake: true) {
+            if duty.outcome.claim() { duty.outcome.deliver(Result { try body() }) }
+        }
+    }
+
+    /// Has the loop's thread run the loop, nested in the run that is in progress there, and waits for how that ends.
+    ///
+    /// The nested run begins in the next turn of a run in `outer`. When the task is cancelled, that run is stopped, and no other:
+    /// runs that are nested in it come to their own end first.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode to run in.
+    ///   - duration: How long at most; `nil` for no limit. One that is not positive polls once.
+    ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
+    ///   - outer: The mode of the run that it is nested in; `.common` for all common modes.
+    /// - Returns: Why the run ended; `stopped` also when it was stopped by cancellation.
+    /// - Throws: `CancellationError` when the task was cancelled before the run began; ``RunLoopThreadEnded`` when the loop's thread
+    ///   has ended or ends before.
+    ///
+    /// Jobs of the task's own executor do not run meanwhile if the run is nested in one of them; see ``RunLoopExecutor``.
+    public func run(
+        in mode: Mode, for duration: Duration? = nil, returnAfterSourceHandled: Bool = false, from outer: Mode = .common
+    ) async throws -> RunResult {
+        let steered = SteeredRun(self, mode)
+        return try await withTaskCancellationHandler {
+            try await result(in: outer) { [self] in
+                steered.steer {
+                    guard let duration else {
+                        return run(mode: mode, until: nil, returnAfterSourceHandled: returnAfterSourceHandled)
+                    }
+                    return run(mode: mode, for: duration, returnAfterSourceHandled: returnAfterSourceHandled)
+                }
+            }
+        } onCancel: {
+            steered.end()
+        }
+    }
+}

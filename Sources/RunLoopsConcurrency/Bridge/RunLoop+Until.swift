@@ -1,0 +1,57 @@
+public import RunLoops
+
+extension RunLoop {
+    /// Runs the loop until a task is done, and returns its result: for synchronous code that cannot await.
+    ///
+    /// The loop serves everything in `mode` meanwhile, nested in whatever callout this is called from. A stop of the loop does
+    /// not end it, only the task does.
+    ///
+    /// A task that needs the thread cannot go on while one of the thread's own jobs waits for it here. Called inside such a job,
+    /// of ``executor`` or another executor of the loop, or of the main actor on the main loop, this traps at once instead of
+    /// hanging now and then: await the task there.
+    ///
+    /// - Parameters:
+    ///   - task: The task; whether it runs on this thread or elsewhere does not matter.
+    ///   - mode: The mode to run in. A task that runs on the loop goes on if its executor's mode is this one, or common and this
+    ///     mode is.
+    /// - Returns: What the task returns.
+    /// - Throws: What the task throws.
+    ///
+    /// Precondition: called on the loop's own thread, outside its jobs, while the thread lives; `mode` is not `.common`.
+    public func run<Success: Sendable, Failure: Error>(
+        until task: Task<Success, Failure>, mode: Mode = .default
+    ) throws(Failure) -> Success {
+        requireOutsideJobs()
+        require(mode != .common, "run(until:) was asked to run in the common modes: run in one of them.")
+        let steered = SteeredRun(self, mode)
+        let result = Guarded<Result<Success, Failure>?>(nil)
+        // Without anything of the caller's: neither its priority nor its executor may keep the loop from being told.
+        Task.detached {
+            let known = await task.result
+            result.withLock { $0 = known }
+            steered.end()
+        }
+        // An empty mode would end the run at once.
+        let keeper = Source(label: "until a task is done") { _ in }
+        add(keeper, in: mode)
+        defer { keeper.invalidate() }
+        return try steered.steer { () -> Result<Success, Failure> in
+            while true {
+                if let known = result.withLock({ $0 }) { return known }
+                run(mode: mode, until: nil)
+            }
+        }.get()
+    }
+
+    private func requireOutsideJobs() {
+        require(
+            SystemCalls.threadID == engine.threadID,
+            "run(until:) was called on thread \(SystemCalls.threadID) for the loop of thread \(engine.threadID): a loop can only be run by its own thread. Await the task instead."
+        )
+        require(!isEnded, "run(until:) was called when the loop of the thread had been torn down.")
+        require(
+            !isInJob,
+            "run(until:) was called inside a job of the same thread (of an actor or a task on its executor, or of the main actor). What the task needs of this thread could only run when this job has ended, which waits for the task: a deadlock. Await the task instead."
+        )
+    }
+}

@@ -1,0 +1,30 @@
+internal import CLinuxKernel
+
+/// A job and in which role the executor got it, in one word.
+struct JobReference: Equatable {
+    // SAFETY: UnownedJob is one pointer, to memory that is aligned to 16 bytes: the lowest bit is free. The runtime keeps the job
+    // until it is run, and the executor runs each once.
+    private let bits: UnsafeRawPointer
+
+    @inline(__always)
+    init(_ job: UnownedJob, isOfActor: Bool) {
+        let pointer = unsafeBitCast(job, to: UnsafeRawPointer.self)
+        bits = isOfActor ? pointer + 1 : pointer
+    }
+
+    /// A word of a test's own, which is no job.
+    init(number: Int) { bits = UnsafeRawPointer(bitPattern: number).unsafelyUnwrapped }
+    var number: Int { Int(bitPattern: bits) }
+
+    /// Enqueued by an actor (a serial executor's job), not by a task that prefers the executor.
+    @inline(__always)
+    var isOfActor: Bool { number & 1 != 0 }
+
+    @inline(__always)
+    var job: UnownedJob { unsafeBitCast(pointer, to: UnownedJob.self) }
+
+    private var pointer: UnsafeRawPointer { bits - (number & 1) }
+
+    /// The priority at present, of a job that was put in with the given one.
+    func priority(_ enqueued: UInt8) -> UInt8 { rl_job_priority(pointer, enqueued) }
+}

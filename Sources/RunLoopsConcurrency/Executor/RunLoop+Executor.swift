@@ -1,0 +1,66 @@
+public import RunLoops
+
+extension RunLoop {
+    /// Runs tasks and actors on this loop's thread, in all common modes.
+    ///
+    /// The same object at each ask, so that code that goes from one actor to another on it stays where it is. Keep it in a
+    /// constant where it is used often.
+    ///
+    /// Thread safety: any thread. Complexity: one look-up under a lock.
+    public var executor: RunLoopExecutor { executor(in: .common) }
+
+    /// Runs tasks and actors on this loop's thread, while it runs in `mode`.
+    ///
+    /// The same object at each ask with the same mode. Executors of different modes are different: going from one to the other
+    /// takes a turn of the loop, and jobs of one may run inside a run that is nested in a job of the other.
+    ///
+    /// Thread safety: any thread. Complexity: one look-up under a lock.
+    public func executor(in mode: Mode) -> RunLoopExecutor { ExecutorTable.shared.executor(of: self, mode) }
+}
+
+extension RunLoop {
+    /// Whether a job of the loop is under way: of an executor of its, or, on the main loop, of the main actor.
+    ///
+    /// The loop's thread.
+    var isInJob: Bool { isInMainQueue || ExecutorTable.shared.executors(of: self).contains { $0.isInJob } }
+}
+
+/// The executors of all loops whose threads live.
+private final class ExecutorTable: Sendable {
+    static let shared = ExecutorTable()
+
+    private struct Key: Hashable {
+        let loop: ObjectIdentifier
+        let mode: RunLoop.Mode
+    }
+
+    private let executors = Guarded<[Key: RunLoopExecutor]>([:])
+
+    func executor(of loop: RunLoop, _ mode: RunLoop.Mode) -> RunLoopExecutor {
+        let key = Key(loop: ObjectIdentifier(loop), mode: mode)
+        if let known = executors.withLock({ $0[key] }) { return known }
+        let executor = RunLoopExecutor(loop: loop, mode: mode) { [weak self] in self?.remove($0, key) }
+        // Nobody can find out of an ended one that it is the same, and it would stay in the table for ever.
+        if executor.isEnded { return executor }
+        let kept = executors.withLock { table in
+            if let other = table[key] { return other }
+            table[key] = executor
+            return executor
+        }
+        if kept !== executor { executor.withdraw() }
+        // The thread may have ended between the two looks.
+        if kept.isEnded { remove(kept, key) }
+        return kept
+    }
+
+    func executors(of loop: RunLoop) -> [RunLoopExecutor] {
+        executors.withLock { table in table.filter { $0.key.loop == ObjectIdentifier(loop) }.map(\.value) }
+    }
+
+    /// The caller's reference keeps the executor from going while the lock is held.
+    private func remove(_ executor: RunLoopExecutor, _ key: Key) {
+        executors.withLock { table in
+            if table[key] === executor { table[key] = nil }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import CLinuxKernel
+internal import Glibc
+public import RunLoops
+
+extension RunLoop {
+    /// Keeps the main actor of an async `main` on the main thread, with the main loop running under it.
+    ///
+    /// Call it as the first line of `main`, before anything is awaited:
+    ///
+    /// ```swift
+    /// @main struct App {
+    ///     static func main() async {
+    ///         RunLoop.adoptMain()
+    ///         …
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// When `main` is suspended for the first time, the main thread runs `RunLoop.main` in the default mode, and
+    /// does so until the process ends. Timers, sources, `DispatchQueue.main`, `@MainActor` and `Task.sleep` all work, and
+    /// every part of `main` runs on the main thread. Without this line Swift gives the main thread to libdispatch, which
+    /// ends it; the main actor then runs on a thread of libdispatch's, and no timer of the main loop fires.
+    ///
+    /// The process ends as it does without the line: when `main` returns or throws, or somebody calls `exit`. A `stop()`
+    /// of the main loop ends a run that is nested in the one below; that one itself goes on.
+    ///
+    /// The line sets a variable that Swift's runtime exports for this purpose; Documentation/Decisions/0034-async-main.md
+    /// says what happens to it when Swift has an interface of its own. A second call does nothing.
+    ///
+    /// Precondition: called on the main thread, before `main` has been suspended; no other library has set the variable.
+    /// Each of these traps, and says what to do.
+    /// Core Foundation has no counterpart: on Apple's systems the main thread keeps its loop.
+    public static func adoptMain() {
+        require(
+            SystemCalls.threadID == SystemCalls.mainThreadID,
+            "RunLoop.adoptMain() was called on thread \(SystemCalls.threadID), not on the main thread: make it the first line of main, before the first await."
+        )
+        switch rl_async_main_set_drain({ runMainForever() }) {
+        case 0: break
+        case -EBUSY:
+            fatalError(
+                "RunLoop.adoptMain() found that another library has set swift_task_asyncMainDrainQueue_hook already: only one of them can keep the main thread. Use a synchronous main with RunLoop.runMain instead."
+            )
+        default:
+            fatalError(
+                "RunLoop.adoptMain() found no swift_task_asyncMainDrainQueue_hook in this Swift runtime: use a synchronous main with RunLoop.runMain instead."
+            )
+        }
+    }
+
+    /// Runs an async function on the main actor, with the main loop running under it, and ends the process with it.
+    ///
+    /// For a program with a synchronous `main`. It uses nothing but the documented interfaces of Swift and this package,
+    /// and does what an async `main` with ``adoptMain()`` does: the process ends with status 0 when `body` returns; when it
+    /// throws, the error is written to standard error, and the status is 1.
+    ///
+    /// - Parameter body: The program.
+    ///
+    /// Precondition: called on the main thread; any other traps.
+    /// Corresponds to what `NSApplicationMain` and its like do with `CFRunLoopRun`.
+    public static func runMain(_ body: @escaping @Sendable @MainActor () async throws -> Void) -> Never {
+        require(
+            SystemCalls.threadID == SystemCalls.mainThreadID,
+            "RunLoop.runMain was called on thread \(SystemCalls.threadID), not on the main thread: call it from main.")
+        Task { @MainActor in
+            do {
+                try await body()
+                exit(EXIT_SUCCESS)
+            } catch {
+                SystemCalls.writeToStandardError("Error: \(error)\n")
+                exit(EXIT_FAILURE)
+            }
+        }
+        runMainForever()
+    }
+}
+
+/// The main loop never is without work, since the main queue may always bring some; only a stop ends a run.
+private func runMainForever() -> Never {
+    while true { RunLoop.main.run(mode: .default, until: nil) }
+}

@@ -1,0 +1,67 @@
+internal import RunLoops
+
+/// Watches a descriptor for one event at a time.
+///
+/// A new port source each time, which its loop alone keeps: a source that stays and asks for nothing would still be told of a
+/// hang-up, turn after turn.
+final class PortWatch: Sendable {
+    typealias Events = RunLoop.PortSource.Events
+
+    private let loop: RunLoop
+    private let descriptor: CInt
+    private let events: Events
+    private let mode: RunLoop.Mode
+    private let emitter: RunLoopEvents<Events>.Emitter
+    private let present = Guarded<WeakItem?>(nil)
+
+    init(
+        _ loop: RunLoop, _ descriptor: CInt, _ events: Events, _ mode: RunLoop.Mode,
+        _ emitter: RunLoopEvents<Events>.Emitter
+    ) {
+        self.loop = loop
+        self.descriptor = descriptor
+        self.events = events
+        self.mode = mode
+        self.emitter = emitter
+    }
+
+    /// Has the next event emitted; what the system refuses ends the sequence, as the end of the thread does.
+    @Sendable func begin() {
+        let report = Report(emitter)
+        let port = RunLoop.PortSource.sendable(descriptor: descriptor, events: events, label: "readiness") {
+            port, ready in
+            report.emit(ready)
+            port.invalidate()
+        }
+        present.withLock { $0 = WeakItem(port) }
+        // A port source that is not taken goes at the end of this, and its report with it.
+        try? loop.add(port, in: mode)
+    }
+
+    /// Watches no more, and ends the sequence if there was something to watch for.
+    @Sendable func end() {
+        let past = present.withLock { present in
+            defer { present = nil }
+            return present
+        }
+        past?.item?.invalidate()
+    }
+
+    /// The one event of a port source; a source that is released without it has ended the sequence.
+    final class Report: Sendable {
+        private let emitter: Guarded<RunLoopEvents<Events>.Emitter?>
+
+        init(_ emitter: RunLoopEvents<Events>.Emitter) { self.emitter = Guarded(emitter) }
+
+        deinit { take()?.finish() }
+
+        func emit(_ events: Events) { take()?.emit(events) }
+
+        private func take() -> RunLoopEvents<Events>.Emitter? {
+            emitter.withLock { emitter in
+                defer { emitter = nil }
+                return emitter
+            }
+        }
+    }
+}

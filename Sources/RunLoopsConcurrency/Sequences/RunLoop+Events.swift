@@ -1,0 +1,105 @@
+public import RunLoops
+
+extension RunLoop {
+    /// The fires of a repeating timer, as a sequence of the instants it was due at.
+    ///
+    /// The timer is the loop's, with a grid that no delay shifts. Of fires that nobody waits for the last is kept.
+    ///
+    /// - Parameters:
+    ///   - interval: The time between two fires, the first one included.
+    ///   - tolerance: How much later than due a fire may be, never earlier.
+    ///   - base: Which of the system's clocks counts.
+    ///   - mode: The mode that the timer is in; `.common` for all common modes.
+    ///   - buffering: What is kept of fires that nobody waits for.
+    ///
+    /// Precondition: `interval` is at least one nanosecond.
+    public func ticks(
+        every interval: Duration, tolerance: Duration = .zero, clock base: TimeBase = .monotonic,
+        in mode: Mode = .common, buffering: RunLoopEvents<Instant>.Buffering = .newest(1)
+    ) -> RunLoopEvents<Instant> {
+        RunLoopEvents(buffering: buffering) { emitter in
+            let first = clock(base).now.advanced(by: interval)
+            let timer = Timer.every(interval, from: first, tolerance: tolerance, label: "ticks") { timer in
+                emitter.emit(timer.fireInstant)
+            }
+            add(timer, in: mode)
+            return .stopping(timer)
+        }
+    }
+
+    /// The activities of the loop's runs, as a sequence.
+    ///
+    /// The loop does not wait for the task: the sequence tells what was passed, not what is. Of activities that nobody waits for
+    /// the last 64 are kept.
+    ///
+    /// - Parameters:
+    ///   - activities: Which ones.
+    ///   - order: The observer's place among others.
+    ///   - mode: The mode that is observed; `.common` for all common modes.
+    ///   - buffering: What is kept of activities that nobody waits for.
+    public func passed(
+        _ activities: Activities, order: Int = 0, in mode: Mode = .common,
+        buffering: RunLoopEvents<Activities>.Buffering = .newest(64)
+    ) -> RunLoopEvents<Activities> {
+        RunLoopEvents(buffering: buffering) { emitter in
+            let observer = Observer.sendable(activities, order: order, label: "passed") { emitter.emit($1) }
+            add(observer, in: mode)
+            return .stopping(observer)
+        }
+    }
+
+    /// A source to signal, and what comes of it as a sequence.
+    ///
+    /// Signals before the source is performed collapse into one, and so do performs that nobody waits for.
+    ///
+    /// - Parameters:
+    ///   - order: The source's place among others.
+    ///   - mode: The mode that the source is in; `.common` for all common modes.
+    /// - Returns: The source, which anybody may signal and should follow with `RunLoop.wakeUp()`, and the events.
+    public func signals(order: Int = 0, in mode: Mode = .common) -> (source: Source, events: RunLoopEvents<Void>) {
+        var made: Source?
+        let events = RunLoopEvents<Void>(buffering: .newest(1)) { emitter in
+            // The caller keeps the source: that the thread ends is not seen by the emitter's being released.
+            let source = Source.sendable(order: order, label: "signals", cancel: { _, _ in emitter.finish() }) { _ in
+                emitter.emit(())
+            }
+            add(source, in: mode)
+            made = source
+            return .stopping(source)
+        }
+        guard let made else { preconditionFailure("The source was made above.") }
+        return (made, events)
+    }
+
+    /// What a descriptor is ready for, as a sequence.
+    ///
+    /// The descriptor is watched while the task waits and not while it works, so that nothing has to be kept, and the loop
+    /// does not turn for what nobody wants. Each event says what holds after the task has asked. The descriptor stays the
+    /// caller's, as with a port source: end the sequence before closing it, and make it non-blocking.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The file descriptor.
+    ///   - events: What is asked for; hang-up and error are always reported.
+    ///   - mode: The mode that is watched; `.common` for all common modes.
+    /// - Throws: What the system refuses at first, as for adding a port source. What it refuses later ends the sequence.
+    ///
+    /// Precondition: `descriptor` is not negative.
+    /// Complexity: two system calls an event that has to be waited for.
+    public func readiness(
+        of descriptor: CInt, for events: PortSource.Events = .readable, in mode: Mode = .common
+    ) throws(SystemCallError) -> RunLoopEvents<PortSource.Events> {
+        // So that a refusal is thrown here, and not found out by a task that waits.
+        let trial = PortSource.sendable(descriptor: descriptor, events: [], label: "trial") { _, _ in }
+        try add(trial, in: mode)
+        trial.invalidate()
+        return RunLoopEvents(buffering: .newest(1)) { emitter in
+            let watch = PortWatch(self, descriptor, events, mode, emitter)
+            return RunLoopEvents.Stop(demand: watch.begin, stop: watch.end)
+        }
+    }
+}
+
+extension RunLoopEvents.Stop {
+    /// Makes an item invalid that its loop alone keeps.
+    static func stopping(_ item: RunLoop.Item) -> Self { Self { [weak item] in item?.invalidate() } }
+}

@@ -1,0 +1,82 @@
+public import RunLoops
+
+/// The clock of a run loop: a task that sleeps on it is a timer of the loop.
+///
+/// One wake-up of the loop's thread serves all sleepers whose dates and tolerances allow it, with the loop's other timers. With
+/// the manual loop of `RunLoopsTesting` the clock is virtual: async code that sleeps for hours is tested in no time.
+///
+/// ```swift
+/// try await Task.sleep(for: .seconds(1), tolerance: .milliseconds(100), clock: loop.clock)
+/// ```
+///
+/// Thread safety: a value; any thread.
+public struct RunLoopClock: Clock {
+    /// A date of the clock.
+    public typealias Instant = RunLoop.Instant
+    /// The time between two of them.
+    public typealias Duration = Swift.Duration
+
+    /// The loop.
+    public let loop: RunLoop
+    /// The mode that sleepers are woken in; `.common` for all common modes.
+    public let mode: RunLoop.Mode
+    /// Which of the system's clocks it is.
+    public let base: RunLoop.TimeBase
+
+    /// The present instant, on the loop's own idea of time.
+    public var now: Instant { Instant(nanoseconds: loop.engine.kernel.now(base), base: base) }
+
+    /// A nanosecond.
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// Sleeps until `deadline`, or until the task is cancelled.
+    ///
+    /// The sleeper is a timer that fires once. It is taken out of the loop at cancellation, before this throws. A loop that
+    /// is not running wakes nobody: the sleep ends when the loop runs again in the clock's mode.
+    ///
+    /// - Parameters:
+    ///   - deadline: When to wake up, on this clock.
+    ///   - tolerance: How much later it may be, never earlier; none if `nil`.
+    /// - Throws: `CancellationError`; ``RunLoopThreadEnded`` if the loop's thread has ended or ends meanwhile.
+    ///
+    /// Precondition: `deadline` is on the clock's base.
+    /// Complexity: O(log n) in the timers of the loop.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        require(
+            deadline.base == base,
+            "A task was to sleep on the \(base) clock until an instant of the \(deadline.base) clock: convert it first."
+        )
+        try Task.checkCancellation()
+        let outcome = Outcome<Void>()
+        let sleeper = startTimer(deadline, tolerance ?? .zero, outcome)
+        try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            outcome.settle(.failure(CancellationError())) { sleeper.item?.invalidate() }
+        }
+    }
+
+    /// The timer is the loop's alone: if its thread ends, the timer goes, and with it the duty.
+    private func startTimer(_ deadline: Instant, _ tolerance: Duration, _ outcome: Outcome<Void>) -> WeakItem {
+        let duty = Duty(outcome)
+        let timer = RunLoop.Timer.once(at: deadline, tolerance: tolerance, label: "sleep") { _ in
+            duty.outcome.settle(.success(()))
+        }
+        loop.add(timer, in: mode)
+        return WeakItem(timer)
+    }
+}
+
+extension RunLoop {
+    /// The loop's clock: monotonic, and sleepers are woken in all common modes.
+    public var clock: RunLoopClock { clock() }
+
+    /// A clock of the loop, of another base or for another mode.
+    ///
+    /// - Parameters:
+    ///   - base: Which of the system's clocks.
+    ///   - mode: The mode that sleepers are woken in; `.common` for all common modes.
+    public func clock(_ base: TimeBase = .monotonic, in mode: Mode = .common) -> RunLoopClock {
+        RunLoopClock(loop: self, mode: mode, base: base)
+    }
+}

@@ -1,0 +1,52 @@
+internal import CMainLoopAtLoad
+internal import RunLoops
+internal import RunLoopsConcurrency
+public import Testing
+
+/// Runs a test with a live main loop.
+///
+/// Under Swift Testing on Linux the main thread is libdispatch's, which ends it, so that no timer of the main loop ever fires. A test
+/// target that depends on this module gets the main thread back, for all its tests: the main loop runs on it in the default
+/// mode, with `DispatchQueue.main` and `@MainActor`, from before the first test to the end. The trait says that a test needs that,
+/// waits until the loop is there, and records an issue where it cannot be:
+///
+/// ```swift
+/// @Test(.mainRunLoop) func `The screen is drawn after a tick`() async { … }
+/// ```
+///
+/// Tests share the main thread and run beside each other; a test that takes it for itself belongs in a serialized suite.
+///
+/// XCTest runs its tests on the main thread, in no run loop of ours: there, wait with
+/// `RunLoop.run(until:mode:)`, which runs the loop meanwhile.
+public struct MainLoopTrait: TestTrait, SuiteTrait, TestScoping {
+    /// Counts for the tests of a suite too.
+    public var isRecursive: Bool { true }
+
+    /// Runs a test once the main loop runs.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        guard rl_main_loop_at_load() == 0 else {
+            Issue.record(
+                """
+                The main loop does not run: swift_task_asyncMainDrainQueue_hook, which gives it the main thread, is not in \
+                this Swift runtime, or another library has set it.
+                """)
+            return
+        }
+        // The runner may have begun its tests before it gave the main thread away.
+        try await RunLoop.main.result {}
+        try await function()
+    }
+}
+
+extension Trait where Self == MainLoopTrait {
+    /// The test needs a live main loop.
+    public static var mainRunLoop: Self { Self() }
+}
+
+/// What the C part calls on the main thread, when the runner has given it away.
+@_cdecl("run_loops_testing_main")
+func runLoopsTestingMain() {
+    while true { RunLoop.main.run(mode: .default, until: nil) }
+}

@@ -1,0 +1,164 @@
+import RunLoops
+import RunLoopsConcurrency
+import RunLoopsTesting
+import Testing
+
+private struct Refusal: Error {}
+
+@Suite(.timeLimit(.minutes(1))) struct BridgeTests {
+    // MARK: Waiting for what the thread does
+
+    @Test func `A closure runs on the loop's thread, and its result comes back`() async throws {
+        try await LoopThread.with { (loop) async throws -> Void in
+            #expect(try await loop.result { SystemCalls.threadID } == loop.engine.threadID)
+            await #expect(throws: Refusal.self) { try await loop.result { throw Refusal() } }
+            // From the thread itself too: the task waits, not the thread.
+            let inside = await Task(executorPreference: loop.executor) { try await loop.result { 7 } }.result
+            #expect(try inside.get() == 7)
+        }
+    }
+
+    @Test func `A closure whose task is cancelled before it begins is not run`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let notes = Locked<[String]>()
+            let task = Task(executorPreference: loop.executor) {
+                do {
+                    try await loop.result(in: "later") { notes.note("ran") }
+                } catch {
+                    notes.note("\(error)")
+                }
+            }
+            manual.advance(by: .milliseconds(1))
+            task.cancel()
+            manual.advance(by: .milliseconds(1))
+            manual.advance(by: .milliseconds(1), in: "later")
+            #expect(notes.copy == ["CancellationError()"])
+        }
+    }
+
+    @Test func `Who waits for an ended thread is told`() async {
+        let loop = TestThread.run { RunLoop.current }
+        await #expect(throws: RunLoopThreadEnded.self) { try await loop.result {} }
+        await #expect(throws: RunLoopThreadEnded.self) { try await loop.run(in: .default) }
+        let thread = LoopThread()
+        let waiting = Task { try await thread.loop.result(in: "never") {} }
+        while !thread.loop.modes.contains("never") { await Task.yield() }
+        thread.end()
+        await #expect(throws: RunLoopThreadEnded.self) { try await waiting.value }
+    }
+
+    // MARK: Runs
+
+    @Test func `A task has the loop run, and is told how that ended`() async throws {
+        try await LoopThread.with { (loop) async throws -> Void in
+            #expect(try await loop.run(in: "empty") == .finished)
+            let keeper = RunLoop.Source.sendable { _ in }
+            loop.add(keeper, in: "kept")
+            #expect(try await loop.run(in: "kept", for: .milliseconds(1)) == .timedOut)
+            let timer = RunLoop.Timer.sendable(.after(.milliseconds(1))) { _ in RunLoop.current.stop() }
+            loop.add(timer, in: "kept")
+            #expect(try await loop.run(in: "kept") == .stopped)
+            keeper.signal()
+            #expect(try await loop.run(in: "kept", returnAfterSourceHandled: true) == .handledSource)
+        }
+    }
+
+    @Test func `Cancellation stops the run that is meant, and no other`() async throws {
+        try await LoopThread.with { (loop) async throws -> Void in
+            let keeper = RunLoop.Source.sendable { _ in }
+            loop.add(keeper, in: "outer")
+            loop.add(keeper, in: "inner")
+            let outer = Task { try await loop.run(in: "outer") }
+            while loop.currentMode != "outer" { await Task.yield() }
+            let inner = Task { try await loop.run(in: "inner", from: "outer") }
+            while loop.currentMode != "inner" { await Task.yield() }
+            outer.cancel()
+            // It has been asked to end, and cannot before the one that is nested in it.
+            for _ in 0..<100 { await Task.yield() }
+            #expect(loop.currentMode == "inner")
+            inner.cancel()
+            #expect(try await inner.value == .stopped)
+            #expect(try await outer.value == .stopped)
+        }
+    }
+
+    @Test func `Two runs of one mode, nested, end each by its own cancellation`() async throws {
+        try await LoopThread.with { (loop) async throws -> Void in
+            let keeper = RunLoop.Source.sendable { _ in }
+            loop.add(keeper, in: "mode")
+            let outer = Task { try await loop.run(in: "mode") }
+            while loop.currentMode != "mode" { await Task.yield() }
+            let entered = loop.passed(.entry, in: "mode")
+            let inner = Task { try await loop.run(in: "mode", from: "mode") }
+            for await _ in entered { break }
+            outer.cancel()
+            inner.cancel()
+            #expect(try await inner.value == .stopped)
+            #expect(try await outer.value == .stopped)
+        }
+    }
+
+    // MARK: Blocking for a task
+
+    @Test func `Synchronous code waits for a task, and the loop goes on`() async {
+        await TestThread.running {
+            let loop = RunLoop.current
+            let fires = Locked(0)
+            loop.add(RunLoop.Timer(.every(.milliseconds(1))) { _ in fires.increment() }, in: .default)
+            let elsewhere = Task {
+                while fires.copy < 3 { try await Task.sleep(for: .milliseconds(1)) }
+                return "elsewhere"
+            }
+            #expect(throws: Never.self) { try #expect(loop.run(until: elsewhere) == "elsewhere") }
+            let here = Task(executorPreference: loop.executor) { () -> Int32 in
+                await Task.yield()
+                return SystemCalls.threadID
+            }
+            #expect(loop.run(until: here) == loop.engine.threadID)
+            let failing = Task { () throws(any Error) -> Void in throw Refusal() }
+            #expect(throws: Refusal.self) { try loop.run(until: failing) }
+        }
+    }
+
+    @Test func `Waiting for a task ends by the task alone, and leaves nothing`() async {
+        await TestThread.running {
+            let loop = RunLoop.current
+            let task = Task {
+                for _ in 0..<5 {
+                    loop.stop()
+                    try await Task.sleep(for: .milliseconds(1))
+                }
+                return 5
+            }
+            #expect((try? loop.run(until: task, mode: "private")) == 5)
+            #expect(loop.run(mode: "private", until: nil) == .finished)
+        }
+    }
+
+    @Test func `Waits nest`() async {
+        await TestThread.running {
+            let loop = RunLoop.current
+            let notes = Locked<[String]>()
+            let (gate, open) = AsyncStream<Void>.makeStream()
+            let outer = Task {
+                for await _ in gate { break }
+                notes.note("outer's task")
+            }
+            loop.add(
+                RunLoop.Timer(.after(.zero)) { _ in
+                    let inner = Task {
+                        open.yield()
+                        await outer.value
+                        try await Task.sleep(for: .milliseconds(5))
+                        notes.note("inner's task")
+                    }
+                    try? loop.run(until: inner)
+                    notes.note("inner")
+                }, in: .default)
+            loop.run(until: outer)
+            notes.note("outer")
+            #expect(notes.copy == ["outer's task", "inner's task", "inner", "outer"])
+        }
+    }
+}

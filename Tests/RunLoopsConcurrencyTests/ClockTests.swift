@@ -1,0 +1,168 @@
+import RunLoops
+import RunLoopsConcurrency
+import RunLoopsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ClockTests {
+    // MARK: Virtual time
+
+    @Test func `Sleeps of hours take no time under the manual loop, and end at their instants`() {
+        ManualRunLoop.with { manual in
+            let clock = manual.loop.clock
+            let start = clock.now
+            let notes = Locked<[String]>()
+            Task(executorPreference: manual.loop.executor) {
+                for _ in 0..<3 {
+                    try await Task.sleep(for: .seconds(3600), clock: clock)
+                    notes.note("\(start.duration(to: clock.now))")
+                }
+            }
+            Task(executorPreference: manual.loop.executor) {
+                try await clock.sleep(for: .seconds(5400))
+                notes.note("between")
+            }
+            manual.advance(by: .seconds(3600 * 3 + 1))
+            #expect(notes.copy == ["3600.0 seconds", "between", "7200.0 seconds", "10800.0 seconds"])
+        }
+    }
+
+    @Test func `A sleeper with tolerance shares the wake-up of another`() {
+        ManualRunLoop.with { manual in
+            let clock = manual.loop.clock
+            let done = Locked(0)
+            Task(executorPreference: manual.loop.executor) {
+                try await clock.sleep(for: .seconds(10), tolerance: .seconds(4))
+                done.increment()
+            }
+            Task(executorPreference: manual.loop.executor) {
+                try await clock.sleep(for: .seconds(12))
+                done.increment()
+            }
+            manual.advance(by: .zero)
+            manual.advance(by: .zero)
+            let before = manual.sleeps
+            manual.advance(by: .seconds(20))
+            #expect(done.copy == 2)
+            // To the second's date, where both fire, and to the end.
+            #expect(manual.sleeps - before <= 2)
+        }
+    }
+
+    @Test func `A deadline that has passed ends the sleep in the next turn`() {
+        ManualRunLoop.with { manual in
+            let done = Locked(0)
+            let clock = manual.loop.clock
+            Task(executorPreference: manual.loop.executor) {
+                try await clock.sleep(until: clock.now - .seconds(1))
+                done.increment()
+            }
+            manual.advance(by: .milliseconds(1))
+            #expect(done.copy == 1)
+        }
+    }
+
+    @Test func `A clock wakes its sleepers in its mode alone, and counts on its base`() {
+        ManualRunLoop.with { manual in
+            let done = Locked(0)
+            let clock = manual.loop.clock(.boottime, in: "private")
+            #expect(clock.now.base == .boottime)
+            Task(executorPreference: manual.loop.executor) {
+                try await clock.sleep(for: .seconds(1))
+                done.increment()
+            }
+            manual.advance(by: .seconds(10))
+            #expect(done.copy == 0)
+            manual.advance(by: .zero, in: "private")
+            manual.advance(by: .zero)
+            manual.advance(by: .zero)
+            #expect(done.copy == 1)
+        }
+    }
+
+    @Test func `Cancellation takes the timer out`() {
+        ManualRunLoop.with { manual in
+            let notes = Locked<[String]>()
+            let clock = manual.loop.clock
+            let sleeper = Task(executorPreference: manual.loop.executor) {
+                do {
+                    try await Task.sleep(for: .seconds(60), clock: clock)
+                } catch {
+                    notes.note("\(error)")
+                }
+            }
+            manual.advance(by: .seconds(1))
+            #expect(manual.loop.nextTimerDeadline(in: .default) != nil)
+            sleeper.cancel()
+            #expect(manual.loop.nextTimerDeadline(in: .default) == nil)
+            manual.advance(by: .seconds(1))
+            #expect(notes.copy == ["CancellationError()"])
+        }
+    }
+
+    // MARK: Real time
+
+    @Test func `A sleep on a real loop is never too short`() async throws {
+        try await LoopThread.with { loop in
+            let clock = loop.clock
+            for milliseconds in [0, 1, 5, 20] {
+                let start = clock.now
+                try await clock.sleep(for: .milliseconds(milliseconds))
+                #expect(start.duration(to: clock.now) >= .milliseconds(milliseconds))
+            }
+        }
+    }
+
+    @Test func `A task that is cancelled before it sleeps does not sleep`() async {
+        await LoopThread.with { loop in
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                try await loop.clock.sleep(for: .seconds(3600))
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
+    @Test func `Sleepers are told when the thread of the loop ends, and when it has ended`() async {
+        let thread = LoopThread()
+        let clock = thread.loop.clock
+        let sleeper = Task { try await clock.sleep(for: .seconds(3600)) }
+        while thread.loop.nextTimerDeadline(in: .default) == nil { await Task.yield() }
+        thread.end()
+        await #expect(throws: RunLoopThreadEnded.self) { try await sleeper.value }
+        await #expect(throws: RunLoopThreadEnded.self) { try await clock.sleep(for: .zero) }
+    }
+
+    // MARK: Time limits
+
+    @Test func `An operation that is in time returns, one that is not is cancelled`() {
+        ManualRunLoop.with { manual in
+            let clock = manual.loop.clock
+            let notes = Locked<[String]>()
+            Task(executorPreference: manual.loop.executor) {
+                let value = try await withTimeout(.seconds(2), clock: clock) {
+                    try await clock.sleep(for: .seconds(1))
+                    return "in time"
+                }
+                notes.note(value)
+                do {
+                    try await withTimeout(.seconds(1), clock: clock) {
+                        defer { notes.note("ended") }
+                        try await clock.sleep(for: .seconds(3600))
+                    }
+                } catch is RunLoopTimeout {
+                    notes.note("timed out")
+                }
+            }
+            manual.advance(by: .seconds(10))
+            #expect(notes.copy == ["in time", "ended", "timed out"])
+            #expect(manual.loop.nextTimerDeadline(in: .default) == nil)
+        }
+    }
+
+    @Test func `What the operation throws is thrown`() async {
+        struct Refusal: Error {}
+        await #expect(throws: Refusal.self) {
+            try await withTimeout(.seconds(30), clock: ContinuousClock()) { throw Refusal() }
+        }
+    }
+}
