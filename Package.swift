@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .library(name: "RunLoops", targets: ["RunLoops"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
+        .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     dependencies: [
@@ -33,6 +34,8 @@ let package = Package(
         .target(name: "RunLoops", dependencies: ["CLinuxKernel"], swiftSettings: strict),
         // Manual kernel and clock, trace recorder.
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: strict),
+        // What frameworks put on a run loop. Imports no Foundation.
+        .target(name: "RunLoopsKit", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(name: "runloop", dependencies: ["RunLoops"], swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
@@ -49,6 +52,9 @@ let package = Package(
             linkerSettings: [.linkedLibrary("Foundation")]),
         .testTarget(
             name: "RunLoopsTests", dependencies: ["RunLoops", "RunLoopsTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "RunLoopsKitTests", dependencies: ["RunLoopsKit", "RunLoops", "RunLoopsTesting", "CLinuxKernel"],
+            swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]
