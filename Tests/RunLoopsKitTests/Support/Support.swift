@@ -81,3 +81,10 @@ func idleWakeUps(_ manual: ManualRunLoop, in mode: RunLoop.Mode = .default) -> I
     manual.advance(by: .seconds(5), in: mode)
     return manual.sleeps - before - 1
 }
+
+extension ManualRunLoop {
+    /// Lets time go by inside a callout, as work does that takes some.
+    ///
+    /// In a mode of its own, so that nothing else happens meanwhile.
+    func pass(_ duration: Duration) { advance(by: duration, in: "nothing happens") }
+}
