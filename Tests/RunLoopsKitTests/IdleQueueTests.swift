@@ -132,6 +132,31 @@ import Testing
         }
     }
 
+    @Test func `A timer beside a hundred thousand jobs is late by less than a portion`() {
+        ManualRunLoop.with { manual in
+            let jobs = isFull ? 100_000 : 10_000
+            let budget = Duration.milliseconds(4)
+            let queue = IdleQueue(limits: .init(time: budget))
+            let (ran, fires, worst) = (Box(0), Box(0), Box(Duration.zero))
+            for _ in 0..<jobs {
+                queue.add {
+                    manual.pass(.microseconds(20))
+                    ran.value += 1
+                }
+            }
+            let timer = RunLoop.Timer(.every(.milliseconds(10))) { timer in
+                fires.value += 1
+                worst.value = max(worst.value, timer.fireInstant.duration(to: manual.now))
+            }
+            manual.loop.add(timer, in: .common)
+            manual.loop.run(mode: .default, for: .microseconds(20) * jobs)
+            #expect(ran.value == jobs)
+            // The work takes all the time there is, and the timer does not lose a single date to it.
+            #expect(fires.value == jobs / 500)
+            #expect(worst.value < budget)
+        }
+    }
+
     @Test func `An empty queue costs no wake-up nor one that waits for its mode`() {
         ManualRunLoop.with { manual in
             let (queue, other) = (IdleQueue(), IdleQueue(in: ["other"]))

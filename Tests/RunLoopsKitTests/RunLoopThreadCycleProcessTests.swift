@@ -6,7 +6,9 @@ import Testing
 /// What thousands of threads leave behind, seen in a process where nothing else runs.
 @Suite(.timeLimit(.minutes(10))) struct RunLoopThreadCycleProcessTests {
     @Test func `Thousands of starts and stops leave no memory and no thread and no descriptor behind`() async {
-        await #expect(processExitsWith: .success) {
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardOutputContent]
+        ) {
             let rounds = isFull ? 10_000 : 1000
             func cycle(_ count: Int, _ seed: UInt64) {
                 var random = seed
@@ -23,12 +25,15 @@ import Testing
             cycle(rounds, 2)
             settle()
             let after = Surroundings()
-            print("\(rounds) cycles: \(before) -> \(after)")
-            precondition(after.threads == before.threads, "threads: \(before.threads) -> \(after.threads)")
-            precondition(after.descriptors == before.descriptors)
+            print("FIG \(rounds) cycles: \(before) -> \(after)")
+            // Also when one of the conditions below does not hold.
+            fflush(nil)
+            precondition(after.threads <= before.threads, "threads: \(before.threads) -> \(after.threads)")
+            precondition(after.descriptors <= before.descriptors)
             // The allocator's own pages come and go; a leak of 100 bytes a cycle would show.
             precondition(after.pages <= before.pages + 256, "\(before) -> \(after)")
         }
+        if isFull, let result { print(String(decoding: result.standardOutputContent, as: UTF8.self)) }
     }
 }
 
