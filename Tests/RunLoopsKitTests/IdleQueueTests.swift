@@ -86,6 +86,19 @@ import Testing
         }
     }
 
+    @Test func `Jobs that add jobs are one piece of work`() {
+        ManualRunLoop.with { manual in
+            let queue = IdleQueue(limits: .init(count: 1))
+            let told = Box<[IdleQueue.Progress]>([])
+            queue.progressHandler = { told.value.append($0) }
+            func add(_ left: Int) { queue.add { if left > 0 { add(left - 1) } } }
+            add(2)
+            manual.advance(by: .seconds(1))
+            #expect(told.value.map(\.completed) == [1, 2, 3])
+            #expect(told.value.map(\.total) == [2, 3, 3])
+        }
+    }
+
     @Test func `Jobs keep the mode alive and a run that had nothing else finishes with them`() {
         ManualRunLoop.with { manual in
             let queue = IdleQueue(limits: .init(count: 2))

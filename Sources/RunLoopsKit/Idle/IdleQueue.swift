@@ -132,8 +132,9 @@ public final class IdleQueue {
 
     private func run(_ job: Job) {
         guard let body = job.take() else { return }
-        pendingCount -= 1
         body()
+        // Afterwards: one that the last job adds belongs to the same work.
+        pendingCount -= 1
         progress.completed += 1
     }
 
