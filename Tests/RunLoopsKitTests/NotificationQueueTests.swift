@@ -74,7 +74,7 @@ import Testing
     @Test func `What an observer posts for an idle moment comes without waiting for something else`() {
         with { manual, queue, lines in
             let start = manual.now
-            queue.observe("one") { _ in queue.post(.init("two"), .whenIdle) }
+            queue.observe("one") { [unowned queue] _ in queue.post(.init("two"), .whenIdle) }
             queue.observe("two") { _ in lines.value.append("at \(start.duration(to: manual.now))") }
             queue.post(.init("one"), .whenIdle)
             manual.loop.run(mode: .default, for: .seconds(5))
@@ -103,7 +103,7 @@ import Testing
         with { _, queue, _ in
             let told = Box(0)
             let later = Box<NotificationQueue.Token?>(nil)
-            queue.observe("a") { _ in if let token = later.value { queue.remove(token) } }
+            queue.observe("a") { [unowned queue] _ in if let token = later.value { queue.remove(token) } }
             later.value = queue.observe("a") { _ in told.value += 1 }
             queue.post(.init("a"))
             #expect(told.value == 0)

@@ -47,7 +47,7 @@ import Testing
                     RunLoop.Observer(.beforeWaiting, order: order) { _, _ in lines.value.append("\(order)") },
                     in: .default)
             }
-            transaction.beforeCommit {
+            transaction.beforeCommit { [unowned transaction] in
                 lines.value.append("before")
                 transaction.mark(lines) { lines.value.append("marked by the hook") }
             }

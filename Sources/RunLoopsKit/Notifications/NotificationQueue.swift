@@ -68,7 +68,7 @@ public final class NotificationQueue {
     /// - Parameters:
     ///   - name: Only those of this name; `nil` for all.
     ///   - sender: Only those of this sender, which must live as long as the observer; `nil` for all.
-    ///   - handler: Called in the order in which observers were added.
+    ///   - handler: Called in the order in which observers were added. It is kept: let it hold the queue weakly.
     /// - Returns: What ``remove(_:)`` takes it away with.
     @discardableResult
     public func observe(

@@ -130,12 +130,14 @@ public final class Transaction {
 
     /// Calls `handler` just before the commit of each turn that has marks; those that it makes are committed with them.
     ///
-    /// Several are called in the order in which they were given. Not called for ``flush()``.
+    /// Several are called in the order in which they were given; they are kept, and should hold the transaction weakly.
+    /// Not called for ``flush()``.
     public func beforeCommit(_ handler: @escaping () -> Void) { before.append(handler) }
 
     /// Calls `handler` just after the commit of each turn that had marks.
     ///
-    /// Several are called in the order in which they were given. Not called for ``flush()``.
+    /// Several are called in the order in which they were given; they are kept, and should hold the transaction weakly.
+    /// Not called for ``flush()``.
     public func afterCommit(_ handler: @escaping () -> Void) { after.append(handler) }
 
     private func observe(
