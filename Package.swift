@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "RunLoopsPorts", targets: ["RunLoopsPorts"]),
         .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
         .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
+        .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     dependencies: [
@@ -50,6 +51,8 @@ let package = Package(
             name: "RunLoopsTestingMain", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainLoopAtLoad"],
             swiftSettings: strict),
         .target(name: "CMainLoopAtLoad", dependencies: ["CLinuxKernel"]),
+        // What frameworks put on a run loop. Imports no Foundation.
+        .target(name: "RunLoopsKit", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(name: "runloop", dependencies: ["RunLoops", "RunLoopsPorts"], swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
@@ -86,6 +89,9 @@ let package = Package(
         .executableTarget(
             name: "RunLoopsConcurrencyPrograms", dependencies: ["RunLoopsConcurrency", "RunLoops"],
             path: "Tests/RunLoopsConcurrencyPrograms", swiftSettings: strict),
+        .testTarget(
+            name: "RunLoopsKitTests", dependencies: ["RunLoopsKit", "RunLoops", "RunLoopsTesting", "CLinuxKernel"],
+            swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]

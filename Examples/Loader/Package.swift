@@ -1,0 +1,16 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "loader",
+    dependencies: [.package(name: "swift-run-loops", path: "../..")],
+    targets: [
+        .executableTarget(
+            name: "loader",
+            dependencies: [
+                .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsKit", package: "swift-run-loops"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)])
+    ]
+)

@@ -1,0 +1,45 @@
+import RunLoops
+import Synchronization
+
+/// Brings values to one loop: other threads put them in and signal a source, the loop's thread takes them out.
+final class Mailbox<Value: Sendable>: Sendable {
+    private let values = Mutex<[Value]>([])
+    private let source: RunLoop.Source
+    private let loop: RunLoop
+
+    /// A mailbox of the calling thread's loop; `receive` is called there with all that has come since the last call.
+    init(in mode: RunLoop.Mode, receive: @escaping @Sendable ([Value]) -> Void) {
+        let wayBack = WayBack<Value>()
+        source = RunLoop.Source.sendable(label: "mailbox") { _ in
+            if let mailbox = wayBack.mailbox { receive(mailbox.takeAll()) }
+        }
+        loop = RunLoop.current
+        wayBack.set(self)
+        loop.add(source, in: mode)
+    }
+
+    deinit { source.invalidate() }
+
+    /// Any thread.
+    func put(_ value: Value) {
+        values.withLock { $0.append(value) }
+        source.signal()
+        loop.wakeUp()
+    }
+
+    private func takeAll() -> [Value] {
+        values.withLock { values in
+            defer { values = [] }
+            return values
+        }
+    }
+}
+
+/// The way from the source to its mailbox, which is made after it.
+private final class WayBack<Value: Sendable>: Sendable {
+    private struct Weak { weak var mailbox: Mailbox<Value>? }
+    private let reference = Mutex(Weak())
+
+    var mailbox: Mailbox<Value>? { reference.withLock { $0.mailbox } }
+    func set(_ mailbox: Mailbox<Value>) { reference.withLock { $0.mailbox = mailbox } }
+}

@@ -1,0 +1,17 @@
+// A hundred changes, told once.
+
+import RunLoops
+import RunLoopsKit
+
+// snippet.QUEUE
+let queue = NotificationQueue()
+queue.observe("changed") { notification in print("changed, \(notification.payload ?? "")") }
+
+RunLoop.current.performLocally {
+    for count in 1...100 {
+        queue.post(NotificationQueue.Notification("changed", payload: count), .whenIdle, coalescing: .name)
+    }
+    print("posted")
+}
+RunLoop.current.run(mode: .default, for: .milliseconds(10))
+// snippet.end

@@ -1,0 +1,23 @@
+// Objects that live until the turn sleeps.
+
+import RunLoops
+import RunLoopsKit
+
+// snippet.POOL
+final class Buffer {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+    deinit { print("buffer \(number) is gone") }
+}
+
+let pool = ReleasePool()
+let timer = RunLoop.Timer(.after(.milliseconds(10))) { _ in
+    // Both are needed until the end of the turn, by whatever was told of them.
+    ReleasePool.hold(Buffer(1))
+    ReleasePool.hold(Buffer(2))
+    print("end of the callout")
+}
+RunLoop.current.add(timer, in: .default)
+RunLoop.current.run(mode: .default, for: .milliseconds(30))
+print("held at most: \(ReleasePool.highWaterMark)")
+// snippet.end

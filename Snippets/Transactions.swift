@@ -1,0 +1,23 @@
+// Changes that are laid out once.
+
+import RunLoops
+import RunLoopsKit
+
+// snippet.TRANSACTION
+final class View {
+    let transaction: Transaction
+    var layouts = 0
+    var width = 0 {
+        didSet { transaction.mark(self) { self.layouts += 1 } }
+    }
+    init(_ transaction: Transaction) { self.transaction = transaction }
+}
+
+let transaction = Transaction()
+let view = View(transaction)
+RunLoop.current.performLocally {
+    for width in 1...100 { view.width = width }
+}
+RunLoop.current.run(mode: .default, for: .milliseconds(10))
+print("width \(view.width), laid out \(view.layouts) time")
+// snippet.end

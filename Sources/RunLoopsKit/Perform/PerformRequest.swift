@@ -1,0 +1,69 @@
+public import RunLoops
+
+/// A closure that a loop was asked to run, as long as it waits for its turn.
+///
+/// Thread safety: all members may be used by any thread.
+public struct PerformRequest: Sendable {
+    let ticket: PerformTicket
+
+    /// Whether the closure has neither begun nor been cancelled, and its loop's thread lives.
+    public var isPending: Bool { ticket.isPending }
+
+    /// Takes the request back.
+    ///
+    /// The closure is released at once.
+    ///
+    /// - Returns: Whether it was in time: otherwise the closure has begun, or was cancelled before.
+    ///
+    /// Corresponds to `cancelPreviousPerformRequests` for one request. Complexity: O(1).
+    @discardableResult
+    public func cancel() -> Bool { ticket.cancel() }
+}
+
+extension RunLoop {
+    /// Asks the loop to run a closure, soon or after a delay, in a way that can be taken back.
+    ///
+    /// Without a delay the loop is woken, and runs the closure with its blocks, first in, first out. With one, a timer
+    /// that fires once is added to each of the modes.
+    ///
+    /// - Parameters:
+    ///   - target: Whom it is for: ``cancelPerforms(for:)`` takes back all that are for the same object, which is kept
+    ///     alive until then.
+    ///   - delay: How long to wait; `nil` for not at all. Not positive: a timer that is due at once.
+    ///   - modes: In which of the loop's modes the closure may run; without any it never does.
+    ///   - body: Runs once on the loop's thread; released unrun if that ends before.
+    /// - Returns: The request, to be cancelled or dropped; dropping it changes nothing.
+    ///
+    /// Corresponds to `performSelector:onThread:withObject:waitUntilDone:modes:` without waiting, and to
+    /// `performSelector:withObject:afterDelay:inModes:`, which takes the default mode unless it is told otherwise.
+    /// Thread safety: any thread. Complexity: O(1), with a delay O(log n) in the timers of the loop.
+    @discardableResult
+    public func performRequest(
+        for target: (any AnyObject & Sendable)? = nil, after delay: Duration? = nil, in modes: [Mode] = [.common],
+        _ body: @escaping @Sendable () -> Void
+    ) -> PerformRequest {
+        let ticket = PerformTicket(self, isWaitedFor: false, target: target, body)
+        let holder = TicketHolder(ticket)
+        // Made before the ticket can be found by others, added when it can: one that is cancelled in between is invalid.
+        let timer = delay.map { RunLoop.Timer.sendable(.after($0), label: "perform") { _ in holder.run() } }
+        ticket.timer = timer
+        if let target { PerformRegistry.shared.add(ticket, ObjectIdentifier(target)) }
+        if let timer {
+            for mode in modes { add(timer, in: mode) }
+        } else {
+            perform(in: modes, wake: true) { holder.run() }
+        }
+        return PerformRequest(ticket: ticket)
+    }
+
+    /// Takes back all requests for `target` that wait on this loop.
+    ///
+    /// - Returns: How many were in time.
+    ///
+    /// Corresponds to `cancelPreviousPerformRequests(withTarget:)`, which does so for the current loop.
+    /// Thread safety: any thread. Complexity: O(k) in the requests for the target.
+    @discardableResult
+    public func cancelPerforms(for target: any AnyObject & Sendable) -> Int {
+        PerformRegistry.shared.tickets(for: ObjectIdentifier(target), on: self).count { $0.cancel() }
+    }
+}

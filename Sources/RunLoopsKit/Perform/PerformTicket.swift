@@ -1,0 +1,96 @@
+internal import RunLoops
+
+/// One closure on its way to a loop: it runs once, or is cancelled, given up or discarded, whichever comes first.
+///
+/// One word decides. Who moves it away from `pending` has the closure and what belongs to it; nobody else touches them
+/// from then on.
+final class PerformTicket: @unchecked Sendable {
+    enum State {
+        static let pending: UInt32 = 0
+        static let running: UInt32 = 1
+        static let finished: UInt32 = 2
+        static let discarded: UInt32 = 3
+        static let cancelled: UInt32 = 4
+        static let abandoned: UInt32 = 5
+    }
+
+    private let word: StateWord
+    let loop: RunLoop
+    // Set before the ticket is shown to anybody; afterwards of the one who ends `pending`.
+    @exclusivity(unchecked) private var body: (() -> Void)?
+    @exclusivity(unchecked) private var target: (any AnyObject & Sendable)?
+    /// Weak: its closure holds the ticket, and goes with the loop.
+    @exclusivity(unchecked) weak var timer: RunLoop.Timer?
+    private let targetID: ObjectIdentifier?
+
+    init(
+        _ loop: RunLoop, isWaitedFor: Bool, target: (any AnyObject & Sendable)? = nil, _ body: @escaping () -> Void
+    ) {
+        word = StateWord(State.pending, hasSleepers: isWaitedFor)
+        self.loop = loop
+        self.body = body
+        self.target = target
+        targetID = target.map { ObjectIdentifier($0) }
+    }
+
+    /// Whether it waits for its turn.
+    var isPending: Bool { word.state == State.pending }
+    /// Whether somebody who waits for it has reason to.
+    var isUnfinished: Bool { word.state <= State.running }
+
+    /// Runs the closure, unless it was cancelled or given up.
+    ///
+    /// The loop's thread.
+    func run() {
+        guard let body = end(with: State.running) else { return }
+        body()
+        word.set(State.finished)
+    }
+
+    /// Any thread; whether it was in time.
+    func cancel() -> Bool { end(with: State.cancelled, invalidating: true) != nil }
+
+    /// The loop has let go of it without having run it.
+    fileprivate func discard() { _ = end(with: State.discarded) }
+
+    /// Sleeps until the closure has returned, or has not begun by `deadline`.
+    ///
+    /// Returns the last state.
+    func wait(until deadline: Int64) -> UInt32 {
+        while true {
+            let state = word.state
+            switch state {
+            case State.pending where SystemCalls.now(.monotonic) >= deadline:
+                if end(with: State.abandoned) != nil { return State.abandoned }
+            case State.pending: word.sleep(while: state, until: deadline)
+            case State.running: word.sleep(while: state)
+            default: return state
+            }
+        }
+    }
+
+    /// The closure, for the one who comes first.
+    private func end(with state: UInt32, invalidating: Bool = false) -> (() -> Void)? {
+        guard word.move(from: State.pending, to: state) else { return nil }
+        let (body, target, timer) = (body, target, timer)
+        self.body = nil
+        self.target = nil
+        self.timer = nil
+        if let targetID { PerformRegistry.shared.remove(self, targetID) }
+        if invalidating { timer?.invalidate() }
+        // The target may die here, with no lock held.
+        withExtendedLifetime(target) {}
+        return body
+    }
+}
+
+/// What a loop holds of a ticket: when the loop lets go, which the end of its thread makes it do, the ticket hears of it.
+final class TicketHolder: Sendable {
+    private let ticket: PerformTicket
+
+    init(_ ticket: PerformTicket) { self.ticket = ticket }
+
+    deinit { ticket.discard() }
+
+    func run() { ticket.run() }
+}

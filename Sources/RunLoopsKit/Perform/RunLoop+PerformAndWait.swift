@@ -1,0 +1,76 @@
+public import RunLoops
+
+extension RunLoop {
+    /// Runs a closure on the loop's thread, and waits for what it returns or throws.
+    ///
+    /// On the loop's own thread the closure runs at once, whatever the modes. From any other the loop is woken, runs it with
+    /// its blocks in one of `modes`, and the calling thread sleeps meanwhile; its own loop does not run.
+    ///
+    /// - Parameters:
+    ///   - modes: In which of the loop's modes the closure may run.
+    ///   - limit: How long to wait for the closure to begin; `nil` for ever. Once it has begun its end is waited for.
+    ///   - body: Runs once, or not at all where an error of the wait is thrown.
+    /// - Returns: What the closure returned.
+    /// - Throws: What the closure threw, or a ``PerformError``: at once if the loop's thread has ended, or waits on this
+    ///   thread, straight or through others; later if it ends during the wait; when the time is over if the loop has not
+    ///   run in one of the modes.
+    ///
+    /// Corresponds to `performSelector:onThread:withObject:waitUntilDone:modes:` with waiting, which hangs or crashes
+    /// where this one throws.
+    /// Thread safety: any thread.
+    public func performAndWait<Value: Sendable>(
+        in modes: [Mode] = [.common], startingWithin limit: Duration? = nil,
+        _ body: @escaping @Sendable () throws -> Value
+    ) throws -> Value {
+        if isOfCallingThread { return try body() }
+        return try waitForTurn(startingWithin: limit, body) { holder in
+            perform(in: modes, wake: true) { holder.run() }
+        }
+    }
+
+    /// Not by the thread's number alone, which the system gives out again after a thread's end.
+    var isOfCallingThread: Bool {
+        engine.threadID == SystemCalls.threadID && Self.ofCallingThread === self
+    }
+
+    /// The calling thread's loop, if another thread could wait on it.
+    ///
+    /// The main thread's can be reached without that thread ever having asked for it.
+    private static var ofCallingThread: RunLoop? {
+        ThreadLoopAccess.existing ?? (SystemCalls.threadID == SystemCalls.mainThreadID ? main : nil)
+    }
+
+    /// The wait, whatever way the closure takes to the loop.
+    func waitForTurn<Value: Sendable>(
+        startingWithin limit: Duration?, named name: String? = nil, _ body: @escaping @Sendable () throws -> Value,
+        post: (TicketHolder) -> Void
+    ) throws -> Value {
+        let answer = Answer<Value>()
+        let ticket = PerformTicket(self, isWaitedFor: true) { answer.result = Result(catching: body) }
+        let waiter = Self.ofCallingThread
+        if let waiter, let cycle = WaitGraph.begin(waiter, ticket) {
+            throw PerformError.cycle(cycle.map { .living($0.engine.threadID) })
+        }
+        defer { if let waiter { WaitGraph.end(waiter) } }
+        post(TicketHolder(ticket))
+        let deadline = limit.map { SystemCalls.now(.monotonic).clampedAdding($0.clampedNanoseconds) }
+        switch ticket.wait(until: deadline ?? .max) {
+        case PerformTicket.State.finished:
+            break
+        case PerformTicket.State.abandoned:
+            throw PerformError.notStarted(
+                waiting: .current, on: .living(engine.threadID), within: limit ?? .zero)
+        default:
+            throw PerformError.threadEnded(
+                waiting: .current, on: ThreadIdentity(number: engine.threadID, name: name))
+        }
+        guard let result = answer.result else { preconditionFailure("a closure that has returned has left its result") }
+        return try result.get()
+    }
+}
+
+/// Where the result is left: written by the thread that runs the closure before the ticket is finished, read by the one
+/// that waits afterwards.
+private final class Answer<Value: Sendable>: @unchecked Sendable {
+    @exclusivity(unchecked) var result: Result<Value, any Error>?
+}

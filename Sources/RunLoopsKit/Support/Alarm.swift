@@ -1,0 +1,60 @@
+internal import RunLoops
+
+/// A timer that is in its loop only while it is set, and can be set again and again.
+///
+/// Unset it is in no mode: it wakes nobody, and keeps no mode alive. Belongs to the thread that makes it.
+final class Alarm {
+    private let loop = RunLoop.current
+    private let modes: [RunLoop.Mode]
+    private let timer: RunLoop.Timer
+    private let action = Action()
+
+    /// What the timer's closure holds of the alarm.
+    private final class Action {
+        var run: () -> Void = {}
+        var isSet = false
+        var isRunning = false
+    }
+
+    /// `run` may set the alarm anew; it must not hold the alarm.
+    init(in modes: [RunLoop.Mode], label: String, run: @escaping () -> Void) {
+        self.modes = modes
+        action.run = run
+        let (action, loop) = (action, loop)
+        // Repeating, so that it stays valid: the interval never comes.
+        timer = RunLoop.Timer(.after(.zero, every: .seconds(1 << 32)), label: label) { timer in
+            action.isSet = false
+            action.isRunning = true
+            action.run()
+            action.isRunning = false
+            if !action.isSet { for mode in modes { loop.remove(timer, from: mode) } }
+        }
+    }
+
+    deinit { timer.invalidate() }
+
+    /// The present instant of the loop, whose clock may be a test's.
+    var now: RunLoop.Instant { loop.now }
+
+    var isSet: Bool { action.isSet }
+
+    /// Lets it ring at `instant`, and not when it was to ring before.
+    func set(_ instant: RunLoop.Instant) {
+        // A timer passes over a date set in its callout that is not after the one being served.
+        timer.fireInstant = action.isRunning ? max(instant, now.advanced(by: .nanoseconds(1))) : instant
+        if action.isSet { return }
+        action.isSet = true
+        for mode in modes { loop.add(timer, in: mode) }
+    }
+
+    func clear() {
+        guard action.isSet else { return }
+        action.isSet = false
+        for mode in modes { loop.remove(timer, from: mode) }
+    }
+}
+
+extension RunLoop {
+    /// The present instant on the loop's own clock.
+    var now: Instant { Instant(nanoseconds: engine.kernel.now(.monotonic)) }
+}

@@ -1,0 +1,18 @@
+internal import RunLoops
+
+/// Observers of the current thread's loop that leave it with the one who owns this.
+final class OwnedObservers {
+    private var observers: [RunLoop.Observer] = []
+
+    /// Adds an observer to modes of the calling thread's loop.
+    func add(
+        _ activities: RunLoop.Activities, order: Int, in modes: [RunLoop.Mode], label: String,
+        _ handler: @escaping (RunLoop.Activities) -> Void
+    ) {
+        let observer = RunLoop.Observer(activities, order: order, label: label) { _, activity in handler(activity) }
+        observers.append(observer)
+        for mode in modes { RunLoop.current.add(observer, in: mode) }
+    }
+
+    deinit { for observer in observers { observer.invalidate() } }
+}

@@ -1,0 +1,138 @@
+internal import CLinuxKernel
+public import RunLoops
+
+/// A thread that its loop keeps alive, and that does what it is asked to until it is told to stop.
+///
+/// It runs its loop in the default mode and sleeps while there is nothing to do. Tasks run one after the other in the
+/// order in which they were posted; timers and sources can be added to its ``loop`` beside them.
+///
+/// Releasing it stops it: what was posted before is done, then the thread ends. Nobody waits for it in that case, so
+/// that a task may hold the last reference.
+///
+/// Corresponds to a thread that adds a port to its run loop and runs it, as networking libraries for Apple's platforms
+/// keep one.
+///
+/// Thread safety: all members may be used by any thread, its own included, but for ``join()``.
+public final class RunLoopThread: Sendable {
+    /// What becomes of tasks that were posted and have not begun.
+    public enum Ending: Sendable {
+        /// They are run before the thread ends.
+        case draining
+        /// They are released unrun.
+        case dropping
+    }
+
+    /// What it was started with.
+    public let attributes: ThreadAttributes
+    /// The thread's loop.
+    ///
+    /// After the thread's end it does nothing any more.
+    public let loop: RunLoop
+    private let tasks: ThreadTasks
+    private let end: ThreadEnd
+
+    /// Starts a thread, and returns when it takes tasks.
+    ///
+    /// - Parameter attributes: Its name and what it is scheduled by.
+    /// - Throws: What the system refused: `pthread_create` with `EAGAIN` when there are too many threads and `EINVAL` for
+    ///   a stack that is too small, `setpriority` with `EACCES` and `sched_setscheduler` with `EPERM` without the
+    ///   privilege, `sched_setaffinity` with `EINVAL` for processors that are not there. No thread is left then.
+    public init(_ attributes: ThreadAttributes) throws(RunLoop.SystemCallError) {
+        let body = ThreadBody(attributes)
+        let (handle, loop) = try body.start()
+        self.attributes = attributes
+        self.loop = loop
+        tasks = body.tasks
+        end = ThreadEnd(handle)
+    }
+
+    /// Starts a thread of that name with the system's defaults.
+    public convenience init(name: String) throws(RunLoop.SystemCallError) {
+        try self.init(ThreadAttributes(name: name))
+    }
+
+    deinit { stop() }
+
+    /// The thread, as errors name it.
+    public var identity: ThreadIdentity { ThreadIdentity(number: loop.engine.threadID, name: attributes.name) }
+
+    /// Runs a closure on the thread, after those that were posted before.
+    ///
+    /// - Returns: Whether it was taken in: after ``stop(_:)`` nothing is, and the closure is released.
+    ///
+    /// Complexity: O(1) amortised.
+    @discardableResult
+    public func post(_ task: @escaping @Sendable () -> Void) -> Bool {
+        guard let mustCall = tasks.add(task) else { return false }
+        // One block for all that come until it runs.
+        if mustCall { loop.perform(in: .common, wake: true) { [tasks] in tasks.runWaiting() } }
+        return true
+    }
+
+    /// Runs a closure on the thread, after those that were posted before, and waits for what it returns or throws.
+    ///
+    /// On the thread itself the closure runs at once.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait for the closure to begin; `nil` for ever.
+    ///   - body: Runs once, or not at all where an error of the wait is thrown.
+    /// - Throws: What the closure threw, or a ``PerformError`` as `RunLoop.performAndWait` does. A thread that was told to
+    ///   stop counts as ended.
+    public func performAndWait<Value: Sendable>(
+        startingWithin limit: Duration? = nil, _ body: @escaping @Sendable () throws -> Value
+    ) throws -> Value {
+        if loop.isOfCallingThread { return try body() }
+        // Refused, the holder goes with the task, and the wait ends before it begins.
+        return try loop.waitForTurn(startingWithin: limit, named: attributes.name, body) { holder in
+            post { holder.run() }
+        }
+    }
+
+    /// Tells the thread to end after the task that it runs, and takes no more.
+    ///
+    /// Returns at once. Called twice, `dropping` after `draining` drops what is left, and any other second call changes
+    /// nothing. Nested runs of common modes end as well; one of a private mode is waited for.
+    ///
+    /// - Parameter ending: What becomes of tasks that have not begun.
+    public func stop(_ ending: Ending = .draining) {
+        let dropped = tasks.stop(dropping: ending == .dropping)
+        loop.wakeUp()
+        // The closures may hold the last reference to anything: they go when no lock is held.
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Waits until the thread has ended, and its loop is torn down.
+    ///
+    /// Does not stop it: that is ``stop(_:)``. Any number of threads may wait, and wait again.
+    ///
+    /// Precondition: not called on the thread itself, which would wait for ever.
+    public func join() {
+        require(
+            !loop.isOfCallingThread,
+            "\(identity) was asked to wait for its own end: call stop() alone there, and join() elsewhere.")
+        end.wait()
+    }
+}
+
+/// The end of a thread, which the system lets one wait for once: joined by the first who asks, or let go unjoined.
+private final class ThreadEnd: @unchecked Sendable {
+    // Only locked to wait, or by those who wait for that.
+    private let lock = Lock()
+    private let handle: pthread_t
+    // Guarded by the lock.
+    @exclusivity(unchecked) private var isJoined = false
+
+    init(_ handle: pthread_t) { self.handle = handle }
+
+    deinit {
+        if !isJoined { pthread_detach(handle) }
+    }
+
+    func wait() {
+        lock.withLock {
+            if isJoined { return }
+            pthread_join(handle, nil)
+            isJoined = true
+        }
+    }
+}

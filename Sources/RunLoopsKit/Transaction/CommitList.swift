@@ -1,0 +1,33 @@
+/// Objects that are to be committed, each once, in the order in which they were first marked.
+struct CommitList {
+    struct Mark {
+        /// Kept alive, so that its identity stays its own.
+        let object: AnyObject
+        let commit: () -> Void
+    }
+
+    private(set) var marks: [Mark] = []
+    private var known: Set<ObjectIdentifier> = []
+    /// Called when the marks have been committed.
+    var completions: [() -> Void] = []
+
+    var isEmpty: Bool { marks.isEmpty && completions.isEmpty }
+
+    /// Whether the object is new in the list.
+    mutating func insert(_ mark: Mark) -> Bool {
+        guard known.insert(ObjectIdentifier(mark.object)).inserted else { return false }
+        marks.append(mark)
+        return true
+    }
+
+    mutating func append(_ other: CommitList) {
+        for mark in other.marks { _ = insert(mark) }
+        completions += other.completions
+    }
+
+    /// All there is; the list is empty afterwards.
+    mutating func takeAll() -> CommitList {
+        defer { self = CommitList() }
+        return self
+    }
+}

@@ -1,0 +1,220 @@
+import RunLoops
+import RunLoopsKit
+import RunLoopsTesting
+import Testing
+
+/// Jobs spread over idle moments.
+@Suite(.timeLimit(.minutes(2))) struct IdleQueueTests {
+    @Test func `Jobs run a portion a turn and the loop turns as often as it must and not once more`() {
+        ManualRunLoop.with { manual in
+            let queue = IdleQueue(limits: .init(count: 3))
+            let portions = Box<[Int]>([])
+            let turns = Box(0)
+            manual.loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
+            queue.progressHandler = { portions.value.append($0.completed) }
+            keepAlive(manual.loop)
+            for _ in 0..<10 { queue.add {} }
+            manual.loop.run(mode: .default, for: .seconds(5))
+            #expect(portions.value == [3, 6, 9, 10])
+            #expect(turns.value == 4)
+            #expect(manual.sleeps == 1)
+            #expect(queue.isEmpty)
+        }
+    }
+
+    @Test func `Higher priorities go first and equal ones in order`() {
+        ManualRunLoop.with { manual in
+            let queue = IdleQueue()
+            let lines = Box<[String]>([])
+            for (name, priority) in [("a", IdleQueue.Priority.low), ("b", .normal), ("c", .high), ("d", .normal)] {
+                queue.add(priority: priority) { lines.value.append(name) }
+            }
+            manual.advance(by: .seconds(1))
+            #expect(lines.value == ["c", "b", "d", "a"])
+        }
+    }
+
+    @Test func `It stands still in other modes and goes on in its own`() {
+        ManualRunLoop.with { manual in
+            let queue = IdleQueue()
+            let ran = Box(0)
+            queue.add { ran.value += 1 }
+            keepAlive(manual.loop, in: .tracking)
+            manual.advance(by: .seconds(1), in: .tracking)
+            #expect(ran.value == 0)
+            #expect(manual.sleeps == 1)
+            manual.advance(by: .seconds(1))
+            #expect(ran.value == 1)
+        }
+    }
+
+    @Test func `A job that was put off too long runs in any common mode at its instant`() {
+        ManualRunLoop.with { manual in
+            let queue = IdleQueue()
+            manual.loop.addCommonMode(.tracking)
+            keepAlive(manual.loop, in: .tracking)
+            let start = manual.now
+            let dates = Box<[Duration]>([])
+            queue.add(latestAfter: .seconds(3)) { dates.value.append(start.duration(to: manual.now)) }
+            queue.add(latestAfter: .seconds(2)) { dates.value.append(start.duration(to: manual.now)) }
+            queue.add { dates.value.append(start.duration(to: manual.now)) }
+            manual.advance(by: .seconds(5), in: .tracking)
+            #expect(dates.value == [.seconds(2), .seconds(3)])
+            #expect(manual.loop.nextTimerDeadline(in: .tracking) == nil)
+            manual.advance(by: .seconds(1))
+            #expect(dates.value.last == .seconds(5))
+        }
+    }
+
+    @Test func `A cancelled job does not run and does not count`() {
+        ManualRunLoop.with { manual in
+            let queue = IdleQueue()
+            let ran = Box(0)
+            let jobs = (0..<4).map { _ in queue.add(latestAfter: .seconds(9)) { ran.value += 1 } }
+            #expect(jobs[1].cancel())
+            #expect(!jobs[1].cancel())
+            #expect(queue.progress.total == 3)
+            manual.advance(by: .seconds(1))
+            #expect(ran.value == 3)
+            #expect(!jobs[0].cancel())
+            #expect(queue.progress.fraction == 1)
+            queue.add { ran.value += 1 }
+            queue.cancelAll()
+            #expect(queue.isEmpty)
+            manual.advance(by: .seconds(10))
+            #expect(ran.value == 3)
+        }
+    }
+
+    @Test func `Jobs that add jobs are one piece of work`() {
+        ManualRunLoop.with { manual in
+            let queue = IdleQueue(limits: .init(count: 1))
+            let told = Box<[IdleQueue.Progress]>([])
+            queue.progressHandler = { told.value.append($0) }
+            func add(_ left: Int) { queue.add { if left > 0 { add(left - 1) } } }
+            add(2)
+            manual.advance(by: .seconds(1))
+            #expect(told.value.map(\.completed) == [1, 2, 3])
+            #expect(told.value.map(\.total) == [2, 3, 3])
+        }
+    }
+
+    @Test func `Jobs keep the mode alive and a run that had nothing else finishes with them`() {
+        ManualRunLoop.with { manual in
+            let queue = IdleQueue(limits: .init(count: 2))
+            let ran = Box(0)
+            for _ in 0..<5 { queue.add { ran.value += 1 } }
+            #expect(manual.loop.run(mode: .default, for: .seconds(5)) == .finished)
+            #expect(ran.value == 5)
+            #expect(manual.endlessSleeps == 0)
+            #expect(manual.sleeps == 0)
+        }
+    }
+
+    @Test func `A job added by a later observer of the same moment does not wait for the next`() {
+        ManualRunLoop.with { manual in
+            let queue = IdleQueue()
+            let start = manual.now
+            let dates = Box<[Duration]>([])
+            keepAlive(manual.loop)
+            let observer = RunLoop.Observer(.beforeWaiting, order: IdleQueue.order + 1, repeats: false) { _, _ in
+                queue.add { dates.value.append(start.duration(to: manual.now)) }
+            }
+            manual.loop.add(observer, in: .default)
+            manual.loop.run(mode: .default, for: .seconds(5))
+            #expect(dates.value == [.zero])
+            #expect(manual.sleeps == 1)
+        }
+    }
+
+    @Test func `A portion ends when a timer is due and runs one job at least`() {
+        ManualRunLoop.with { manual in
+            let queue = IdleQueue(limits: .init(time: .seconds(1000)))
+            let lines = Box<[String]>([])
+            for _ in 0..<3 {
+                queue.add {
+                    lines.value.append("job")
+                    // The job takes a second.
+                    manual.pass(.seconds(1))
+                }
+            }
+            manual.loop.add(
+                RunLoop.Timer(.after(.milliseconds(1500))) { _ in lines.value.append("timer") }, in: .default)
+            manual.loop.run(mode: .default, for: .seconds(10))
+            #expect(lines.value == ["job", "job", "timer", "job"])
+        }
+    }
+
+    @Test func `A timer beside a hundred thousand jobs is late by less than a portion`() {
+        ManualRunLoop.with { manual in
+            let jobs = isFull ? 100_000 : 10_000
+            let budget = Duration.milliseconds(4)
+            let queue = IdleQueue(limits: .init(time: budget))
+            let (ran, fires, worst) = (Box(0), Box(0), Box(Duration.zero))
+            for _ in 0..<jobs {
+                queue.add {
+                    manual.pass(.microseconds(20))
+                    ran.value += 1
+                }
+            }
+            let timer = RunLoop.Timer(.every(.milliseconds(10))) { timer in
+                fires.value += 1
+                worst.value = max(worst.value, timer.fireInstant.duration(to: manual.now))
+            }
+            manual.loop.add(timer, in: .common)
+            manual.loop.run(mode: .default, for: .microseconds(20) * jobs)
+            #expect(ran.value == jobs)
+            // The work takes all the time there is, and the timer does not lose a single date to it.
+            #expect(fires.value == jobs / 500)
+            #expect(worst.value < budget)
+        }
+    }
+
+    @Test func `An empty queue costs no wake-up nor one that waits for its mode`() {
+        ManualRunLoop.with { manual in
+            let (queue, other) = (IdleQueue(), IdleQueue(in: ["other"]))
+            keepAlive(manual.loop)
+            queue.add {}
+            other.add {}
+            manual.advance(by: .zero)
+            #expect(idleWakeUps(manual) == 0)
+            #expect(other.count == 1)
+        }
+    }
+
+    /// On the real clock: how late a timer is beside jobs that would keep the thread busy for seconds.
+    @Test func `A timer beside a hundred thousand jobs is never early and the work gets done`() {
+        let thread = makeThread("idle queue")
+        let jobs = isFull ? 100_000 : 2000
+        let result = try? thread.performAndWait { busyTimer(jobs: jobs) }
+        #expect(result?.ran == jobs)
+        #expect(result.map { $0.lateness.min().map { $0 >= 0 } ?? true } == true)
+        if isFull, let late = result?.lateness.sorted(), let last = late.last {
+            print(
+                "FIG \(jobs) jobs of 20 us: \(late.count) fires of the 10 ms timer, late by median",
+                "\(late[late.count / 2] / 1000) us, 99 % \(late[late.count * 99 / 100] / 1000) us, worst \(last / 1000) us"
+            )
+        }
+    }
+}
+
+private func busyTimer(jobs: Int) -> (ran: Int, lateness: [Int64]) {
+    let loop = RunLoop.current
+    let queue = IdleQueue(limits: .init(time: .milliseconds(4)))
+    let (ran, lateness) = (Box(0), Box<[Int64]>([]))
+    for _ in 0..<jobs {
+        queue.add {
+            let end = SystemCalls.now(.monotonic) + 20_000
+            while SystemCalls.now(.monotonic) < end {}
+            ran.value += 1
+            if ran.value == jobs { loop.stop() }
+        }
+    }
+    let timer = RunLoop.Timer(.every(.milliseconds(10))) { timer in
+        lateness.value.append(SystemCalls.now(.monotonic) - timer.fireInstant.nanoseconds)
+    }
+    loop.add(timer, in: .common)
+    loop.run(mode: .default, for: plenty)
+    timer.invalidate()
+    return (ran.value, lateness.value)
+}

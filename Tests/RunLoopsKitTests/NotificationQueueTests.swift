@@ -1,0 +1,122 @@
+import RunLoops
+import RunLoopsKit
+import RunLoopsTesting
+import Testing
+
+/// Telling now, as soon as possible, when idle; and once instead of many times.
+@Suite struct NotificationQueueTests {
+    private final class Sender {}
+
+    /// A queue whose notifications are written down, in a loop that does not finish.
+    private func with(_ body: (ManualRunLoop, NotificationQueue, Box<[String]>) -> Void) {
+        ManualRunLoop.with { manual in
+            keepAlive(manual.loop)
+            let queue = NotificationQueue()
+            let lines = Box<[String]>([])
+            queue.observe { lines.value.append("\($0.name.rawValue)\($0.payload.map { " \($0)" } ?? "")") }
+            body(manual, queue, lines)
+        }
+    }
+
+    @Test func `Now is before the post returns and soon before idle`() {
+        with { manual, queue, lines in
+            queue.post(.init("idle"), .whenIdle)
+            queue.post(.init("soon"), .asSoonAsPossible)
+            queue.post(.init("now"), .now)
+            #expect(lines.value == ["now"])
+            let source = RunLoop.Source { _ in lines.value.append("source") }
+            manual.loop.add(source, in: .default)
+            source.signal()
+            manual.advance(by: .seconds(1))
+            #expect(lines.value == ["now", "soon", "source", "idle"])
+            #expect(queue.waitingCount == 0)
+        }
+    }
+
+    @Test func `Those that wait are replaced by name and sender as asked`() {
+        with { manual, queue, lines in
+            let (one, two) = (Sender(), Sender())
+            queue.post(.init("a", sender: one, payload: 1), .whenIdle)
+            queue.post(.init("a", sender: two, payload: 2), .whenIdle)
+            queue.post(.init("b", sender: one, payload: 3), .whenIdle)
+            queue.post(.init("a", sender: one, payload: 4), .whenIdle)
+            queue.post(.init("c", sender: two, payload: 5), .whenIdle, coalescing: [])
+            queue.post(.init("c", sender: two, payload: 6), .asSoonAsPossible, coalescing: [])
+            manual.advance(by: .seconds(1))
+            #expect(lines.value == ["c 6", "a 2", "b 3", "a 4", "c 5"])
+            lines.value = []
+            queue.post(.init("a", sender: one, payload: 1), .whenIdle)
+            queue.post(.init("b", sender: one, payload: 2), .asSoonAsPossible)
+            queue.post(.init("c", sender: one, payload: 3), .now, coalescing: .sender)
+            manual.advance(by: .seconds(1))
+            #expect(lines.value == ["c 3"])
+            lines.value = []
+            queue.post(.init("a", sender: one, payload: 1), .whenIdle)
+            queue.post(.init("a", sender: two, payload: 2), .whenIdle, coalescing: .name)
+            manual.advance(by: .seconds(1))
+            #expect(lines.value == ["a 2"])
+        }
+    }
+
+    @Test(arguments: [NotificationQueue.Style.asSoonAsPossible, .whenIdle]) func `It waits for one of its modes`(
+        style: NotificationQueue.Style
+    ) {
+        with { manual, queue, lines in
+            keepAlive(manual.loop, in: .tracking)
+            queue.post(.init("a"), style, in: [.tracking, "other"])
+            manual.advance(by: .seconds(1))
+            #expect(lines.value.isEmpty)
+            manual.advance(by: .seconds(1), in: .tracking)
+            #expect(lines.value == ["a"])
+        }
+    }
+
+    @Test func `What an observer posts for an idle moment comes without waiting for something else`() {
+        with { manual, queue, lines in
+            let start = manual.now
+            queue.observe("one") { [unowned queue] _ in queue.post(.init("two"), .whenIdle) }
+            queue.observe("two") { _ in lines.value.append("at \(start.duration(to: manual.now))") }
+            queue.post(.init("one"), .whenIdle)
+            manual.loop.run(mode: .default, for: .seconds(5))
+            #expect(lines.value == ["one", "two", "at 0.0 seconds"])
+            #expect(manual.sleeps == 1)
+        }
+    }
+
+    @Test func `An observer is told of what it asked for until it is taken away`() {
+        with { _, queue, _ in
+            let sender = Sender()
+            let told = Box(0)
+            let token = queue.observe("a", sender: sender) { _ in told.value += 1 }
+            queue.post(.init("a"))
+            queue.post(.init("b", sender: sender))
+            #expect(told.value == 0)
+            queue.post(.init("a", sender: sender))
+            #expect(told.value == 1)
+            queue.remove(token)
+            queue.post(.init("a", sender: sender))
+            #expect(told.value == 1)
+        }
+    }
+
+    @Test func `One that is taken away by another is told nothing more`() {
+        with { _, queue, _ in
+            let told = Box(0)
+            let later = Box<NotificationQueue.Token?>(nil)
+            queue.observe("a") { [unowned queue] _ in if let token = later.value { queue.remove(token) } }
+            later.value = queue.observe("a") { _ in told.value += 1 }
+            queue.post(.init("a"))
+            #expect(told.value == 0)
+        }
+    }
+
+    @Test func `A queue costs an idle loop no wake-up`() {
+        with { manual, queue, _ in
+            queue.post(.init("a"), .whenIdle)
+            queue.post(.init("b"), .whenIdle, in: ["other"])
+            manual.advance(by: .zero)
+            manual.advance(by: .milliseconds(1))
+            #expect(idleWakeUps(manual) == 0)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import RunLoops
+import RunLoopsKit
+import RunLoopsTesting
+import Testing
+
+/// Waiting for a closure on another thread, and what makes that impossible.
+@Suite(.timeLimit(.minutes(1))) struct PerformAndWaitTests {
+    private struct Refusal: Error, Equatable {}
+
+    /// What the wait was refused with.
+    private func refusal(_ body: () throws -> Void) -> PerformError? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? PerformError
+        }
+    }
+
+    @Test func `A wait returns what the closure returns and throws what it throws`() throws {
+        let thread = makeThread("answers")
+        let number = try thread.loop.performAndWait { SystemCalls.threadID }
+        #expect(number == thread.identity.number)
+        #expect(throws: Refusal()) { try thread.loop.performAndWait { throw Refusal() } }
+        #expect(try thread.performAndWait { 42 } == 42)
+        #expect(throws: Refusal()) { try thread.performAndWait { throw Refusal() } }
+    }
+
+    @Test func `A wait on one's own loop runs at once`() throws {
+        try ManualRunLoop.with { (manual) throws in
+            let result = try manual.loop.performAndWait(in: []) { 1 }
+            #expect(result == 1)
+            #expect(manual.polls == 0)
+        }
+        let thread = makeThread("itself")
+        let inner = try thread.performAndWait { try thread.performAndWait { SystemCalls.threadID } }
+        #expect(inner == thread.identity.number)
+    }
+
+    @Test func `A wait on a thread that has ended is refused at once and names both`() {
+        let thread = makeThread("gone")
+        thread.stop()
+        thread.join()
+        let here = makeThread("asking")
+        let expected = PerformError.threadEnded(
+            waiting: here.identity, on: ThreadIdentity(number: thread.identity.number, name: "gone"))
+        let error = try? here.performAndWait { refusal { try thread.performAndWait {} } }
+        #expect(error == expected)
+        #expect("\(expected)".contains("asking") && "\(expected)".contains("gone"))
+        let other = try? here.performAndWait { refusal { try thread.loop.performAndWait {} } }
+        guard case .threadEnded(let waiting, let on) = other else {
+            Issue.record("\(String(describing: other))")
+            return
+        }
+        #expect(waiting == here.identity)
+        #expect(on.number == thread.identity.number)
+    }
+
+    @Test func `A wait ends when the thread ends meanwhile`() {
+        let thread = makeThread("ending")
+        let here = makeThread("asking")
+        let (busy, proceed, done) = (Gate(), Gate(), Gate())
+        thread.post {
+            busy.open()
+            proceed.wait()
+        }
+        busy.wait()
+        let errors = Locked<[PerformError?]>([])
+        here.post {
+            errors.withLock { $0.append(refusal { try thread.performAndWait {} }) }
+            // The thread has taken no task, but its loop lives: this one is released with the loop.
+            proceed.open()
+            errors.withLock { $0.append(refusal { try thread.loop.performAndWait(in: ["never"]) {} }) }
+            done.open()
+        }
+        // Whether it comes before the wait or during it, the answer is the same.
+        thread.stop(.dropping)
+        done.wait()
+        let found = errors.withLock { $0 }
+        #expect(found.count == 2)
+        for error in found {
+            guard case .threadEnded(here.identity, let on) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(on.number == thread.identity.number)
+        }
+    }
+
+    @Test func `A loop that never runs is given up after the time that was given`() {
+        let thread = makeThread("busy")
+        let here = makeThread("asking")
+        let (busy, proceed) = (Gate(), Gate())
+        thread.post {
+            busy.open()
+            proceed.wait()
+        }
+        busy.wait()
+        let ran = Locked(0)
+        let start = RunLoop.Instant.now
+        let error = try? here.performAndWait {
+            refusal { try thread.loop.performAndWait(startingWithin: .milliseconds(20)) { ran.increment() } }
+        }
+        #expect(start.duration(to: .now) >= .milliseconds(20))
+        #expect(error == .notStarted(waiting: here.identity, on: thread.identity, within: .milliseconds(20)))
+        proceed.open()
+        thread.stop()
+        thread.join()
+        #expect(ran.count == 0)
+    }
+
+    @Test func `A closure that has begun in time is waited for`() throws {
+        let thread = makeThread("slow")
+        let (begun, proceed) = (Gate(), Gate())
+        let here = makeThread("asking")
+        let results = Locked<[Int]>([])
+        here.post {
+            let result = try? thread.performAndWait(startingWithin: plenty) {
+                begun.open()
+                proceed.wait()
+                return 7
+            }
+            results.withLock { $0.append(result ?? 0) }
+        }
+        begun.wait()
+        proceed.open()
+        here.stop()
+        here.join()
+        #expect(results.withLock { $0 } == [7])
+    }
+
+    @Test func `Two threads that wait on each other are told at once`() {
+        let (one, two) = (makeThread("one"), makeThread("two"))
+        let error = try? one.performAndWait { try two.performAndWait { refusal { try one.performAndWait {} } } }
+        #expect(error == .cycle([two.identity, one.identity]))
+    }
+
+    @Test func `A circle of three loops is found and each is named`() {
+        let threads = ["one", "two", "three"].map(makeThread)
+        let (one, two, three) = (threads[0], threads[1], threads[2])
+        let error = try? one.performAndWait {
+            try two.performAndWait { try three.performAndWait { refusal { try one.loop.performAndWait {} } } }
+        }
+        #expect(error == .cycle([three.identity, one.identity, two.identity]))
+        for name in ["one", "two", "three"] { #expect(String(describing: error).contains(name)) }
+        // And nothing is left of it.
+        #expect((try? three.performAndWait { try one.performAndWait { 1 } }) == 1)
+    }
+
+    @Test func `A circle that is closed by strangers is found whoever comes last`() {
+        let (one, two) = (makeThread("one"), makeThread("two"))
+        let errors = Locked<[PerformError]>([])
+        let (first, second) = (Gate(), Gate())
+        // Each asks while it is in a task of its own: one of them gets in first, and the other is told.
+        one.post {
+            first.open()
+            second.wait()
+            if let error = refusal({ try two.performAndWait {} }) { errors.withLock { $0.append(error) } }
+        }
+        two.post {
+            second.open()
+            first.wait()
+            if let error = refusal({ try one.performAndWait {} }) { errors.withLock { $0.append(error) } }
+        }
+        for thread in [one, two] {
+            thread.stop()
+        }
+        for thread in [one, two] { thread.join() }
+        // Told to stop, a thread also refuses by its end; nobody hangs.
+        #expect(!errors.withLock { $0 }.isEmpty)
+    }
+
+    @Test func `A wait that is over is no part of a circle`() throws {
+        let (one, two) = (makeThread("one"), makeThread("two"))
+        for _ in 0..<500 {
+            let done = Gate()
+            one.post {
+                _ = try? two.performAndWait {}
+                done.open()
+            }
+            // Posted behind the one above: `one` may not have woken up yet, and is not to blame for it.
+            let error = try two.performAndWait { refusal { try one.performAndWait(startingWithin: plenty) {} } }
+            if case .cycle = error { done.wait() } else { #expect(error == nil) }
+            if error == nil { done.wait() }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import RunLoops
+import RunLoopsKit
+import RunLoopsTesting
+import Testing
+
+/// Pools around the turns of a loop.
+///
+/// Each test begins with the thread's pools closed.
+@Suite struct ReleasePoolTests {
+    @Test func `What is handed over lives until the turn sleeps`() {
+        ManualRunLoop.with { manual in
+            let pool = ReleasePool()
+            let lines = Locked<[String]>([])
+            manual.loop.add(
+                RunLoop.Timer(.after(.seconds(1))) { _ in
+                    ReleasePool.hold(Token { lines.note("released") })
+                    lines.note("handed over")
+                    manual.loop.performLocally { lines.note("block after it") }
+                }, in: .default)
+            manual.loop.add(
+                RunLoop.Observer(.beforeWaiting, order: .max - 1) { _, _ in lines.note("before waiting") }, in: .default
+            )
+            keepAlive(manual.loop)
+            manual.advance(by: .seconds(2))
+            #expect(
+                lines.lines == [
+                    "before waiting", "handed over", "block after it", "released", "before waiting",
+                ])
+            #expect(ReleasePool.depth == 0)
+            withExtendedLifetime(pool) {}
+        }
+    }
+
+    @Test func `The observers have the orders of the original`() {
+        ManualRunLoop.with { manual in
+            let pool = ReleasePool()
+            let lines = Locked<[String]>([])
+            manual.loop.add(
+                RunLoop.Observer(.entry, order: ReleasePool.openingOrder - 1) { _, _ in
+                    lines.note("before: \(ReleasePool.depth)")
+                }, in: .default)
+            manual.loop.add(
+                RunLoop.Observer(.entry, order: ReleasePool.openingOrder + 1) { _, _ in
+                    lines.note("after: \(ReleasePool.depth)")
+                    ReleasePool.hold(Token { lines.note("released") })
+                }, in: .default)
+            manual.loop.add(
+                RunLoop.Observer(.exit, order: ReleasePool.closingOrder - 1) { _, _ in lines.note("exit") },
+                in: .default)
+            manual.loop.add(
+                RunLoop.Observer(.exit, order: ReleasePool.closingOrder + 1) { _, _ in
+                    lines.note("closed: \(ReleasePool.depth)")
+                }, in: .default)
+            keepAlive(manual.loop)
+            manual.loop.poll()
+            #expect(lines.lines == ["before: 0", "after: 1", "exit", "released", "closed: 0"])
+            withExtendedLifetime(pool) {}
+        }
+    }
+
+    @Test func `A nested run has a pool of its own and leaves the outer one alone`() {
+        ManualRunLoop.with { manual in
+            let pool = ReleasePool()
+            let lines = Locked<[String]>([])
+            keepAlive(manual.loop)
+            manual.loop.performLocally {
+                ReleasePool.hold(Token { lines.note("outer") })
+                manual.loop.performLocally {
+                    ReleasePool.hold(Token { lines.note("inner") })
+                    #expect(ReleasePool.depth == 2)
+                }
+                manual.loop.poll()
+                lines.note("nested run over")
+            }
+            manual.loop.poll()
+            #expect(lines.lines == ["inner", "nested run over", "outer"])
+            withExtendedLifetime(pool) {}
+        }
+    }
+
+    @Test func `A scope releases at its end the last first and also after an error`() {
+        struct Failure: Error {}
+        let lines = Locked<[String]>([])
+        ReleasePool.with {
+            ReleasePool.hold(Token { lines.note("outer") })
+            try? ReleasePool.with { () throws(Failure) -> Void in
+                ReleasePool.hold(Token { lines.note("first") })
+                ReleasePool.hold(Token { lines.note("second") })
+                throw Failure()
+            }
+            #expect(lines.lines == ["second", "first"])
+        }
+        #expect(lines.lines == ["second", "first", "outer"])
+    }
+
+    @Test func `What a release hands over is released as well`() {
+        let lines = Locked<[String]>([])
+        ReleasePool.with { () -> Void in
+            ReleasePool.hold(
+                Token {
+                    lines.note("one")
+                    ReleasePool.hold(Token { lines.note("two") })
+                })
+        }
+        #expect(lines.lines == ["one", "two"])
+    }
+
+    @Test func `A release that runs the loop leaves the pools as they were`() {
+        ManualRunLoop.with { manual in
+            let pool = ReleasePool()
+            let released = Box(0)
+            keepAlive(manual.loop)
+            final class Runner {
+                let body: () -> Void
+                init(_ body: @escaping () -> Void) { self.body = body }
+                deinit { body() }
+            }
+            for _ in 0..<3 {
+                manual.loop.performLocally {
+                    ReleasePool.hold(
+                        Runner {
+                            manual.loop.poll()
+                            released.value += 1
+                        })
+                }
+                manual.advance(by: .seconds(1))
+            }
+            #expect(released.value == 3)
+            #expect(ReleasePool.depth == 0)
+            #expect(ReleasePool.count == 0)
+            withExtendedLifetime(pool) {}
+        }
+    }
+
+    @Test func `The most that is held at once is one turn's worth`() {
+        let perTurn = 1000
+        ManualRunLoop.with { manual in
+            let pool = ReleasePool()
+            let turns = 1000
+            let released = Locked(0)
+            ReleasePool.resetHighWaterMark()
+            let timer = RunLoop.Timer(.every(.milliseconds(1))) { _ in
+                for _ in 0..<perTurn { ReleasePool.hold(Token { released.increment() }) }
+            }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(turns))
+            #expect(released.count == turns * perTurn)
+            #expect(ReleasePool.highWaterMark == perTurn)
+            withExtendedLifetime(pool) {}
+        }
+    }
+
+    @Test func `Pools cost an idle loop no wake-up`() {
+        ManualRunLoop.with { manual in
+            let pool = ReleasePool()
+            keepAlive(manual.loop)
+            #expect(idleWakeUps(manual) == 0)
+            withExtendedLifetime(pool) {}
+        }
+    }
+}

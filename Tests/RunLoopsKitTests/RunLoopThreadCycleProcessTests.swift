@@ -1,0 +1,96 @@
+import Glibc
+import RunLoops
+import RunLoopsKit
+import Testing
+
+/// What thousands of threads leave behind, seen in a process where nothing else runs.
+@Suite(.timeLimit(.minutes(10))) struct RunLoopThreadCycleProcessTests {
+    @Test func `Thousands of starts and stops leave no memory and no thread and no descriptor behind`() async {
+        let result = await #expect(
+            processExitsWith: .success, observing: [\.standardOutputContent]
+        ) {
+            let rounds = isFull ? 10_000 : 1000
+            func cycle(_ count: Int, _ seed: UInt64) {
+                var random = seed
+                for _ in 0..<count {
+                    // Numerical Recipes' constants for a linear congruence.
+                    random = random &* 1_664_525 &+ 1_013_904_223
+                    oneLife(random >> 16)
+                }
+            }
+            _ = Surroundings.usualThreads
+            cycle(rounds / 10, 1)
+            settle()
+            let before = Surroundings()
+            cycle(rounds, 2)
+            settle()
+            let after = Surroundings()
+            print("FIG \(rounds) cycles: \(before) -> \(after)")
+            // Also when one of the conditions below does not hold.
+            fflush(nil)
+            precondition(after.threads <= before.threads, "threads: \(before.threads) -> \(after.threads)")
+            precondition(after.descriptors <= before.descriptors)
+            // A sanitizer keeps what is freed for a while, and finds leaks itself.
+            if isSanitized { return }
+            // The allocator's own pages come and go; a leak of 100 bytes a cycle would show.
+            precondition(after.pages <= before.pages + 256, "\(before) -> \(after)")
+        }
+        if isFull, let result { print(String(decoding: result.standardOutputContent, as: UTF8.self)) }
+    }
+}
+
+/// One thread: started, given something to do, ended in one of the ways there are, at some instant.
+private func oneLife(_ random: UInt64) {
+    let thread = makeThread("cycle")
+    for _ in 0..<random % 4 { thread.post { _ = SystemCalls.now(.monotonic) } }
+    if random & 16 != 0 { for _ in 0..<(random >> 8) % 2000 { _ = SystemCalls.now(.monotonic) } }
+    switch (random >> 5) % 6 {
+    case 0: thread.stop()
+    case 1: thread.stop(.dropping)
+    case 2: thread.post { thread.stop(.dropping) }
+    case 3:
+        thread.post { withExtendedLifetime(thread) {} }
+        return
+    case 4: return
+    default:
+        _ = try? thread.performAndWait { thread.post { thread.stop() } }
+        thread.stop()
+    }
+    thread.post {}
+    if random & 32 != 0 { thread.join() }
+}
+
+/// As the runtime in the process tells.
+private var isSanitized: Bool { dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
+
+/// Threads that nobody has joined are about to end.
+private func settle() {
+    waitUntil { Surroundings().threads <= Surroundings.usualThreads }
+}
+
+private struct Surroundings: CustomStringConvertible {
+    /// The main thread, and those of the test runner, which do not come and go.
+    static let usualThreads = count("/proc/self/task")
+
+    let threads = count("/proc/self/task")
+    let descriptors = count("/proc/self/fd")
+    let pages: Int = {
+        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
+        defer { fclose(file) }
+        var pages = 0
+        // The second number of the line.
+        let found = withUnsafeMutablePointer(to: &pages) { pages in withVaList([pages]) { vfscanf(file, "%*d %ld", $0) }
+        }
+        return found == 1 ? pages : 0
+    }()
+
+    var description: String { "\(threads) threads, \(descriptors) descriptors, \(pages) resident pages" }
+}
+
+private func count(_ path: String) -> Int {
+    guard let directory = opendir(path) else { return -1 }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    return count
+}

@@ -1,0 +1,167 @@
+import CLinuxKernel
+import Glibc
+import RunLoops
+import RunLoopsKit
+import Testing
+
+/// A thread that its loop keeps alive: starting, posting, stopping from everywhere.
+@Suite(.timeLimit(.minutes(1))) struct RunLoopThreadTests {
+    @Test func `Tasks run in the order in which they were posted`() {
+        let thread = makeThread("ordered")
+        let numbers = Locked<[Int]>([])
+        for number in 0..<1000 { thread.post { numbers.withLock { $0.append(number) } } }
+        thread.stop()
+        thread.join()
+        #expect(numbers.withLock { $0 } == Array(0..<1000))
+    }
+
+    @Test func `A stop that drains runs what was posted and a stop that drops does not`() {
+        for (ending, expected) in [(RunLoopThread.Ending.draining, 3), (.dropping, 0)] {
+            let thread = makeThread("ending")
+            let (busy, proceed) = (Gate(), Gate())
+            let (ran, released) = (Locked(0), Locked(0))
+            thread.post {
+                busy.open()
+                proceed.wait()
+            }
+            busy.wait()
+            for _ in 0..<3 {
+                let token = Token { released.increment() }
+                thread.post { withExtendedLifetime(token) { ran.increment() } }
+            }
+            thread.stop(ending)
+            #expect(!thread.post { ran.increment() })
+            proceed.open()
+            thread.join()
+            #expect(ran.count == expected)
+            #expect(released.count == 3)
+        }
+    }
+
+    @Test func `A second stop drops what a first would drain and never the other way round`() {
+        let thread = makeThread("twice")
+        let (busy, proceed) = (Gate(), Gate())
+        let ran = Locked(0)
+        thread.post {
+            busy.open()
+            proceed.wait()
+        }
+        busy.wait()
+        thread.post { ran.increment() }
+        thread.stop(.draining)
+        thread.stop(.dropping)
+        thread.stop(.draining)
+        proceed.open()
+        thread.join()
+        thread.join()
+        #expect(ran.count == 0)
+    }
+
+    @Test func `A thread stops from its own task and its task may drop it`() {
+        let thread = makeThread("own")
+        thread.post { thread.stop() }
+        thread.join()
+
+        let ended = Gate()
+        var other: RunLoopThread? = makeThread("dropped")
+        let holder = Locked(other)
+        let loop = other?.loop
+        other?.post {
+            holder.withLock { $0 = nil }
+            // Released with the loop, at the end of the thread.
+            let token = Token { ended.open() }
+            RunLoop.current.add(RunLoop.Source { _ in withExtendedLifetime(token) {} }, in: .default)
+        }
+        other = nil
+        ended.wait()
+        withExtendedLifetime(loop) {}
+    }
+
+    @Test func `Releasing a thread ends it after what was posted`() {
+        let ended = Gate()
+        let ran = Locked(0)
+        do {
+            let thread = makeThread("released")
+            let token = Token { ended.open() }
+            thread.post { RunLoop.current.add(RunLoop.Source { _ in withExtendedLifetime(token) {} }, in: .default) }
+            thread.post { ran.increment() }
+        }
+        ended.wait()
+        #expect(ran.count == 1)
+    }
+
+    @Test func `A stop ends a nested run and a loop's own stop does not end the thread`() throws {
+        let thread = makeThread("nested")
+        thread.post { RunLoop.current.stop() }
+        #expect(try thread.performAndWait { 1 } == 1)
+        let inside = Gate()
+        thread.post {
+            inside.open()
+            RunLoop.current.run()
+        }
+        inside.wait()
+        thread.stop()
+        thread.join()
+    }
+
+    @Test func `Tasks posted while the thread stops are run or refused and never lost`() {
+        for round in 0..<50 {
+            let thread = makeThread("racing")
+            let (ran, taken) = (Locked(0), Locked(0))
+            let posters = (0..<2).map { makeThread("poster \($0)") }
+            for poster in posters {
+                poster.post { for _ in 0..<200 where thread.post({ ran.increment() }) { taken.increment() } }
+            }
+            for _ in 0..<round * 20 { _ = SystemCalls.now(.monotonic) }
+            thread.stop()
+            thread.join()
+            for poster in posters { poster.stop() }
+            for poster in posters { poster.join() }
+            #expect(ran.count == taken.count)
+        }
+    }
+
+    @Test func `A thread has the attributes that it was given`() throws {
+        let thread = try RunLoopThread(
+            ThreadAttributes(
+                name: "eine längere Bezeichnung", stackSize: 1 << 20, nice: 7, schedulingClass: .batch, processors: [0])
+        )
+        let found = try thread.performAndWait {
+            [
+                Int(rl_thread_stack_size()), 20 - Int(rl_thread_nice()), Int(rl_thread_schedule()),
+                Int(rl_thread_processor_count()),
+            ]
+        }
+        #expect(found == [1 << 20, 7, Int(RL_SCHEDULE_BATCH), 1])
+        let waiting = makeThread("asking")
+        let busy = Gate()
+        thread.post { busy.wait() }
+        defer { busy.open() }
+        // The kernel's name, cut between two characters.
+        let error: PerformError? = try waiting.performAndWait {
+            do {
+                try thread.loop.performAndWait(startingWithin: .zero) {}
+                return nil
+            } catch { return error as? PerformError }
+        }
+        guard case .notStarted(_, let on, _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(on.name == "eine längere B")
+    }
+
+    @Test func `What the system refuses is thrown and no thread is left`() {
+        let refusals: [(ThreadAttributes, String, CInt)] = [
+            (ThreadAttributes(name: "stack", stackSize: 1), "pthread_create", EINVAL),
+            (ThreadAttributes(name: "processors", processors: [1000]), "sched_setaffinity", EINVAL),
+            (
+                ThreadAttributes(name: "priority", schedulingClass: .firstInFirstOut(priority: 1000)),
+                "sched_setscheduler", EINVAL
+            ),
+        ]
+        for (attributes, call, code) in refusals {
+            #expect(throws: RunLoop.SystemCallError(call: call, code: code)) { try RunLoopThread(attributes) }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import RunLoops
+import RunLoopsKit
+import RunLoopsTesting
+import Testing
+
+/// The three that everybody writes by hand.
+@Suite struct TimingTests {
+    /// Runs `body` with a loop that does not finish and a function that gives the seconds since the beginning.
+    private func with(_ body: (ManualRunLoop, @escaping () -> Double) -> Void) {
+        ManualRunLoop.with { manual in
+            keepAlive(manual.loop)
+            let start = manual.now
+            body(manual) { start.duration(to: manual.now) / .seconds(1) }
+        }
+    }
+
+    // MARK: Debouncer
+
+    @Test func `A debouncer calls once after it has been quiet`() {
+        with { manual, seconds in
+            let dates = Box<[Double]>([])
+            let debouncer = Debouncer(after: .seconds(1)) { dates.value.append(seconds()) }
+            for _ in 0..<5 {
+                debouncer.call()
+                manual.advance(by: .milliseconds(500))
+            }
+            #expect(dates.value.isEmpty)
+            #expect(debouncer.isPending)
+            manual.advance(by: .seconds(5))
+            #expect(dates.value == [3])
+            #expect(!debouncer.isPending)
+        }
+    }
+
+    @Test func `A debouncer is not put off for longer than its limit`() {
+        with { manual, seconds in
+            let dates = Box<[Double]>([])
+            let debouncer = Debouncer(after: .seconds(1), atMost: .seconds(3)) { dates.value.append(seconds()) }
+            for _ in 0..<14 {
+                debouncer.call()
+                manual.advance(by: .milliseconds(500))
+            }
+            manual.advance(by: .seconds(5))
+            // The last calls are at 6 and 6.5 seconds: the third is the quiet after them.
+            #expect(dates.value == [3, 6, 7.5])
+        }
+    }
+
+    @Test func `A debouncer can be cancelled and flushed and called in its own callout`() {
+        with { manual, seconds in
+            let dates = Box<[Double]>([])
+            let box = Box<Debouncer?>(nil)
+            let debouncer = Debouncer(after: .zero) {
+                dates.value.append(seconds())
+                if dates.value.count == 2 { box.value?.call() }
+            }
+            box.value = debouncer
+            debouncer.call()
+            debouncer.cancel()
+            manual.advance(by: .seconds(1))
+            #expect(dates.value.isEmpty)
+            debouncer.call()
+            debouncer.flush()
+            debouncer.flush()
+            #expect(dates.value == [1])
+            debouncer.call()
+            manual.advance(by: .seconds(1))
+            #expect(dates.value.count == 3)
+            box.value = nil
+        }
+    }
+
+    // MARK: Throttle
+
+    @Test func `A throttle calls at once and then once an interval with the last`() {
+        with { manual, seconds in
+            let dates = Box<[Double]>([])
+            let throttle = Throttle(every: .seconds(1)) { dates.value.append(seconds()) }
+            for _ in 0..<10 {
+                throttle.call()
+                manual.advance(by: .milliseconds(250))
+            }
+            manual.advance(by: .seconds(5))
+            #expect(dates.value == [0, 1, 2, 3])
+            throttle.call()
+            #expect(dates.value.last == 7.5)
+        }
+    }
+
+    @Test func `A throttle that does not trail drops what comes too soon and a cancelled one too`() {
+        with { manual, seconds in
+            let dates = Box<[Double]>([])
+            let throttle = Throttle(every: .seconds(1), isTrailing: false) { dates.value.append(seconds()) }
+            for _ in 0..<6 {
+                throttle.call()
+                manual.advance(by: .milliseconds(300))
+            }
+            manual.advance(by: .seconds(5))
+            #expect(dates.value == [0, 1.2])
+            let other = Throttle(every: .seconds(1)) { dates.value.append(seconds()) }
+            other.call()
+            other.call()
+            other.cancel()
+            manual.advance(by: .seconds(5))
+            #expect(dates.value.count == 3)
+        }
+    }
+
+    // MARK: Watchdog
+
+    @Test func `A watchdog that is not fed calls once and the next feed starts it anew`() {
+        with { manual, seconds in
+            let dates = Box<[Double]>([])
+            let dog = WatchdogTimer(limit: .seconds(2)) { dates.value.append(seconds()) }
+            manual.advance(by: .seconds(5))
+            #expect(dates.value.isEmpty)
+            for _ in 0..<5 {
+                dog.feed()
+                manual.advance(by: .seconds(1))
+            }
+            #expect(dates.value.isEmpty)
+            manual.advance(by: .seconds(10))
+            #expect(dates.value == [11])
+            #expect(!dog.isRunning)
+            dog.feed()
+            manual.advance(by: .seconds(10))
+            #expect(dates.value == [11, 22])
+        }
+    }
+
+    @Test func `A watchdog that is fed all the time costs a wake-up a limit and a stopped one none`() {
+        with { manual, _ in
+            let fires = Box(0)
+            let dog = WatchdogTimer(limit: .seconds(1)) { fires.value += 1 }
+            let feeder = RunLoop.Timer(.every(.milliseconds(1)), label: "feeder") { _ in dog.feed() }
+            manual.loop.add(feeder, in: .default)
+            let recorder = TraceRecorder(manual.loop)
+            manual.advance(by: .seconds(10))
+            #expect(recorder.callouts.count { $0 == "timer \"watchdog\"" } <= 11)
+            #expect(fires.value == 0)
+            recorder.stop()
+            feeder.invalidate()
+            dog.stop()
+            #expect(idleWakeUps(manual) == 0)
+        }
+    }
+
+    @Test func `None of them costs an idle loop a wake-up or keeps a mode alive`() {
+        ManualRunLoop.with { manual in
+            let debouncer = Debouncer(after: .seconds(1)) {}
+            let throttle = Throttle(every: .seconds(1)) {}
+            let dog = WatchdogTimer(limit: .seconds(1)) {}
+            debouncer.call()
+            throttle.call()
+            throttle.call()
+            dog.feed()
+            manual.advance(by: .seconds(10))
+            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
+            keepAlive(manual.loop)
+            #expect(idleWakeUps(manual) == 0)
+            withExtendedLifetime((debouncer, throttle, dog)) {}
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import RunLoops
+import RunLoopsKit
+import RunLoopsTesting
+import Testing
+
+/// Marks that are committed once, before the thread sleeps.
+@Suite struct TransactionTests {
+    private final class View {}
+
+    @Test func `Marks of a turn are committed once each before it sleeps in the order of the first`() {
+        ManualRunLoop.with { manual in
+            let transaction = Transaction()
+            let lines = Box<[String]>([])
+            let (one, two) = (View(), View())
+            manual.loop.add(
+                RunLoop.Timer(.after(.seconds(1))) { _ in
+                    #expect(transaction.mark(one) { lines.value.append("one") })
+                    #expect(transaction.mark(two) { lines.value.append("two") })
+                    #expect(!transaction.mark(one) { lines.value.append("one again") })
+                    lines.value.append("marked")
+                }, in: .default)
+            keepAlive(manual.loop)
+            manual.advance(by: .seconds(2))
+            #expect(lines.value == ["marked", "one", "two"])
+            #expect(transaction.commits == 2)
+            #expect(transaction.pending == 0)
+        }
+    }
+
+    @Test func `What is marked in a run that only polls is committed at its exit`() {
+        ManualRunLoop.with { manual in
+            let transaction = Transaction()
+            let commits = Box(0)
+            manual.loop.performLocally { transaction.mark(View()) { commits.value += 1 } }
+            manual.loop.poll()
+            #expect(commits.value == 1)
+        }
+    }
+
+    @Test func `Observers of lower and higher orders come before and after it with the hooks next to it`() {
+        ManualRunLoop.with { manual in
+            let transaction = Transaction()
+            let lines = Box<[String]>([])
+            let view = View()
+            for order in [Transaction.commitOrder - 2, Transaction.commitOrder + 2] {
+                manual.loop.add(
+                    RunLoop.Observer(.beforeWaiting, order: order) { _, _ in lines.value.append("\(order)") },
+                    in: .default)
+            }
+            transaction.beforeCommit { [unowned transaction] in
+                lines.value.append("before")
+                transaction.mark(lines) { lines.value.append("marked by the hook") }
+            }
+            transaction.afterCommit { lines.value.append("after") }
+            manual.loop.performLocally { transaction.mark(view) { lines.value.append("commit") } }
+            keepAlive(manual.loop)
+            manual.loop.run(mode: .default, for: .seconds(1))
+            let turn = ["1999998", "before", "commit", "marked by the hook", "after", "2000002"]
+            #expect(Array(lines.value.prefix(6)) == turn)
+            // Nothing is marked any more: the hooks are quiet.
+            manual.loop.wakeUp()
+            manual.advance(by: .seconds(1))
+            #expect(lines.value.count { $0 == "before" } == 1)
+            #expect(lines.value.count { $0 == "after" } == 1)
+        }
+    }
+
+    @Test func `A commit that marks again is served in the same pass`() {
+        ManualRunLoop.with { manual in
+            let transaction = Transaction()
+            let (parent, child) = (View(), View())
+            let lines = Box<[String]>([])
+            transaction.mark(parent) {
+                lines.value.append("parent")
+                transaction.mark(child) {
+                    lines.value.append("child")
+                    transaction.mark(parent) { lines.value.append("parent again") }
+                }
+            }
+            keepAlive(manual.loop)
+            manual.advance(by: .seconds(1))
+            #expect(lines.value == ["parent", "child", "parent again"])
+            #expect(transaction.overruns == 0)
+        }
+    }
+
+    @Test func `Objects that mark each other for ever are bounded and reported and keep nobody from running`() {
+        ManualRunLoop.with { manual in
+            let transaction = Transaction(roundLimit: 4)
+            let view = View()
+            let reports = Box<[Int]>([])
+            let commits = Box(0)
+            func mark() {
+                transaction.mark(view) {
+                    commits.value += 1
+                    if commits.value < 10 { mark() }
+                }
+            }
+            transaction.overrunHandler = { reports.value.append($0) }
+            let turns = Box(0)
+            manual.loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
+            manual.loop.performLocally { mark() }
+            keepAlive(manual.loop)
+            manual.loop.run(mode: .default, for: .seconds(1))
+            // 4, 4 and 2, a turn each, without a sleep between them.
+            #expect(commits.value == 10)
+            #expect(reports.value == [1, 1])
+            #expect(transaction.overruns == 2)
+            #expect(turns.value == 3)
+            #expect(manual.sleeps == 1)
+        }
+    }
+
+    @Test func `Marks of a group are kept back until it ends and those of an inner one join the outer`() {
+        ManualRunLoop.with { manual in
+            let transaction = Transaction()
+            let lines = Box<[String]>([])
+            let (one, two) = (View(), View())
+            keepAlive(manual.loop)
+            manual.loop.performLocally {
+                transaction.group(completion: { lines.value.append("outer done") }) {
+                    transaction.mark(one) { lines.value.append("one") }
+                    transaction.group(completion: { lines.value.append("inner done") }) {
+                        transaction.mark(two) { lines.value.append("two") }
+                        transaction.mark(one) { lines.value.append("one again") }
+                    }
+                    manual.loop.poll()
+                    lines.value.append("nested run over")
+                    #expect(transaction.pending == 2)
+                }
+            }
+            manual.advance(by: .seconds(1))
+            #expect(lines.value == ["nested run over", "one", "two", "inner done", "outer done"])
+        }
+    }
+
+    @Test func `A flush commits now and inside a commit it does nothing`() {
+        ManualRunLoop.with { _ in
+            let transaction = Transaction()
+            let lines = Box<[String]>([])
+            let view = View()
+            transaction.mark(view) {
+                transaction.mark(view) { lines.value.append("second") }
+                transaction.flush()
+                lines.value.append("first")
+            }
+            transaction.flush()
+            #expect(lines.value == ["first", "second"])
+        }
+    }
+
+    @Test func `A released transaction leaves nothing in the loop and an idle one costs no wake-up`() {
+        ManualRunLoop.with { manual in
+            var transaction: Transaction? = Transaction()
+            transaction?.beforeCommit {}
+            keepAlive(manual.loop)
+            #expect(idleWakeUps(manual) == 0)
+            let commits = Box(0)
+            transaction?.mark(View()) { commits.value += 1 }
+            transaction = nil
+            manual.advance(by: .seconds(1))
+            #expect(commits.value == 0)
+        }
+    }
+}
