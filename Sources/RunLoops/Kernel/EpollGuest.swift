@@ -37,7 +37,7 @@ final class EpollGuest: GuestDescriptor {
         do {
             // Never read, as everywhere: an edge is reported once, by the epoll_wait in awaken().
             let bits = EPOLLIN.rawValue | (1 << 31)
-            _ = try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: bits, token: Source.wake))
+            try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: bits, token: Source.wake))
             for base in RunLoopTimeBase.allCases { try makeTimer(base) }
         } catch {
             close()
@@ -51,7 +51,7 @@ final class EpollGuest: GuestDescriptor {
         let timer = try check("timerfd_create", calls.timerCreate(base))
         timers.append((base, timer, .max))
         let token = Source.timer + UInt64(base.rawValue)
-        _ = try check("epoll_ctl", calls.epollAdd(descriptor, timer, events: EPOLLIN.rawValue, token: token))
+        try check("epoll_ctl", calls.epollAdd(descriptor, timer, events: EPOLLIN.rawValue, token: token))
     }
 
     func close() {

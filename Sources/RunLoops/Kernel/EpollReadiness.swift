@@ -98,7 +98,7 @@ package final class EpollReadiness: Readiness {
             tellNews()
             return
         }
-        _ = try check("epoll_ctl", result)
+        try check("epoll_ctl", result)
         registered[descriptor] = Registration(Self.bits(events), token)
     }
 
@@ -112,7 +112,7 @@ package final class EpollReadiness: Readiness {
             alwaysReady[descriptor] = ReadyDescriptor(token: token, events: always)
             return
         }
-        _ = try check("epoll_ctl", calls.epollModify(epoll, descriptor, events: Self.bits(events), token: token))
+        try check("epoll_ctl", calls.epollModify(epoll, descriptor, events: Self.bits(events), token: token))
         registered[descriptor] = Registration(Self.bits(events), token)
     }
 
@@ -317,7 +317,7 @@ package final class EpollReadiness: Readiness {
         if unchanged, deadline == .max { return }
         if unchanged, base != .realtime, deadline > SystemCalls.now(base) { return }
         timers[index].deadline = deadline
-        _ = try check(
+        try check(
             "timerfd_settime",
             calls.timerSet(timers[index].descriptor, deadline: deadline, cancelOnSet: base == .realtime))
     }

@@ -97,9 +97,3 @@ final class EpollWaker: @unchecked Sendable {
         _ = calls.setTimerSlack(nanoseconds: 1)
     }
 }
-
-/// The result of a call, or what was refused as an error.
-func check(_ call: String, _ result: CInt) throws(RunLoopSystemCallError) -> CInt {
-    if result < 0 { throw RunLoopSystemCallError(call: call, code: -result) }
-    return result
-}

@@ -21,3 +21,10 @@ public struct RunLoopSystemCallError: Error, Hashable, Sendable, CustomStringCon
     /// Whether the descriptor was closed behind the kernel's back.
     var isUnknownDescriptor: Bool { code == EBADF || code == ENOENT }
 }
+
+/// The result of a call that returns errors as negative numbers; throws them.
+@discardableResult
+package func check(_ call: String, _ result: CInt) throws(RunLoopSystemCallError) -> CInt {
+    if result < 0 { throw RunLoopSystemCallError(call: call, code: -result) }
+    return result
+}

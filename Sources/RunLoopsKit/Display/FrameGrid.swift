@@ -1,3 +1,5 @@
+internal import RunLoops
+
 /// The instants of frames: a grid through the beginning of the clock, exact to less than a nanosecond for ever.
 ///
 /// Values in, values out. The grid is the same for all who ask for the same rate, so that links are in step without

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RunLoops
 
 /// The pools of one thread, one inside the other, and what they hold.
 final class PoolStack {

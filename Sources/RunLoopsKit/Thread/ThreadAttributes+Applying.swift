@@ -15,10 +15,6 @@ extension ThreadAttributes {
             try check("sched_setscheduler", rl_thread_set_schedule(schedule, priority))
         }
     }
-
-    private func check(_ call: String, _ result: CInt) throws(RunLoop.SystemCallError) {
-        if result < 0 { throw RunLoop.SystemCallError(call: call, code: -result) }
-    }
 }
 
 extension ThreadAttributes.SchedulingClass {

@@ -1,12 +1,4 @@
 internal import CLinuxKernel
-internal import RunLoops
-
-/// The result of a call that returns errors as negative numbers; throws them.
-@discardableResult
-func check(_ call: String, _ result: CInt) throws(RunLoopSystemCallError) -> CInt {
-    if result < 0 { throw RunLoopSystemCallError(call: call, code: -result) }
-    return result
-}
 
 /// A file descriptor, closed when nobody uses it any more, if it is ours.
 ///

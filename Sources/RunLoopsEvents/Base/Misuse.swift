@@ -1,5 +1,0 @@
-/// Traps with a text that names the state and the remedy, in release builds too.
-@inline(__always)
-func require(_ condition: Bool, _ text: @autoclosure () -> String) {
-    if !condition { fatalError(text()) }
-}
