@@ -26,7 +26,7 @@ struct SourceOrigin: Sendable {
     var name: String { label ?? "\(fileID):\(line)" }
 
     /// Traps if a closure that may hold state of one thread is about to go to another's loop.
-    func requireHome(_ loop: RunLoop, of source: EventSource) {
+    func requireHome(_ loop: RunLoop, of source: some CustomStringConvertible) {
         let thread = loop.engine.threadID
         require(
             home == 0 || home == thread,

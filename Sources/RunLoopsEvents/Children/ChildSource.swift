@@ -16,6 +16,13 @@ public import RunLoops
 ///
 /// Thread safety: all members may be used by any thread.
 public final class ChildSource: EventSource, @unchecked Sendable {
+    /// How a child process ended, and what it used.
+    public typealias Exit = ChildExit
+    /// How a process ended.
+    public typealias Status = ChildExitStatus
+    /// What a process and the children that it waited for have used.
+    public typealias Usage = ChildUsage
+
     /// Called with the source and how the process ended.
     typealias Handler = (ChildSource, Exit) -> Void
 

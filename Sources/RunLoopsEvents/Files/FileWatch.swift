@@ -15,6 +15,13 @@ public import RunLoops
 ///
 /// Thread safety: all members may be used by any thread.
 public final class FileWatch: EventSource, @unchecked Sendable {
+    /// The kinds of changes that a watch tells.
+    public typealias Changes = FileWatchChanges
+    /// A file or directory that something happened to.
+    public typealias File = WatchedFile
+    /// One change.
+    public typealias Event = FileWatchEvent
+
     /// Called with the watch and what happened, in order; never with nothing.
     typealias Handler = (FileWatch, [Event]) -> Void
 

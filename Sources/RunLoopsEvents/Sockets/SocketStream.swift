@@ -1,12 +1,12 @@
 internal import Glibc
-public import RunLoops
+internal import RunLoops
 
 /// Bytes in and out of a connected socket: calls a closure on a loop's thread with what comes, and sends what it is given
 /// as fast as the other side takes it.
 ///
 /// What cannot be sent at once is kept and sent when there is room. ``write(_:)`` says when too much is kept, and
-/// ``Event/drained`` when it has gone. In the other direction ``isReadingPaused`` holds off the sender. Each side ends what
-/// it sends by itself: the other's end is told with ``Event/ended``, one's own is ``finish()``; when both have, the stream
+/// ``SocketStreamEvent/drained`` when it has gone. In the other direction ``isReadingPaused`` holds off the sender. Each side ends what
+/// it sends by itself: the other's end is told with ``SocketStreamEvent/ended``, one's own is ``finish()``; when both have, the stream
 /// is closed.
 ///
 /// Corresponds to `CFSocket` and to a pair of `CFStream` with their callbacks. It serves a handful of connections well; a
@@ -15,25 +15,7 @@ public import RunLoops
 /// Thread safety: all members may be used by any thread. Bytes that several threads write are sent whole, call by call.
 public final class SocketStream: EventSource, @unchecked Sendable {
     /// What a stream tells.
-    public enum Event: Hashable, Sendable {
-        /// Bytes have come: never none, at most 64 KiB at a time.
-        case received([UInt8])
-        /// The other side sends no more.
-        ///
-        /// It may still read: what is written goes on to be sent.
-        case ended
-        /// The output buffer was full and is empty: write on.
-        case drained
-        /// Both sides have sent all and said so.
-        ///
-        /// The last event; the stream is cancelled.
-        case closed
-        /// The connection is broken: `ECONNRESET` or `EPIPE` if the other side has gone in the middle, `ETIMEDOUT` and others
-        /// of `tcp(7)`.
-        ///
-        /// The last event; the stream is cancelled, and what was not sent is lost.
-        case failed(RunLoop.SystemCallError)
-    }
+    public typealias Event = SocketStreamEvent
 
     /// Called with the stream and what happened.
     typealias Handler = (SocketStream, Event) -> Void
@@ -95,7 +77,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// Sends bytes, now or as soon as there is room.
     ///
     /// All of them are taken in any case. `false` says that the buffer is full: who goes on writing before
-    /// ``Event/drained`` makes it grow. On a stream that is broken or cancelled nothing is done.
+    /// ``SocketStreamEvent/drained`` makes it grow. On a stream that is broken or cancelled nothing is done.
     ///
     /// - Parameter bytes: What to send.
     /// - Returns: Whether there is room for more.

@@ -1,0 +1,77 @@
+public import RunLoops
+
+/// The kinds of changes that a ``FileWatch`` tells.
+public struct FileWatchChanges: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// A set of the given bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// A file or directory was made, or moved here from elsewhere.
+    public static var created: FileWatchChanges { FileWatchChanges(rawValue: 1) }
+    /// A file or directory was removed, or moved elsewhere.
+    public static var removed: FileWatchChanges { FileWatchChanges(rawValue: 2) }
+    /// A file or directory was moved within what is watched.
+    public static var moved: FileWatchChanges { FileWatchChanges(rawValue: 4) }
+    /// A file's contents were changed; once a write.
+    public static var modified: FileWatchChanges { FileWatchChanges(rawValue: 8) }
+    /// A file that was open for writing was closed: in general its new contents are whole now.
+    public static var written: FileWatchChanges { FileWatchChanges(rawValue: 16) }
+    /// Mode, owner, dates, number of links or extended attributes were changed.
+    public static var attributes: FileWatchChanges { FileWatchChanges(rawValue: 32) }
+    /// A file was opened, or a directory listed.
+    public static var opened: FileWatchChanges { FileWatchChanges(rawValue: 64) }
+    /// A file was read.
+    public static var accessed: FileWatchChanges { FileWatchChanges(rawValue: 128) }
+
+    /// What changes the names and contents of files.
+    public static var standard: FileWatchChanges { [.created, .removed, .moved, .modified, .written] }
+}
+
+/// A file or directory that something happened to.
+public struct WatchedFile: Hashable, Sendable {
+    /// The path, beginning with the path that is watched as it was given.
+    public let path: String
+    /// Whether it is a directory.
+    public let isDirectory: Bool
+
+    /// A file or directory at `path`.
+    public init(path: String, isDirectory: Bool = false) {
+        self.path = path
+        self.isDirectory = isDirectory
+    }
+}
+
+/// One change that a ``FileWatch`` tells.
+public enum FileWatchEvent: Hashable, Sendable {
+    /// It was made, or moved here from elsewhere.
+    case created(WatchedFile)
+    /// It was removed, or moved elsewhere.
+    case removed(WatchedFile)
+    /// It was moved or given another name, from the first path to the second.
+    case moved(WatchedFile, to: String)
+    /// Its contents were changed.
+    case modified(WatchedFile)
+    /// It was closed by one who could write to it.
+    case written(WatchedFile)
+    /// Its attributes were changed.
+    case attributes(WatchedFile)
+    /// It was opened.
+    case opened(WatchedFile)
+    /// It was read.
+    case accessed(WatchedFile)
+    /// A path given to the watch is not there any more: it was removed, moved or unmounted.
+    ///
+    /// It is watched no longer. Reported whatever was asked for.
+    case vanished(String)
+    /// FileWatchChanges came faster than they were taken, and some are lost: look at everything again.
+    ///
+    /// The watch itself has done so: every directory of a recursive one is watched. Reported whatever was asked for.
+    case overflowed
+    /// A directory below a watched one cannot be watched: `ENOSPC` if the user's limit (`max_user_watches`) is
+    /// reached, `EACCES` if it may not be read.
+    ///
+    /// Reported whatever was asked for.
+    case unwatched(String, RunLoop.SystemCallError)
+}
