@@ -1,13 +1,13 @@
 /// Jobs by priority, first in, first out; those that were cancelled are passed over.
 struct IdleJobs {
-    private var rows: [Row] = IdleQueue.Priority.allCases.map { _ in Row() }
+    private var rows: [Row] = IdlePriority.allCases.map { _ in Row() }
 
     /// A row that is taken from the front without moving the rest each time.
     private struct Row {
-        var jobs: [IdleQueue.Job] = []
+        var jobs: [IdleJob] = []
         var first = 0
 
-        mutating func next() -> IdleQueue.Job? {
+        mutating func next() -> IdleJob? {
             while first < jobs.count {
                 let job = jobs[first]
                 first += 1
@@ -21,10 +21,10 @@ struct IdleJobs {
         }
     }
 
-    mutating func append(_ job: IdleQueue.Job) { rows[job.priority.rawValue].jobs.append(job) }
+    mutating func append(_ job: IdleJob) { rows[job.priority.rawValue].jobs.append(job) }
 
     /// The oldest of the highest priority, which leaves.
-    mutating func next() -> IdleQueue.Job? {
+    mutating func next() -> IdleJob? {
         for index in rows.indices.reversed() {
             if let job = rows[index].next() { return job }
         }

@@ -10,7 +10,16 @@ public import RunLoops
 /// and wakes nobody.
 ///
 /// Thread safety: belongs to the thread that makes it. Others reach it with `RunLoop.perform`.
-public final class IdleQueue {
+public final class IdleQueue: IdleJobOwner {
+    /// Which jobs go first.
+    public typealias Priority = IdlePriority
+    /// One job of the queue.
+    public typealias Job = IdleJob
+    /// How much is done in one idle moment.
+    public typealias Limits = IdleLimits
+    /// How far the work has got since the queue was last empty.
+    public typealias Progress = IdleProgress
+
     /// The order of the observer that does the work: after commits, before release pools are emptied.
     public static let order = 2_100_000
 

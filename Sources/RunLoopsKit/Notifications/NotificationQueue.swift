@@ -6,6 +6,9 @@ public import RunLoops
 ///
 /// Thread safety: belongs to the thread that makes it, and to its loop.
 public final class NotificationQueue {
+    /// Something that has happened, by a name and by whom it happened to.
+    public typealias Notification = QueuedNotification
+
     /// When observers are told.
     public enum Style: Hashable, Sendable {
         /// Before the post returns.

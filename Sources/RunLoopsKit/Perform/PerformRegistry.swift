@@ -1,26 +1,23 @@
 internal import RunLoops
 
 /// The pending requests that were made for a target, so that all of them can be cancelled.
-final class PerformRegistry: @unchecked Sendable {
-    static let shared = PerformRegistry()
-
+final class PerformRegistry<Request: AnyObject & Sendable>: @unchecked Sendable {
     private let lock = Lock()
-    // Guarded by the lock. A ticket holds its target, so that the target's identity stays its own meanwhile.
-    @exclusivity(unchecked) private var tickets: [ObjectIdentifier: [ObjectIdentifier: PerformTicket]] = [:]
+    // Guarded by the lock. A request holds its target, so that the target's identity stays its own meanwhile.
+    @exclusivity(unchecked) private var requests: [ObjectIdentifier: [ObjectIdentifier: Request]] = [:]
 
-    func add(_ ticket: PerformTicket, _ target: ObjectIdentifier) {
-        lock.withLock { tickets[target, default: [:]][ObjectIdentifier(ticket)] = ticket }
+    func add(_ request: Request, _ target: ObjectIdentifier) {
+        lock.withLock { requests[target, default: [:]][ObjectIdentifier(request)] = request }
     }
 
-    func remove(_ ticket: PerformTicket, _ target: ObjectIdentifier) {
+    func remove(_ request: Request, _ target: ObjectIdentifier) {
         lock.withLock {
-            tickets[target]?[ObjectIdentifier(ticket)] = nil
-            if tickets[target]?.isEmpty == true { tickets[target] = nil }
+            requests[target]?[ObjectIdentifier(request)] = nil
+            if requests[target]?.isEmpty == true { requests[target] = nil }
         }
     }
 
-    /// The requests for `target` that wait on `loop`.
-    func tickets(for target: ObjectIdentifier, on loop: RunLoop) -> [PerformTicket] {
-        lock.withLock { tickets[target]?.values.filter { $0.loop === loop } ?? [] }
+    func requests(for target: ObjectIdentifier) -> [Request] {
+        lock.withLock { requests[target].map { Array($0.values) } ?? [] }
     }
 }

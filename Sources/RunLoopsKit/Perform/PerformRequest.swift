@@ -47,7 +47,7 @@ extension RunLoop {
         // Made before the ticket can be found by others, added when it can: one that is cancelled in between is invalid.
         let timer = delay.map { RunLoop.Timer.sendable(.after($0), label: "perform") { _ in holder.run() } }
         ticket.timer = timer
-        if let target { PerformRegistry.shared.add(ticket, ObjectIdentifier(target)) }
+        if let target { PerformTicket.pending.add(ticket, ObjectIdentifier(target)) }
         if let timer {
             for mode in modes { add(timer, in: mode) }
         } else {
@@ -64,6 +64,6 @@ extension RunLoop {
     /// Thread safety: any thread. Complexity: O(k) in the requests for the target.
     @discardableResult
     public func cancelPerforms(for target: any AnyObject & Sendable) -> Int {
-        PerformRegistry.shared.tickets(for: ObjectIdentifier(target), on: self).count { $0.cancel() }
+        PerformTicket.pending.requests(for: ObjectIdentifier(target)).count { $0.loop === self && $0.cancel() }
     }
 }

@@ -14,6 +14,9 @@ final class PerformTicket: @unchecked Sendable {
         static let abandoned: UInt32 = 5
     }
 
+    /// Those that wait and have a target.
+    static let pending = PerformRegistry<PerformTicket>()
+
     private let word: StateWord
     let loop: RunLoop
     // Set before the ticket is shown to anybody; afterwards of the one who ends `pending`.
@@ -76,7 +79,7 @@ final class PerformTicket: @unchecked Sendable {
         self.body = nil
         self.target = nil
         self.timer = nil
-        if let targetID { PerformRegistry.shared.remove(self, targetID) }
+        if let targetID { Self.pending.remove(self, targetID) }
         if invalidating { timer?.invalidate() }
         // The target may die here, with no lock held.
         withExtendedLifetime(target) {}
