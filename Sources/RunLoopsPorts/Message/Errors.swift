@@ -10,6 +10,13 @@ enum Errors {
     static let exists = EEXIST
     static let notFound = ENOENT
 
+    /// The result of a call that returns errors as negative numbers; throws them.
+    @discardableResult
+    static func check(_ call: String, _ result: CInt) throws(PortError) -> CInt {
+        if result < 0 { throw .system(.init(call: call, code: -result)) }
+        return result
+    }
+
     /// What a refused send means to the sender.
     static func sending(_ code: CInt) -> PortError {
         switch code {

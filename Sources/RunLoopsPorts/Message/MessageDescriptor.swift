@@ -23,7 +23,7 @@ public final class MessageDescriptor: Sendable {
     ///
     /// - Throws: what `fcntl(2)` refused, such as `EBADF` and `EMFILE`.
     public convenience init(duplicating descriptor: CInt) throws(RunLoop.SystemCallError) {
-        self.init(adopting: try SystemResult.check("fcntl", rl_port_duplicate(descriptor)))
+        self.init(adopting: try check("fcntl", rl_port_duplicate(descriptor)))
     }
 
     deinit {

@@ -23,7 +23,9 @@ extension MessagePort {
     ) throws(PortError) {
         let name = try PortName(name)
         let directory = if let directory { directory } else { try PortDirectory.user() }
-        let publication = try Publication(name, directory, access, self)
+        let publication = try Publication(name, directory, access, queue) { [weak self] socket in
+            if let self { _ = add(Peer(socket, .sender, self)) }
+        }
         let isKept = lock.withLock { () -> Bool in
             guard handler != nil else { return false }
             publications.append(publication)
@@ -56,7 +58,7 @@ extension PortDirectory {
     /// Complexity: O(n) in the files of the directory, and some system calls for each.
     public func publishedPorts() throws(PortError) -> [PublishedPort] {
         // A second open file of the directory, with a place to read of its own.
-        let number = try system("open", rl_port_open_directory(path(of: "."), true))
+        let number = try Errors.check("open", rl_port_open_directory(path(of: "."), true))
         guard let stream = fdopendir(number) else {
             _ = rl_close(number)
             throw .system(.init(call: "fdopendir", code: errno))

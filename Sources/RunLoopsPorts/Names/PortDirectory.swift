@@ -72,17 +72,17 @@ public final class PortDirectory: Sendable {
         if result == -ELOOP || result == -ENOTDIR {
             throw .unsafeDirectory("\(path) is no directory, or a link to one")
         }
-        try system("open", result)
+        try Errors.check("open", result)
         self.path = path
         descriptor = MessageDescriptor(adopting: result)
         var file = rl_file()
-        try system("fstat", rl_port_describe(result, &file))
+        try Errors.check("fstat", rl_port_describe(result, &file))
         identity = Identity(device: file.device, number: file.number)
     }
 
     private func describe() throws(PortError) -> rl_file {
         var file = rl_file()
-        try system("fstat", rl_port_describe(descriptor.number, &file))
+        try Errors.check("fstat", rl_port_describe(descriptor.number, &file))
         return file
     }
 

@@ -12,7 +12,9 @@ final class Publication: @unchecked Sendable {
     private let access: PortAccess
     private let lockFile: MessageDescriptor
     private let socket: PortSocket
-    private weak var port: MessagePort?
+    private let limits: MessagePortLimits
+    /// Given each connection that is let in, on the loop's thread.
+    private let connected: @Sendable (PortSocket) -> Void
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private(set) var source: RunLoopPortSource?
@@ -21,12 +23,14 @@ final class Publication: @unchecked Sendable {
     @exclusivity(unchecked) private var spare: MessageDescriptor?
 
     init(
-        _ name: PortName, _ directory: PortDirectory, _ access: PortAccess, _ port: MessagePort
+        _ name: PortName, _ directory: PortDirectory, _ access: PortAccess, _ queue: MessageQueue,
+        connected: @escaping @Sendable (PortSocket) -> Void
     ) throws(PortError) {
         self.name = name
         self.directory = directory
         self.access = access
-        self.port = port
+        limits = queue.limits
+        self.connected = connected
         lockFile = try Self.takeLock(name, directory)
         socket = try PortSocket.make()
         try listen()
@@ -34,17 +38,17 @@ final class Publication: @unchecked Sendable {
         source = .sendable(descriptor: socket.number, label: "listener \(name.text)") { [weak self] _, _ in
             self?.accept()
         }
-        PortRegistry.set(port.queue, name, directory)
+        PortRegistry.set(queue, name, directory)
     }
 
     private static func takeLock(_ name: PortName, _ directory: PortDirectory) throws(PortError) -> MessageDescriptor {
         while true {
-            let number = try system(
+            let number = try Errors.check(
                 "openat", rl_port_open_lock(directory.descriptor.number, name.lockFile, true, 0o600))
             let file = MessageDescriptor(adopting: number)
             let result = rl_port_lock(number)
             if result == -EWOULDBLOCK { throw .nameTaken(name.text) }
-            try system("flock", result)
+            try Errors.check("flock", result)
             // A last owner may have removed the file between the two calls: then we have locked what nobody sees.
             guard try isCurrent(number, name, directory) else { continue }
             let text = Array("\(rl_process_id())\n".utf8)
@@ -59,10 +63,10 @@ final class Publication: @unchecked Sendable {
     ) throws(PortError) -> Bool {
         var held = rl_file()
         var seen = rl_file()
-        try system("fstat", rl_port_describe(number, &held))
+        try Errors.check("fstat", rl_port_describe(number, &held))
         let result = rl_port_describe_at(directory.descriptor.number, name.lockFile, &seen)
         if result == -Errors.notFound { return false }
-        try system("fstatat", result)
+        try Errors.check("fstatat", result)
         return held.device == seen.device && held.number == seen.number
     }
 
@@ -71,10 +75,10 @@ final class Publication: @unchecked Sendable {
         let folder = directory.descriptor.number
         // Left behind by a process that died here.
         _ = rl_port_remove(folder, name.newFile)
-        try system("bind", rl_port_bind(socket.number, directory.path(of: name.newFile)))
-        try system("fchmodat", rl_port_set_mode(folder, name.newFile, access.fileMode))
-        try system("listen", rl_port_listen(socket.number, SOMAXCONN))
-        try system("renameat", rl_port_rename(folder, name.newFile, name.socketFile))
+        try Errors.check("bind", rl_port_bind(socket.number, directory.path(of: name.newFile)))
+        try Errors.check("fchmodat", rl_port_set_mode(folder, name.newFile, access.fileMode))
+        try Errors.check("listen", rl_port_listen(socket.number, SOMAXCONN))
+        try Errors.check("renameat", rl_port_rename(folder, name.newFile, name.socketFile))
     }
 
     /// Gives the name up.
@@ -100,7 +104,6 @@ final class Publication: @unchecked Sendable {
     private static let batch = 16
 
     private func accept() {
-        guard let port else { return }
         for _ in 0..<Self.batch {
             let result = rl_port_accept(socket.number)
             if result == -Errors.tooManyInProcess || result == -Errors.tooManyInSystem {
@@ -109,20 +112,19 @@ final class Publication: @unchecked Sendable {
             }
             // EAGAIN: no more. ECONNABORTED and the like: who called has gone. The kernel tells again if there is more.
             guard result >= 0 else { return }
-            greet(PortSocket(adopting: result), port)
+            greet(PortSocket(adopting: result))
         }
     }
 
-    private func greet(_ socket: PortSocket, _ port: MessagePort) {
+    private func greet(_ socket: PortSocket) {
         guard let who = try? socket.credentials(), access.allows(who) else {
             _ = try? socket.send(Frame(.refused))
             return
         }
-        let limits = port.limits
         let welcome = Frame(.welcome, serial: UInt64(limits.descriptors), handle: UInt64(limits.messageSize))
         // A new socket has room. It is greeted before it is watched, so that this is the first thing it hears.
         guard (try? socket.send(welcome)) != nil else { return }
-        _ = port.add(Peer(socket, .sender, port))
+        connected(socket)
     }
 
     private func turnAway() {

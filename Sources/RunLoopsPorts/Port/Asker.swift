@@ -49,7 +49,7 @@ final class Asker: @unchecked Sendable {
         self.loop = loop
         let reference = AskerReference()
         port = MessagePort(
-            MessagePort.Limits(messageSize: 131_072, descriptors: 253), ItemLabel("asker"), home: SystemCalls.threadID
+            MessagePortLimits(messageSize: 131_072, descriptors: 253), ItemLabel("asker"), home: SystemCalls.threadID
         ) { delivery in
             reference.asker?.answered(delivery)
             return nil

@@ -6,7 +6,7 @@ internal import RunLoops
 /// and, once it is published under a name, from other processes. The closure gets them in the order in which they were
 /// sent and returns a reply or `nil`; the reply goes to the message's ``Message/replyTo``.
 ///
-/// Up to ``Limits/batch`` messages are delivered in one turn, then the loop's other items have their go: one message a
+/// Up to ``MessagePortLimits/batch`` messages are delivered in one turn, then the loop's other items have their go: one message a
 /// turn would pay for a whole turn each, and a batch without a bound would keep the others waiting for as long as senders
 /// are fast. A batch ends early when the port is invalidated or the run is stopped.
 ///
@@ -17,6 +17,9 @@ internal import RunLoops
 ///
 /// Thread safety: all members may be used by any thread. The closure runs on the loop's thread with no lock held.
 public final class MessagePort: @unchecked Sendable {
+    /// What a port takes before it says no.
+    public typealias Limits = MessagePortLimits
+
     let limits: Limits
     let label: ItemLabel
     let queue: MessageQueue

@@ -2,12 +2,18 @@ internal import CLinuxKernel
 internal import RunLoops
 internal import Synchronization
 
+/// Whose queue it is, as far as the queue has to know it.
+protocol QueueReceiver: AnyObject, Sendable {
+    /// A new channel to the port; its other end.
+    func makeChannel(_ handle: UInt64) throws(PortError) -> MessageDescriptor
+}
+
 /// The messages that wait for a port of this process: any thread puts in, the loop's thread takes out, many at a time.
 ///
 /// Senders hold the queue, not the port, so that a port can die under them. The loop is woken once for all messages that
 /// come before it has looked.
 final class MessageQueue: Route, @unchecked Sendable {
-    let limits: MessagePort.Limits
+    let limits: MessagePortLimits
     let source: RunLoopSource
     private let lock = Lock()
     // Guarded by the lock.
@@ -16,11 +22,11 @@ final class MessageQueue: Route, @unchecked Sendable {
     @exclusivity(unchecked) private var isClosed = false
     @exclusivity(unchecked) private var waiting = 0
     @exclusivity(unchecked) private var loop: RunLoop?
-    @exclusivity(unchecked) private weak var port: MessagePort?
+    @exclusivity(unchecked) private weak var receiver: (any QueueReceiver)?
     /// Changes whenever there is room again or the queue is closed; what waiting senders sleep on.
     private let room: UnsafeMutablePointer<Atomic<UInt32>>
 
-    init(_ limits: MessagePort.Limits, _ source: RunLoopSource) {
+    init(_ limits: MessagePortLimits, _ source: RunLoopSource) {
         self.limits = limits
         self.source = source
         room = .allocate(capacity: 1)
@@ -32,7 +38,7 @@ final class MessageQueue: Route, @unchecked Sendable {
         room.deallocate()
     }
 
-    func attach(_ port: MessagePort) { lock.withLock { self.port = port } }
+    func attach(_ receiver: any QueueReceiver) { lock.withLock { self.receiver = receiver } }
 
     /// The loop that takes out; what has come before is told to it.
     func attach(_ loop: RunLoop) {
@@ -90,8 +96,8 @@ final class MessageQueue: Route, @unchecked Sendable {
     }
 
     func export(_ handle: UInt64) throws(PortError) -> MessageDescriptor {
-        guard let port = lock.withLock({ port }) else { throw .dead }
-        return try port.makeChannel(handle)
+        guard let receiver = lock.withLock({ receiver }) else { throw .dead }
+        return try receiver.makeChannel(handle)
     }
 
     // MARK: The loop's thread

@@ -1,7 +1,7 @@
 internal import RunLoops
 
 /// Connections of a port: accepted ones, and the ends of channels that were sent away for replies.
-extension MessagePort {
+extension MessagePort: QueueReceiver, PeerOwner {
     /// A new channel to this port; its other end.
     func makeChannel(_ handle: UInt64) throws(PortError) -> MessageDescriptor {
         let (here, there) = try PortSocket.pair()

@@ -97,7 +97,7 @@ final class NamedRoute: Route, @unchecked Sendable {
     private func welcome(_ socket: PortSocket, until deadline: Int64) throws(PortError) -> Channel {
         guard socket.wait(POLLIN, until: deadline) else { throw .timedOut }
         let received = withUnsafeTemporaryAllocation(byteCount: Frame.headerSize, alignment: 8) {
-            socket.receive($0, MessagePort.Limits(messageSize: 1, descriptors: 0))
+            socket.receive($0, MessagePortLimits(messageSize: 1, descriptors: 0))
         }
         switch received {
         case .packet(let frame, _, _) where frame.kind == .welcome:

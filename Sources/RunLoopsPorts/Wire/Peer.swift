@@ -1,6 +1,21 @@
 internal import Glibc
 internal import RunLoops
 
+/// Whose connection it is, as far as the connection has to know it.
+protocol PeerOwner: AnyObject, Sendable {
+    var limits: MessagePortLimits { get }
+    var label: ItemLabel { get }
+    /// Calls the port's closure; false if it wants no more in this turn.
+    func deliver(_ delivery: Delivery) -> Bool
+    /// Adds a socket's source to the modes that the port is in; false if the loop has no place for it.
+    @discardableResult
+    func watch(_ source: RunLoopPortSource) -> Bool
+    /// Takes a socket's source out of the modes that the port is in.
+    func unwatch(_ source: RunLoopPortSource)
+    /// The connection has ended.
+    func forget(_ peer: Peer)
+}
+
 /// The reading side of a socket that leads to a port: a connection that was accepted, or the end of a channel that was
 /// sent to another process for its replies.
 ///
@@ -21,7 +36,7 @@ final class Peer: @unchecked Sendable {
     private let role: Role
     /// By which the other side calls this end of a channel; 0 for a connection.
     let handle: UInt64
-    private weak var port: MessagePort?
+    private weak var port: (any PeerOwner)?
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private(set) var source: RunLoopPortSource?
@@ -31,7 +46,7 @@ final class Peer: @unchecked Sendable {
     /// On the loop's thread alone.
     @exclusivity(unchecked) private var handles: [UInt64: Channel] = [:]
 
-    init(_ socket: PortSocket, _ role: Role, _ port: MessagePort, handle: UInt64 = 0) {
+    init(_ socket: PortSocket, _ role: Role, _ port: any PeerOwner, handle: UInt64 = 0) {
         self.handle = handle
         self.socket = socket
         self.role = role
@@ -81,7 +96,7 @@ final class Peer: @unchecked Sendable {
     }
 
     /// Receives one packet; false if the batch ends here.
-    private func receive(_ space: UnsafeMutableRawBufferPointer, _ port: MessagePort) -> Bool {
+    private func receive(_ space: UnsafeMutableRawBufferPointer, _ port: any PeerOwner) -> Bool {
         switch socket.receive(space, port.limits) {
         case .nothing: return false
         case .packet(let frame, let bytes, let descriptors):
@@ -96,7 +111,7 @@ final class Peer: @unchecked Sendable {
 
     /// nil if the peer may not send this; otherwise whether the port wants more now.
     private func take(
-        _ frame: Frame, _ bytes: [UInt8], _ descriptors: [MessageDescriptor], _ port: MessagePort
+        _ frame: Frame, _ bytes: [UInt8], _ descriptors: [MessageDescriptor], _ port: any PeerOwner
     ) -> Bool? {
         switch (frame.kind, role) {
         case (.message, _):

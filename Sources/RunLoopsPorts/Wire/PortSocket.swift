@@ -22,19 +22,19 @@ final class PortSocket: Sendable {
     }
 
     static func make() throws(PortError) -> PortSocket {
-        PortSocket(adopting: try system("socket", rl_port_socket()))
+        PortSocket(adopting: try Errors.check("socket", rl_port_socket()))
     }
 
     static func pair() throws(PortError) -> (PortSocket, PortSocket) {
         var ends: [CInt] = [-1, -1]
-        try system("socketpair", rl_port_pair(&ends))
+        try Errors.check("socketpair", rl_port_pair(&ends))
         return (PortSocket(adopting: ends[0]), PortSocket(adopting: ends[1]))
     }
 
     /// Who is at the other end: of an accepted connection, who connected; of a connected one, who listens.
     func credentials() throws(PortError) -> PortCredentials {
         var peer = rl_peer()
-        try system("getsockopt", rl_port_peer(number, &peer))
+        try Errors.check("getsockopt", rl_port_peer(number, &peer))
         return PortCredentials(process: peer.process, user: peer.user, group: peer.group)
     }
 
@@ -98,7 +98,7 @@ final class PortSocket: Sendable {
     /// Receives a packet into `space`.
     ///
     /// Descriptors that come with a packet that is not understood are closed.
-    func receive(_ space: UnsafeMutableRawBufferPointer, _ limits: MessagePort.Limits) -> Received {
+    func receive(_ space: UnsafeMutableRawBufferPointer, _ limits: MessagePortLimits) -> Received {
         withUnsafeTemporaryAllocation(of: CInt.self, capacity: Int(RL_MAX_PASSED)) { passed in
             var packet = rl_packet()
             let result = rl_port_receive(number, space.baseAddress, space.count, passed.baseAddress, &packet)
@@ -117,10 +117,4 @@ final class PortSocket: Sendable {
             return .packet(frame, bytes: Array(bytes.dropFirst(Frame.headerSize)), descriptors: descriptors)
         }
     }
-}
-
-/// The result of a system call, or what it refused as an error of ports.
-@discardableResult
-func system(_ call: String, _ result: CInt) throws(PortError) -> CInt {
-    do { return try SystemResult.check(call, result) } catch { throw .system(error) }
 }

@@ -1,0 +1,28 @@
+extension MessageSender {
+    /// A sender to the port that is published as `name`.
+    ///
+    /// The port is looked for at the first send and again whenever it has gone, so that it may be published later, and by
+    /// another process than before. One of this process is found too, and reached without a socket.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first no dot.
+    ///   - directory: Where the name is looked up; the user's own directory if `nil`.
+    ///   - owner: Whose port it may be.
+    /// - Throws: ``PortError/invalidName(_:)``, ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
+    ///
+    /// Corresponds to `CFMessagePortCreateRemote`.
+    public convenience init(
+        named name: String, in directory: PortDirectory? = nil, owner: PortAccess = .sameUser
+    ) throws(PortError) {
+        try self.init(named: name, in: directory, owner: owner, looksInProcess: true)
+    }
+
+    /// The same, which can be made to go through a socket to a port of its own process.
+    package convenience init(
+        named name: String, in directory: PortDirectory? = nil, owner: PortAccess = .sameUser, looksInProcess: Bool
+    ) throws(PortError) {
+        let name = try PortName(name)
+        let directory = if let directory { directory } else { try PortDirectory.user() }
+        self.init(NamedRoute(name, directory, owner, looksInProcess: looksInProcess))
+    }
+}
