@@ -15,14 +15,14 @@ struct PortListening {
             switch word {
             case "--echo": echoes = true
             case "--quiet": isQuiet = true
-            case "--count": count = try PortTool.number(&arguments, of: word)
-            case "--for": length = try arguments.duration(of: word, usage: PortTool.usage)
-            case "--help", "-h": throw CommandEnd.help(PortTool.usage)
+            case "--count": count = try PortUsage.number(&arguments, of: word)
+            case "--for": length = try arguments.duration(of: word, usage: PortUsage.text)
+            case "--help", "-h": throw CommandEnd.help(PortUsage.text)
             case _ where name == nil && !word.hasPrefix("-"): name = word
-            default: throw PortTool.unknown(word)
+            default: throw PortUsage.unknown(word)
             }
         }
-        guard name != nil else { throw CommandEnd.misuse("the port's name is missing", PortTool.usage) }
+        guard name != nil else { throw CommandEnd.misuse("the port's name is missing", PortUsage.text) }
     }
 
     @MainActor

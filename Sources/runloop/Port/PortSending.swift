@@ -14,17 +14,17 @@ struct PortSending {
     init(_ arguments: inout Arguments) throws {
         while let word = arguments.next() {
             switch word {
-            case "--id": id = try PortTool.number(&arguments, of: word)
-            case "--count": count = try PortTool.number(&arguments, of: word)
+            case "--id": id = try PortUsage.number(&arguments, of: word)
+            case "--count": count = try PortUsage.number(&arguments, of: word)
             case "--reply": asks = true
-            case "--within": limit = try arguments.duration(of: word, usage: PortTool.usage)
-            case "--help", "-h": throw CommandEnd.help(PortTool.usage)
-            case _ where word.hasPrefix("--"): throw PortTool.unknown(word)
+            case "--within": limit = try arguments.duration(of: word, usage: PortUsage.text)
+            case "--help", "-h": throw CommandEnd.help(PortUsage.text)
+            case _ where word.hasPrefix("--"): throw PortUsage.unknown(word)
             case _ where name == nil: name = word
             default: words.append(word)
             }
         }
-        guard name != nil else { throw CommandEnd.misuse("the port's name is missing", PortTool.usage) }
+        guard name != nil else { throw CommandEnd.misuse("the port's name is missing", PortUsage.text) }
     }
 
     func run() throws {

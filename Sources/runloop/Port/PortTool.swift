@@ -1,28 +1,5 @@
 /// `runloop port`: ports of other processes, and one of its own.
 struct PortTool {
-    static let usage = """
-        OVERVIEW: Messages between processes of one user, by name.
-
-        USAGE: runloop port listen <name> [--echo] [--count <number>] [--for <duration>] [--quiet]
-               runloop port send <name> [<text> ...] [--id <number>] [--count <number>] [--reply] [--within <duration>]
-               runloop port ls
-
-        listen publishes a port and shows each message, until it is interrupted.
-        send sends the words as one message; from standard input, one message a line, if there are none.
-        ls lists the names that are published, and the processes that have them.
-
-        OPTIONS:
-          --echo                listen: reply with the same bytes.
-          --count <number>      listen: end after so many messages. send: send so many, each with the next id.
-          --for <duration>      listen: how long: 3s, 500ms, 1.5s, 2m.
-          --quiet               listen: show the number of messages at the end alone.
-          --id <number>         send: the message's id. (default: 0)
-          --reply               send: wait for the reply to each message, and show it.
-          --within <duration>   send: how long to wait, for each. (default: 10s)
-          -h, --help            Show this.
-
-        """
-
     private enum Command {
         case listen(PortListening)
         case send(PortSending)
@@ -37,11 +14,11 @@ struct PortTool {
         case "listen": command = .listen(try PortListening(&arguments))
         case "send": command = .send(try PortSending(&arguments))
         case "ls":
-            if let word = arguments.next(), word != "--help", word != "-h" { throw Self.unknown(word) }
+            if let word = arguments.next(), word != "--help", word != "-h" { throw PortUsage.unknown(word) }
             command = .list
-        case "--help", "-h": throw CommandEnd.help(Self.usage)
-        case nil: throw CommandEnd.misuse("what to do with ports is missing", Self.usage)
-        case let word?: throw Self.unknown(word)
+        case "--help", "-h": throw CommandEnd.help(PortUsage.text)
+        case nil: throw CommandEnd.misuse("what to do with ports is missing", PortUsage.text)
+        case let word?: throw PortUsage.unknown(word)
         }
     }
 
@@ -51,15 +28,5 @@ struct PortTool {
         case .send(let sending): try sending.run()
         case .list: try PortListing.run()
         }
-    }
-
-    static func unknown(_ word: String) -> CommandEnd { .misuse("unknown argument '\(word)'", usage) }
-
-    /// The whole number that belongs to the option `name`.
-    static func number<Number: FixedWidthInteger>(_ arguments: inout Arguments, of name: String) throws -> Number {
-        guard let word = arguments.next(), let number = Number(word) else {
-            throw CommandEnd.misuse("\(name) needs a number", usage)
-        }
-        return number
     }
 }
