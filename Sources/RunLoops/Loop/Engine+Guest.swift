@@ -70,21 +70,33 @@ extension Engine {
         let outer = wakeWord.beginRun()
         tracer?.trace(.runBegins(mode))
         tell(.entry, state)
-        var run = Run(state: state, limit: .max, returnsAfterSource: false, servesMainQueue: false)
+        var run = Run(
+            state: state, limit: .max, returnsAfterSource: false, servesMainQueue: false, sleepsInHost: true)
         run.servesMainQueue = servesMainQueue && self.servesMainQueue(state)
         tellWaited()
-        let end = turnsWithoutSleep(&run)
-        if case .idle = end {
+        var end: RunLoopRunResult?
+        for _ in 0..<Self.turnsInARow {
+            end = turn(&run)
+            if end != nil { break }
+        }
+        let isIdle = end == .timedOut
+        if isIdle {
             tell(.beforeWaiting, state)
             guest?.toldWaiting = state
         }
         tell(.exit, state)
-        let result = end.result ?? (isEmpty(state) ? .finished : .timedOut)
+        let result = end == .stopped ? .stopped : isEmpty(state) ? RunLoopRunResult.finished : .timedOut
         tracer?.trace(.runEnds(result))
         wakeWord.endRun(outer)
         leave(to: outerMode)
-        if guest != nil { waitInHost(isReady: end.mayHaveMore) }
+        if guest != nil { waitInHost(isReady: !isIdle) }
         return result
+    }
+
+    private func tellWaited() {
+        guard let guest, let state = guest.toldWaiting else { return }
+        guest.toldWaiting = nil
+        tell(.afterWaiting, state)
     }
 
     /// Makes the descriptor tell the truth, if a callout under way has made it silent, and says whether something waits
@@ -100,60 +112,6 @@ extension Engine {
             waitInHost()
         }
         return blocks.hasMore(than: guest.blocksSeen) || !guest.state.signals.isEmpty || wakeWord.wakeUp != nil
-    }
-
-    // MARK: Turns
-
-    private enum End {
-        /// A turn has found nothing to do.
-        case idle
-        case tooManyTurns
-        case stopped
-
-        var result: RunLoopRunResult? { if case .stopped = self { .stopped } else { nil } }
-        var mayHaveMore: Bool { if case .idle = self { false } else { true } }
-    }
-
-    private func turnsWithoutSleep(_ run: inout Run) -> End {
-        for _ in 0..<Self.turnsInARow {
-            guard wakeWord.beginTurn() else { return .stopped }
-            guard let cause = firstHalf(of: run) else { return .idle }
-            wakeWord.enter(.ignoring)
-            run.didMainQueue = false
-            serve(cause, &run)
-            runBlocks(run.state)  // 10
-            if takeStop() { return .stopped }
-        }
-        return .tooManyTurns
-    }
-
-    /// A turn up to where it would sleep; `nil` if it would.
-    private func firstHalf(of run: Run) -> Cause? {
-        tell(.beforeTimers, run.state)  // 2
-        tell(.beforeSources, run.state)  // 3
-        runBlocks(run.state)  // 4
-        let handled = performSources(run.state, onlyOne: false)  // 5
-        if handled { runBlocks(run.state) }
-        if mainQueueGoesFirst(run) { return .mainQueue }  // 6
-        return findReady(run) ?? (handled ? .nothing : nil)
-    }
-
-    private func serve(_ cause: Cause, _ run: inout Run) {
-        switch cause {  // 9
-        case .nothing: break
-        case .timers: fireTimers(run.state)
-        case .port(let event): _ = servePort(run.state, event)
-        case .mainQueue:
-            guard let mainQueue else { return }
-            serveMainQueue(mainQueue)
-            run.didMainQueue = true
-        }
-    }
-
-    private func tellWaited() {
-        guard let guest, let state = guest.toldWaiting else { return }
-        guest.toldWaiting = nil
-        tell(.afterWaiting, state)
     }
 
     // MARK: Standing as asleep

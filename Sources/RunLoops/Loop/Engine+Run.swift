@@ -30,6 +30,8 @@ struct Run {
     var servesMainQueue: Bool
     /// The last turn did work of the main queue: then others are looked at first.
     var didMainQueue = true
+    /// The thread sleeps in the loop's host: the time is over where the run would sleep, and not when the mode is empty.
+    var sleepsInHost = false
 
     var onlyPolls: Bool { limit == .min }
 }
@@ -75,7 +77,7 @@ extension Engine {
     }
 
     /// One turn: SEMANTICS 5, step by step.
-    private func turn(_ run: inout Run) -> RunLoopRunResult? {
+    func turn(_ run: inout Run) -> RunLoopRunResult? {
         let state = run.state
         guard wakeWord.beginTurn() else { return .stopped }
         tell(.beforeTimers, state)  // 2
@@ -85,6 +87,10 @@ extension Engine {
         if handled { runBlocks(state) }
         var cause = mainQueueGoesFirst(run) ? Cause.mainQueue : nil  // 6
         if cause == nil, handled || run.onlyPolls { cause = poll(run) }
+        if cause == nil, run.sleepsInHost {
+            guard let ready = findReady(run) else { return .timedOut }
+            cause = ready
+        }
         if cause == nil {
             tell(.beforeWaiting, state)  // 7
             cause = sleep(run)
@@ -113,7 +119,7 @@ extension Engine {
         if handled, run.returnsAfterSource { return .handledSource }
         if run.limit != .max, run.onlyPolls || run.limit <= monotonicNow() { return .timedOut }
         if takeStop() { return .stopped }
-        return isEmpty(run.state) ? .finished : nil
+        return isEmpty(run.state) && !run.sleepsInHost ? .finished : nil
     }
 
     func requireOwnThread() {
