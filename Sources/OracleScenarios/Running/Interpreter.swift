@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import RunLoops
 
 /// Runs one scenario on one engine and writes down what happens.
 ///

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RunLoops
 
 /// A plain POSIX thread that can be joined: each scenario needs a fresh one, because a thread has one loop for life.
 package struct PlainThread: ~Copyable {

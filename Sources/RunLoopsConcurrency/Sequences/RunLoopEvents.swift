@@ -1,3 +1,5 @@
+internal import RunLoops
+
 /// What happens on a run loop, as a sequence that a task goes through.
 ///
 /// The loop's items are callbacks; this turns one into a sequence. Events are registered for from the moment the sequence is

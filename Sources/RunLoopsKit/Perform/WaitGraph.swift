@@ -9,30 +9,25 @@ enum WaitGraph {
         let ticket: PerformTicket
     }
 
-    private final class Edges: @unchecked Sendable {
-        let lock = Lock()
-        // Guarded by the lock. A loop that waits is alive, so that its identity is its own.
-        @exclusivity(unchecked) var all: [ObjectIdentifier: Edge] = [:]
-    }
-
-    private static let edges = Edges()
+    /// By the loop that waits, which is alive, so that its identity is its own.
+    private static let edges = Guarded<[ObjectIdentifier: Edge]>([:])
 
     /// Notes that `waiter` waits for `ticket`; or returns the circle that this would close, beginning with `waiter`.
     static func begin(_ waiter: RunLoop, _ ticket: PerformTicket) -> [RunLoop]? {
-        edges.lock.withLock {
+        edges.withLock { edges in
             var path = [waiter, ticket.loop]
             // An edge whose closure has returned is a thread that has not woken up yet, and holds nobody up.
-            while let edge = edges.all[ObjectIdentifier(path[path.count - 1])], edge.ticket.isUnfinished {
+            while let edge = edges[ObjectIdentifier(path[path.count - 1])], edge.ticket.isUnfinished {
                 if edge.on === waiter { return path }
                 path.append(edge.on)
             }
-            edges.all[ObjectIdentifier(waiter)] = Edge(on: ticket.loop, ticket: ticket)
+            edges[ObjectIdentifier(waiter)] = Edge(on: ticket.loop, ticket: ticket)
             return nil
         }
     }
 
     static func end(_ waiter: RunLoop) {
-        let removed = edges.lock.withLock { edges.all.removeValue(forKey: ObjectIdentifier(waiter)) }
+        let removed = edges.withLock { $0.removeValue(forKey: ObjectIdentifier(waiter)) }
         // It may be the last reference to the loop.
         withExtendedLifetime(removed) {}
     }

@@ -7,24 +7,18 @@ enum PortRegistry {
         let directory: PortDirectory.Identity
     }
 
-    private final class Table: @unchecked Sendable {
-        let lock = Lock()
-        // Guarded by the lock.
-        @exclusivity(unchecked) var queues: [Key: MessageQueue] = [:]
-    }
-
-    private static let table = Table()
+    private static let queues = Guarded<[Key: MessageQueue]>([:])
 
     static func find(_ name: PortName, _ directory: PortDirectory) -> MessageQueue? {
         let key = Key(name: name, directory: directory.identity)
-        return table.lock.withLock { table.queues[key] }
+        return queues.withLock { $0[key] }
     }
 
     static func set(_ queue: MessageQueue?, _ name: PortName, _ directory: PortDirectory) {
         let key = Key(name: name, directory: directory.identity)
-        let old = table.lock.withLock { () -> MessageQueue? in
-            let old = table.queues[key]
-            table.queues[key] = queue
+        let old = queues.withLock { queues -> MessageQueue? in
+            let old = queues[key]
+            queues[key] = queue
             return old
         }
         withExtendedLifetime(old) {}

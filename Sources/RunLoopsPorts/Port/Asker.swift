@@ -9,13 +9,8 @@ final class Asker: @unchecked Sendable {
         var result: Result<Message, PortError>?
     }
 
-    private final class Table: @unchecked Sendable {
-        let lock = Lock()
-        // Guarded by the lock.
-        @exclusivity(unchecked) var askers: [Int32: Asker] = [:]
-    }
-
-    private static let table = Table()
+    /// By the number of their thread.
+    private static let askers = Guarded<[Int32: Asker]>([:])
     static let mode = RunLoop.Mode("RunLoopsPorts.Ask")
 
     private let loop: RunLoop
@@ -28,17 +23,17 @@ final class Asker: @unchecked Sendable {
     static var current: Asker {
         let thread = SystemCalls.threadID
         // The number of a thread that has ended may be given to another, whose loop is another.
-        if let known = table.lock.withLock({ table.askers[thread] }), known.loop === RunLoop.current,
+        if let known = askers.withLock({ $0[thread] }), known.loop === RunLoop.current,
             known.port.isValid
         {
             return known
         }
         let asker = Asker(RunLoop.current)
-        let old = table.lock.withLock { () -> [Int32: Asker] in
-            let old = table.askers
+        let old = askers.withLock { askers -> [Int32: Asker] in
+            let old = askers
             // Those of threads that have ended go as well.
-            table.askers = old.filter { $0.value.port.isValid }
-            table.askers[thread] = asker
+            askers = old.filter { $0.value.port.isValid }
+            askers[thread] = asker
             return old
         }
         withExtendedLifetime(old) {}
@@ -115,9 +110,9 @@ final class Asker: @unchecked Sendable {
 
     /// The thread ends, and its port has.
     private func leaveTable() {
-        let old = Self.table.lock.withLock { () -> Asker? in
-            guard let thread = Self.table.askers.first(where: { $0.value === self })?.key else { return nil }
-            return Self.table.askers.removeValue(forKey: thread)
+        let old = Self.askers.withLock { askers -> Asker? in
+            guard let thread = askers.first(where: { $0.value === self })?.key else { return nil }
+            return askers.removeValue(forKey: thread)
         }
         withExtendedLifetime(old) {}
     }
