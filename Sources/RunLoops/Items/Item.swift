@@ -47,19 +47,6 @@ public class RunLoopItem: @unchecked Sendable, CustomStringConvertible {
         // acquiringAndReleasing: who finds the item invalid also finds what was done to it before.
         valid.exchange(false, ordering: .acquiringAndReleasing)
     }
-
-    /// Traps if a closure that may hold state of one thread is about to go to another's loop.
-    final func requireHome(_ loop: LoopCore) {
-        if home != 0, home != loop.threadID { fatalError(wrongHome(loop)) }
-    }
-
-    private func wrongHome(_ loop: LoopCore) -> String {
-        """
-        \(self) was made for the run loop of thread \(home) and cannot be added to that of thread \(loop.threadID), \
-        because its closure may use that thread's state. Make it with .sendable(…) if its closure may run on any \
-        thread, or add it on the thread it belongs to.
-        """
-    }
 }
 
 /// Where an item's closure may run, as the number of a thread.

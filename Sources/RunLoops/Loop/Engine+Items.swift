@@ -8,7 +8,7 @@ extension Engine {
     /// With the rest of the rules for items that `add(_:in:)` has.
     package func add(_ timer: RunLoopTimer, toMode mode: RunLoopMode) {
         checkNotForked()
-        timer.requireHome(self)
+        requireHome(timer.home, of: timer, in: threadID)
         guard timer.claim(for: self) else { return }
         lock.lock()
         defer { lock.unlock() }
@@ -22,7 +22,7 @@ extension Engine {
     /// Invalid items and those of another loop are passed over, as Core Foundation does; adding twice is once.
     package func add(_ item: RunLoopItem, in mode: RunLoopMode) throws(RunLoopSystemCallError) {
         checkNotForked()
-        item.requireHome(self)
+        requireHome(item.home, of: item, in: threadID)
         guard claim(item) else { return }
         let added = try lock.withLock { () throws(RunLoopSystemCallError) -> [RunLoopMode] in
             guard item.isValid, !isDead, isOurs(item) else { return [] }

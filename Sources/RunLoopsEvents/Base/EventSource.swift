@@ -108,7 +108,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     // MARK: Places
 
     final func add(to newLoop: RunLoop, in mode: RunLoop.Mode) throws(RunLoop.SystemCallError) {
-        origin.requireHome(newLoop, of: self)
+        requireHome(origin.home, of: self, in: newLoop.engine.threadID)
         try lock.withLock { () throws(RunLoop.SystemCallError) in
             guard file != nil else { return }
             if let loop, loop !== newLoop { requireFree(of: loop, for: newLoop) }

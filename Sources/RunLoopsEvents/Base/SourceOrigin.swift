@@ -24,16 +24,4 @@ struct SourceOrigin: Sendable {
     }
 
     var name: String { label ?? "\(fileID):\(line)" }
-
-    /// Traps if a closure that may hold state of one thread is about to go to another's loop.
-    func requireHome(_ loop: RunLoop, of source: some CustomStringConvertible) {
-        let thread = loop.engine.threadID
-        require(
-            home == 0 || home == thread,
-            """
-            \(source) was made for the run loop of thread \(home) and cannot be added to that of thread \(thread), \
-            because its closure may use that thread's state. Make it with .sendable(…) if its closure may run on any \
-            thread, or add it on the thread it belongs to.
-            """)
-    }
 }

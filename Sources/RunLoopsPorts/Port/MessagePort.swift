@@ -97,10 +97,7 @@ public final class MessagePort: @unchecked Sendable {
 
     /// Whether the port has joined `loop`; it has not if it is invalid.
     func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoopPortSource]? {
-        require(
-            home == 0 || home == loop.engine.threadID,
-            "\(self) was made for the run loop of thread \(home) and cannot be added to that of thread \(loop.engine.threadID), because its closure may use that thread's state. Make it with .sendable(…) if its closure may run on any thread, or add it on the thread it belongs to."
-        )
+        requireHome(home, of: self, in: loop.engine.threadID)
         return lock.withLock {
             guard valid else { return nil }
             require(
