@@ -3,6 +3,7 @@
 /// Lists are interned like names: a program has a handful, and they are kept until the process ends.
 package struct BlockModes: Equatable, Sendable {
     private static let isList: UInt32 = 1 << 31
+    private static let lists = Numbering<[RunLoopMode]>()
 
     private let number: UInt32
 
@@ -11,7 +12,7 @@ package struct BlockModes: Equatable, Sendable {
 
     /// Precondition: at least one mode.
     package init(_ modes: [RunLoopMode]) {
-        number = modes.count == 1 ? modes[0].number : Lists.shared.number(of: modes) | Self.isList
+        number = modes.count == 1 ? modes[0].number : Self.lists.number(of: modes) | Self.isList
     }
 
     /// Whether a run in `running`, which is marked as common or not, is in one of them.
@@ -28,27 +29,6 @@ package struct BlockModes: Equatable, Sendable {
     }
 
     var all: [RunLoopMode] {
-        number & Self.isList == 0 ? [RunLoopMode(number: number)] : Lists.shared[number & ~Self.isList]
-    }
-
-    private final class Lists: @unchecked Sendable {
-        static let shared = Lists()
-
-        private let lock = Lock()
-        // Both guarded by the lock.
-        private var lists: [[RunLoopMode]] = []
-        private var numbers: [[RunLoopMode]: UInt32] = [:]
-
-        func number(of list: [RunLoopMode]) -> UInt32 {
-            lock.withLock {
-                if let number = numbers[list] { return number }
-                let number = UInt32(lists.count)
-                lists.append(list)
-                numbers[list] = number
-                return number
-            }
-        }
-
-        subscript(number: UInt32) -> [RunLoopMode] { lock.withLock { lists[Int(number)] } }
+        number & Self.isList == 0 ? [RunLoopMode(number: number)] : Self.lists[number & ~Self.isList]
     }
 }

@@ -16,7 +16,7 @@ public struct RunLoopMode: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     /// The mode of that name.
     ///
     /// Complexity: one look-up in a table of all names, under a lock.
-    public init(rawValue: String) { number = Names.shared.number(of: rawValue) }
+    public init(rawValue: String) { number = Self.names.number(of: rawValue) }
 
     /// The mode of that name.
     public init(_ name: String) { self.init(rawValue: name) }
@@ -25,7 +25,7 @@ public struct RunLoopMode: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     public init(stringLiteral name: String) { self.init(rawValue: name) }
 
     /// The name.
-    public var rawValue: String { Names.shared.name(of: number) }
+    public var rawValue: String { Self.names[number] }
 
     // By the numbers. Left to the compiler it would be the comparison of all raw-representable types: that of the strings.
     /// Whether both have the same name.
@@ -57,34 +57,8 @@ public struct RunLoopMode: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     /// While the end of a child process is awaited (`NSTaskDeathCheckMode`).
     public static var taskDeathCheck: RunLoopMode { RunLoopMode(number: 7) }
 
-    /// Names and numbers.
-    private final class Names: @unchecked Sendable {
-        static let shared = Names()
-
-        private let lock = Lock()
-        // Both guarded by the lock.
-        private var names = [
-            "kCFRunLoopDefaultMode", "kCFRunLoopCommonModes", "UITrackingRunLoopMode", "UIInitializationRunLoopMode",
-            "GSEventReceiveRunLoopMode", "NSConnectionReplyMode", "NSModalPanelRunLoopMode", "NSTaskDeathCheckMode",
-        ]
-        private var numbers: [String: UInt32] = [:]
-
-        private init() {
-            for (number, name) in names.enumerated() { numbers[name] = UInt32(number) }
-        }
-
-        func number(of name: String) -> UInt32 {
-            lock.withLock {
-                if let number = numbers[name] { return number }
-                let number = UInt32(names.count)
-                names.append(name)
-                numbers[name] = number
-                return number
-            }
-        }
-
-        func name(of number: UInt32) -> String {
-            lock.withLock { names[Int(number)] }
-        }
-    }
+    private static let names = Numbering([
+        "kCFRunLoopDefaultMode", "kCFRunLoopCommonModes", "UITrackingRunLoopMode", "UIInitializationRunLoopMode",
+        "GSEventReceiveRunLoopMode", "NSConnectionReplyMode", "NSModalPanelRunLoopMode", "NSTaskDeathCheckMode",
+    ])
 }
