@@ -38,7 +38,8 @@ extension RunLoop {
     ///   - buffering: What is kept of changes that nobody waits for.
     /// - Throws: What a ``RunLoopsEvents/FileWatch`` throws.
     public func changes(
-        at paths: [String], for changes: FileWatch.Changes = .standard, recursive: Bool = false, in mode: Mode = .common,
+        at paths: [String], for changes: FileWatch.Changes = .standard, recursive: Bool = false,
+        in mode: Mode = .common,
         buffering: RunLoopEvents<[FileWatch.Event]>.Buffering = .unbounded
     ) throws(SystemCallError) -> RunLoopEvents<[FileWatch.Event]> {
         try RunLoopEvents(buffering: buffering) { emitter throws(SystemCallError) in
