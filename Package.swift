@@ -45,7 +45,9 @@ let package = Package(
             name: "RunLoopsPorts", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
         // Async mains, executors, clocks and sequences on a loop.
         .target(
-            name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+            name: "RunLoopsConcurrency",
+            dependencies: ["RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "CLinuxKernel"],
+            swiftSettings: strict),
         // A trait for tests that need a live main loop. What depends on it gets the main thread of its test runner.
         .target(
             name: "RunLoopsTestingMain", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainLoopAtLoad"],
@@ -82,7 +84,8 @@ let package = Package(
         .testTarget(
             name: "RunLoopsConcurrencyTests",
             dependencies: [
-                "RunLoopsConcurrency", "RunLoops", "RunLoopsTesting", "RunLoopsConcurrencyPrograms",
+                "RunLoopsConcurrency", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
+                "RunLoopsConcurrencyPrograms",
             ],
             swiftSettings: strict),
         // A program with an async main, which the tests run.
