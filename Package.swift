@@ -20,6 +20,7 @@ let package = Package(
     products: [
         .library(name: "RunLoops", targets: ["RunLoops"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
+        .library(name: "RunLoopsDiagnostics", targets: ["RunLoopsDiagnostics"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     dependencies: [
@@ -33,8 +34,11 @@ let package = Package(
         .target(name: "RunLoops", dependencies: ["CLinuxKernel"], swiftSettings: strict),
         // Manual kernel and clock, trace recorder.
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: strict),
+        // What a loop does, recorded; as pictures and in words.
+        .target(name: "RunLoopsDiagnostics", dependencies: ["RunLoops"], swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
-        .executableTarget(name: "runloop", dependencies: ["RunLoops"], swiftSettings: strict),
+        .executableTarget(
+            name: "runloop", dependencies: ["RunLoops", "RunLoopsDiagnostics"], swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
         .executableTarget(
             name: "oracle",
@@ -51,6 +55,9 @@ let package = Package(
         .target(name: "AllocationCounting", path: "Tests/AllocationCounting"),
         .testTarget(
             name: "RunLoopsTests", dependencies: ["RunLoops", "RunLoopsTesting", "AllocationCounting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RunLoopsDiagnosticsTests", dependencies: ["RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
