@@ -34,8 +34,10 @@ let package = Package(
         .target(name: "RunLoops", dependencies: ["CLinuxKernel"], swiftSettings: strict),
         // Manual kernel and clock, trace recorder.
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: strict),
+        // Starts recording before main() when the environment asks for it: Swift has no constructors.
+        .target(name: "CTraceStart"),
         // What a loop does, recorded; as pictures and in words.
-        .target(name: "RunLoopsDiagnostics", dependencies: ["RunLoops"], swiftSettings: strict),
+        .target(name: "RunLoopsDiagnostics", dependencies: ["RunLoops", "CTraceStart"], swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(
             name: "runloop", dependencies: ["RunLoops", "RunLoopsDiagnostics"], swiftSettings: strict),

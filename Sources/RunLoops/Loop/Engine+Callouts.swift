@@ -94,7 +94,19 @@ extension Engine {
     }
 
     private func perform(_ source: RunLoopSource) -> Bool {
-        guard let (performer, signal) = source.takeSignal() else { return false }
+        if tracer != nil { return performRecorded(source) }
+        guard let performer = source.takeSignal() else { return false }
+        callOut(.source, source.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(performer, source) }
+        return true
+    }
+
+    /// The same, with the signal's number, which is gone once the signal is taken.
+    ///
+    /// Apart, so that nobody else pays for keeping it.
+    @inline(never)
+    private func performRecorded(_ source: RunLoopSource) -> Bool {
+        let signal = source.signalStamp
+        guard let performer = source.takeSignal() else { return false }
         callOut(.source, source.labelStorage, wanted: LoopWait(signal: signal)) {
             RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(performer, source)
         }

@@ -83,15 +83,13 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
         rl_stamp_signal(signalStamp, now, SystemCalls.threadID)
     }
 
-    /// The closure to call and the signal's number, if the source is signalled and valid: and it is not signalled any
-    /// more.
-    func takeSignal() -> ((RunLoopSource) -> Void, UInt64)? {
-        let signal = stamp.exchange(0, ordering: .sequentiallyConsistent)
-        guard signal != 0, isValid else { return nil }
+    /// The closure to call, if the source is signalled and valid: and it is not signalled any more.
+    func takeSignal() -> ((RunLoopSource) -> Void)? {
+        guard stamp.exchange(0, ordering: .sequentiallyConsistent) != 0, isValid else { return nil }
         // Not withLock: a closure that goes through a generic function is wrapped in a new one, at an allocation each.
         lock.lock()
         defer { lock.unlock() }
-        return performer.map { ($0, signal) }
+        return performer
     }
 
     // MARK: Places

@@ -10,8 +10,11 @@ public import RunLoops
 /// let recording = Recording()
 /// recording.add(RunLoop.current)
 /// RunLoop.current.run(mode: .default, for: .seconds(5))
-/// print(recording.trace().loops[0].events)
+/// try recording.trace().write(to: "trace.html")
 /// ```
+///
+/// A program that links this library records by itself when it is started with `RUNLOOP_TRACE=file` in its environment:
+/// <doc:SeeingInside>.
 ///
 /// Thread safety: all members may be used by any thread, except where they say otherwise.
 public final class Recording: @unchecked Sendable {
