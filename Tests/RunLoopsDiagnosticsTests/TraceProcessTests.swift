@@ -77,4 +77,11 @@ struct TraceProcessTests {
         #expect(status == 1)
         #expect(folder.text("output").contains("true left no trace"))
     }
+
+    @Test func `runloop doctor refuses what is no trace`() {
+        let folder = Folder()
+        #expect(
+            shell("echo '{}' >$folder/trace.json; $tool doctor $folder/trace.json 2>$folder/output", in: folder) == 1)
+        #expect(folder.text("output").contains("it has no traceEvents"))
+    }
 }

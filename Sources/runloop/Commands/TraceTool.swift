@@ -49,6 +49,10 @@ struct TraceTool {
             let page = (output.hasSuffix(".json") ? String(output.dropLast(5)) : output) + ".html"
             try TextFile.write(TracePage.text(program: report.program, json: json), to: page)
             print(report.summary(width: Terminal.size().columns).joined(separator: "\n"))
+            let count = report.findings().count
+            if count > 0 {
+                print("\nrunloop doctor \(output) has \(count) thing\(count == 1 ? "" : "s") to say about it.")
+            }
             print("\nPage: \(page)   Perfetto: \(output)")
         } catch let error as TraceReport.ReadingError {
             throw CommandEnd.failure("\(output): \(error)")
