@@ -138,9 +138,9 @@ package final class Engine: LoopCore, @unchecked Sendable {
     @inline(never)
     private func leavingWord(_ block: consuming Block) -> Block {
         let wait = LoopWait(since: kernel.now(.monotonic), thread: SystemCalls.threadID)
-        // Weak: a block that no run may run would keep its loop for ever.
-        return block.wrapped { [weak self] body in
-            self?.tracer?.trace(.wanted(wait))
+        // Unowned: it runs inside a run of this loop only; and one that no run may run must not keep its loop for ever.
+        return block.wrapped { [unowned self] body in
+            tracer?.trace(.wanted(wait))
             body()
         }
     }

@@ -6,6 +6,21 @@ extension TracePage {
         // An address that ends in #from-to, in microseconds, opens there.
         const place = location.hash.match(/^#([\d.]+)-([\d.]+)$/);
         let view = place ? { from: +place[1], to: +place[2] } : { from: 0, to: end }, hovered = null, kept = null;
+        // From the slice that the waker was in to the sleep that ended.
+        const rowAt = (t, us) => {
+          let low = 0, high = t.slices.length;
+          while (low < high) {
+            const middle = (low + high) >> 1;
+            if (t.slices[middle].from <= us) low = middle + 1; else high = middle;
+          }
+          let s = t.slices[low - 1];
+          while (s && s.to < us) s = s.parent;
+          return s ? s.row : 0;
+        };
+        for (const f of flows) if (f && f.fromTrack && f.toTrack) {
+          f.fromRow = rowAt(f.fromTrack, f.from);
+          f.toRow = rowAt(f.toTrack, f.to);
+        }
         for (const t of tracks.values()) t.drawn = [...t.slices.filter(s => !callee(s)), ...t.slices.filter(callee)];
         const height = () => axis + [...tracks.values()].reduce((sum, t) => sum + t.rows * rowHeight + gap, 0) + 6;
         function layout() {
@@ -68,7 +83,8 @@ extension TracePage {
           c.strokeStyle = colours["wake-up"]; c.lineWidth = 1.2;
           for (const f of flows) {
             if (!f || !f.fromTrack || !f.toTrack || f.fromTrack === f.toTrack || f.to < view.from || f.from > view.to) continue;
-            const [x1, y1, x2, y2] = [x(f.from), f.fromTrack.y + 6, x(f.to), f.toTrack.y + 2 * rowHeight];
+            const [x1, y1] = [x(f.from), f.fromTrack.y + (f.fromRow + .5) * rowHeight];
+            const [x2, y2] = [x(f.to), f.toTrack.y + (f.toRow + .5) * rowHeight];
             c.beginPath(); c.moveTo(x1, y1); c.bezierCurveTo(x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2); c.stroke();
             c.fillStyle = colours["wake-up"]; c.beginPath(); c.arc(x2, y2, 2.2, 0, 7); c.fill();
           }
