@@ -200,6 +200,21 @@ struct RecordingTests {
         }
     }
 
+    @Test func `a loop has one recording at a time, and the next as soon as that is stopped`() {
+        ManualRunLoop.with { manual in
+            let first = Recording()
+            let second = Recording()
+            #expect(first.add(manual.loop))
+            #expect(!second.add(manual.loop))
+            first.stop()
+            #expect(second.add(manual.loop))
+            manual.loop.performLocally {}
+            manual.loop.poll()
+            #expect(first.trace().kinds.isEmpty)
+            #expect(!second.trace().kinds.isEmpty)
+        }
+    }
+
     @Test func `can be read by another thread while the loop runs`() {
         let recording = Recording(capacity: 256)
         let isDone = Shared(false)

@@ -31,6 +31,8 @@ final class LoopRecorder: LoopTracer, @unchecked Sendable {
     /// No more events are written; the loop forgets the recorder with its next one.
     func stop() { isOn.store(false, ordering: .relaxed) }
 
+    var isStopped: Bool { !isOn.load(ordering: .relaxed) }
+
     func trace(_ event: LoopEvent) {
         guard isOn.load(ordering: .relaxed) else {
             if engine.tracer === self { engine.tracer = nil }

@@ -25,7 +25,7 @@ extension TraceReport {
 
     /// What is probably wrong with the recorded program, the most certain first.
     ///
-    /// Complexity: O(n) in the slices, and O(s) in the sleeps for each perform of a source.
+    /// Complexity: O(n log n) in the slices.
     public func findings() -> [Finding] {
         Finding.Kind.allCases.flatMap { kind in
             switch kind {
@@ -122,8 +122,8 @@ extension TraceReport {
         for slice in slices where slice.kind == "source" && !told.contains(slice.name) {
             guard let signalled = slice.detail("wanted") else { continue }
             // Asleep after the signal, and woken in the end by something that had nothing to do with it.
-            let sleptOn = (sleeps[slice.thread] ?? []).filter { sleep in
-                sleep.end > signalled && sleep.start < slice.start && sleep.details["wokenBy"]?.string != "wake-up"
+            let sleptOn = (sleeps[slice.thread] ?? []).between(signalled, slice.start).filter { sleep in
+                sleep.details["wokenBy"]?.string != "wake-up"
                     && sleep.end - max(sleep.start, signalled) >= Self.sleepAfterSignal
             }
             guard let sleep = sleptOn.first else { continue }
@@ -169,5 +169,18 @@ extension TraceReport {
                     "\(threadName(thread)) had \(Int(depth)) runs inside each other. The outer ones go on only when all inner ones have ended: return to the loop, and let it call you again."
             )
         }
+    }
+}
+
+extension [TraceReport.Slice] {
+    /// Those that end after `start` and begin before `end`, of sleeps of one thread, which follow each other.
+    fileprivate func between(_ start: Double, _ end: Double) -> ArraySlice<TraceReport.Slice> {
+        var low = startIndex
+        var high = endIndex
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].end <= start { low = middle + 1 } else { high = middle }
+        }
+        return self[low...].prefix { $0.start < end }
     }
 }

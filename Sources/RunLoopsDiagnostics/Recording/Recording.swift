@@ -47,9 +47,10 @@ public final class Recording: @unchecked Sendable {
 
     /// Records a loop from here on.
     ///
-    /// Whether it is recorded: not after ``stop()``, and not beyond 256 loops.
+    /// Whether it is recorded: not after ``stop()``, not beyond 256 loops, and not while something else records the loop, such
+    /// as a `TraceRecorder`, or the whole process is recorded because its environment asks for it.
     ///
-    /// Precondition: called on the loop's own thread; nothing else records the loop, such as a `TraceRecorder`.
+    /// Precondition: called on the loop's own thread.
     @discardableResult
     public func add(_ loop: RunLoop) -> Bool {
         precondition(
@@ -61,8 +62,9 @@ public final class Recording: @unchecked Sendable {
     /// Without asking for the thread: for loops that nobody else knows yet.
     @discardableResult
     func record(_ loop: RunLoop) -> Bool {
-        precondition(
-            loop.engine.tracer == nil, "The loop is being recorded already: stop that recording, or use what it has.")
+        // One that was stopped leaves with the loop's next event.
+        let present = loop.engine.tracer
+        if let present, (present as? LoopRecorder)?.isStopped != true { return false }
         return lock.withLock {
             if isStopped { return false }
             if recorders.count >= Self.mostLoops {
