@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
         .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
+        .library(name: "RunLoopsDiagnostics", targets: ["RunLoopsDiagnostics"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     dependencies: [
@@ -55,8 +56,14 @@ let package = Package(
         .target(name: "CMainLoopAtLoad", dependencies: ["CLinuxKernel"]),
         // What frameworks put on a run loop. Imports no Foundation.
         .target(name: "RunLoopsKit", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        // Starts recording before main() when the environment asks for it: Swift has no constructors.
+        .target(name: "CTraceStart"),
+        // What a loop does, recorded; as pictures and in words.
+        .target(name: "RunLoopsDiagnostics", dependencies: ["RunLoops", "CTraceStart"], swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
-        .executableTarget(name: "runloop", dependencies: ["RunLoops", "RunLoopsPorts"], swiftSettings: strict),
+        .executableTarget(
+            name: "runloop", dependencies: ["RunLoops", "RunLoopsDiagnostics", "RunLoopsPorts"],
+            swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
         .executableTarget(
             name: "oracle",
@@ -94,6 +101,9 @@ let package = Package(
             path: "Tests/RunLoopsConcurrencyPrograms", swiftSettings: strict),
         .testTarget(
             name: "RunLoopsKitTests", dependencies: ["RunLoopsKit", "RunLoops", "RunLoopsTesting", "CLinuxKernel"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RunLoopsDiagnosticsTests", dependencies: ["RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting"],
             swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),

@@ -77,6 +77,9 @@ public final class TraceRecorder {
             case .calls(let callee, let label):
                 write("> \(callee.rawValue) \"\(label.text)\"")
                 depth += 1
+            case .wanted, .wakes:
+                // When, and by which thread: that differs from one run to the next.
+                break
             case .returns:
                 depth -= 1
             case .runEnds(let result):

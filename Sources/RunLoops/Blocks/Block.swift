@@ -21,6 +21,19 @@ package struct Block {
         modes.includes(running, isCommon: isCommon)
     }
 
+    /// The same block with something around what it does.
+    consuming func wrapped(_ around: @escaping (() -> Void) -> Void) -> Block {
+        let body = body
+        return Block(around: { around(body) }, self)
+    }
+
+    private init(around body: @escaping () -> Void, _ other: Block) {
+        self.body = body
+        file = other.file
+        line = other.line
+        modes = other.modes
+    }
+
     var label: ItemLabel { .place(file, line) }
 }
 

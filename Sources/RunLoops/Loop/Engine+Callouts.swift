@@ -3,10 +3,14 @@
 extension Engine {
     /// Every callout goes through here: one place to tell who wants to know.
     @inline(__always)
-    func callOut(_ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, _ call: () -> Void) {
+    func callOut(
+        _ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, wanted: @autoclosure () -> LoopWait? = nil,
+        _ call: () -> Void
+    ) {
         defer { knownNow = .min }
         guard let tracer else { return call() }
         tracer.trace(.calls(callee, label()))
+        if let wait = wanted() { tracer.trace(.wanted(wait)) }
         call()
         tracer.trace(.returns)
     }
@@ -90,8 +94,22 @@ extension Engine {
     }
 
     private func perform(_ source: RunLoopSource) -> Bool {
+        if tracer != nil { return performRecorded(source) }
         guard let performer = source.takeSignal() else { return false }
         callOut(.source, source.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(performer, source) }
+        return true
+    }
+
+    /// The same, with the signal's number, which is gone once the signal is taken.
+    ///
+    /// Apart, so that nobody else pays for keeping it.
+    @inline(never)
+    private func performRecorded(_ source: RunLoopSource) -> Bool {
+        let signal = source.signalStamp
+        guard let performer = source.takeSignal() else { return false }
+        callOut(.source, source.labelStorage, wanted: LoopWait(signal: signal)) {
+            RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(performer, source)
+        }
         return true
     }
 
@@ -100,14 +118,17 @@ extension Engine {
     /// Whether there was one.
     func servePort(_ state: ModeState, _ event: ReadyDescriptor) -> Bool {
         guard let (first, others) = lock.withLock({ state.ports.sources(of: event) }) else { return false }
-        var handled = servePort(first, event.events)
-        for source in others { handled = servePort(source, event.events) || handled }
+        let found = state.ready.foundAt
+        var handled = servePort(first, event.events, found)
+        for source in others { handled = servePort(source, event.events, found) || handled }
         return handled
     }
 
-    private func servePort(_ source: RunLoopPortSource, _ events: RunLoopDescriptorEvents) -> Bool {
+    private func servePort(_ source: RunLoopPortSource, _ events: RunLoopDescriptorEvents, _ found: Int64) -> Bool {
         guard let (handler, events) = source.callback(for: events) else { return false }
-        callOut(.port, source.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(handler, source, events) }
+        callOut(.port, source.labelStorage, wanted: LoopWait(since: found)) {
+            RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(handler, source, events)
+        }
         return true
     }
 

@@ -1,7 +1,7 @@
 // A loop inside another: its thread sleeps there, and a descriptor stands for the sleep.
 //
 // While the host has the thread, other threads find the loop as if it slept: the mode, the limit and the phase are those of
-// a sleep. What would end it makes the descriptor readable (Documentation/Decisions/0026-guest.md).
+// a sleep. What would end it makes the descriptor readable (Documentation/Decisions/0015-guest.md).
 
 /// What a host waits for, and in which mode the loop waits in it.
 ///

@@ -93,7 +93,7 @@ extension Engine {
         }
         if cause == nil {
             tell(.beforeWaiting, state)  // 7
-            cause = sleep(run)
+            if let tracer { cause = sleep(run, tellingTo: tracer) } else { cause = sleep(run) }
             wakeWord.enter(.ignoring)
             tell(.afterWaiting, state)  // 8
         }

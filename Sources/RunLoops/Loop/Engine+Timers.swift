@@ -228,9 +228,21 @@ extension Engine {
         let begun = beginFiring(timer, state, collected)
         lock.unlock()
         guard let (handler, date) = begun else { return }
-        callOut(.timer, timer.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler.call, timer) }
+        callOut(.timer, timer.labelStorage, wanted: wait(of: timer, since: date)) {
+            RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler.call, timer)
+        }
         if !timer.repeats { timer.invalidate() }
         endFiring(timer, date)
+    }
+
+    /// For who records.
+    @inline(never)
+    private func wait(of timer: RunLoopTimer, since date: Int64) -> LoopWait {
+        let now = kernel.now(.monotonic)
+        // Dates of other clocks as they would read on the monotonic one.
+        let due = timer.base == .monotonic ? date : now - (kernel.now(timer.base) - date)
+        return LoopWait(
+            since: due, tolerance: timer.tolerance.clampedNanoseconds, interval: timer.intervalNanoseconds)
     }
 
     private func beginFiring(

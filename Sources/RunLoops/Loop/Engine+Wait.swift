@@ -76,6 +76,23 @@ extension Engine {
         }
     }
 
+    /// The same, and tells who records what has ended the sleep.
+    @inline(never)
+    func sleep(_ run: Run, tellingTo tracer: any LoopTracer) -> Cause {
+        let began = kernel.now(.monotonic)
+        let earlier = lastWakeUp
+        let cause = sleep(run)
+        switch cause {
+        case .timers: tracer.trace(.wakes(LoopWaking(.timer, asleepSince: began)))
+        case .port: tracer.trace(.wakes(LoopWaking(.port, asleepSince: began)))
+        case .mainQueue: tracer.trace(.wakes(LoopWaking(.mainQueue, asleepSince: began)))
+        case .nothing where lastWakeUp != earlier:
+            tracer.trace(.wakes(LoopWaking(wakeUp: lastWakeUp, asleepSince: began)))
+        case .nothing: tracer.trace(.wakes(LoopWaking(.limit, asleepSince: began)))
+        }
+        return cause
+    }
+
     /// Asks the kernel what is ready, unless something that it said is still to be served.
     private func look(_ run: Run, waiting: Bool, until limit: WaitLimit) {
         let state = run.state
@@ -90,6 +107,7 @@ extension Engine {
         if fetched.isEmpty { return }
         // The kernel does not say since when. The look before did not find them; they may have been ready ever since.
         state.ready.replace(with: &fetched, since: lastLook)
+        if tracer != nil { state.ready.foundAt = kernel.now(.monotonic) }
         // Only compared with timers and wake-ups: without any, whatever comes is younger.
         if state.hasTimers || wakeWord.wakeUp != nil { lastLook = monotonicNow() }
     }

@@ -1,3 +1,6 @@
+internal import CLinuxKernel
+internal import Synchronization
+
 /// The run loop itself, behind the public face.
 ///
 /// This file has what it consists of. The others, each an extension: `Engine+Run` (one run, one turn), `Engine+Wait`
@@ -38,11 +41,16 @@ package final class Engine: LoopCore, @unchecked Sendable {
     // MARK: Any thread
 
     let blocks = BlockQueue()
+    /// Whether there is a tracer; asked only where somebody records at all.
+    private let isTraced = Atomic<Bool>(false)
 
     // MARK: The loop's thread
 
     /// Who is told of everything; in general nobody.
-    @exclusivity(unchecked) package var tracer: (any LoopTracer)?
+    @exclusivity(unchecked) package var tracer: (any LoopTracer)? {
+        // Relaxed: a post that comes too early for it is one of which nobody knows since when it waits.
+        didSet { isTraced.store(tracer != nil, ordering: .relaxed) }
+    }
 
     /// Of the main loop only.
     let mainQueue: MainQueue?
@@ -118,8 +126,27 @@ package final class Engine: LoopCore, @unchecked Sendable {
     @inline(__always)
     package func post(_ block: consuming Block, wake: Bool) {
         checkNotForked()
+        if rl_is_recorded(), isTraced.load(ordering: .relaxed) { return put(leavingWord(block), wake: wake) }
+        put(block, wake: wake)
+    }
+
+    @inline(__always)
+    private func put(_ block: consuming Block, wake: Bool) {
         if SystemCalls.threadID == threadID { blocks.pushHere(block) } else { blocks.push(block) }
         if wake { wakeUp() }
+    }
+
+    /// The block with when it was posted, and by whom, told when it runs.
+    ///
+    /// A closure around the block's own, because a block has no room: one allocation, while somebody records.
+    @inline(never)
+    private func leavingWord(_ block: consuming Block) -> Block {
+        let wait = LoopWait(since: kernel.now(.monotonic), thread: SystemCalls.threadID)
+        // Unowned: it runs inside a run of this loop only; and one that no run may run must not keep its loop for ever.
+        return block.wrapped { [unowned self] body in
+            tracer?.trace(.wanted(wait))
+            body()
+        }
     }
 
     // MARK: What items ask for. With the lock held.

@@ -1,3 +1,5 @@
+internal import CLinuxKernel
+
 /// What an item knows of the loop it is in: the lock, how to wake it, and whom to tell of changes.
 ///
 /// The whole loop is the subclass ``Engine``; items do not know it, so that the arrows run one way.
@@ -24,13 +26,22 @@ package class LoopCore: @unchecked Sendable {
     /// Makes the loop turn once more, if it is in a run and on its way to sleep or asleep.
     package func wakeUp() {
         checkNotForked()
-        if wakeWord.wake(now: { kernel.now(.monotonic) }) { kernel.wake() }
+        if wakeWord.wake(now: { wakeStamp() }) { kernel.wake() }
     }
 
     /// Ends the innermost run at the end of its turn.
     package func stop() {
         checkNotForked()
-        if wakeWord.stop(now: { kernel.now(.monotonic) }) { kernel.wake() }
+        if wakeWord.stop(now: { wakeStamp() }) { kernel.wake() }
+    }
+
+    /// When a wake-up is called; while somebody records, also by whom.
+    @inline(__always)
+    private func wakeStamp() -> Int64 {
+        let now = kernel.now(.monotonic)
+        // Before the wake-up itself is left, so that whoever serves it finds it.
+        if rl_is_recorded() { rl_stamp_wake(now, SystemCalls.threadID) }
+        return now
     }
 
     /// Takes an item that has become invalid out of every mode.

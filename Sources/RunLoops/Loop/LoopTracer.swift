@@ -6,8 +6,14 @@ package enum LoopEvent: Sendable {
     case passes(RunLoopActivities)
     /// A callout begins; the item's label, or the place where a block was added.
     case calls(Callee, ItemLabel)
+    /// Of the callout that has just begun: since when it was wanted.
+    ///
+    /// Told where it is known, before the user's closure.
+    case wanted(LoopWait)
     /// The innermost callout has returned.
     case returns
+    /// The thread is awake again; told before the observers of that are.
+    case wakes(LoopWaking)
     /// The innermost run ends.
     case runEnds(RunLoopRunResult)
 

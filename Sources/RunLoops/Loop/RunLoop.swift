@@ -1,3 +1,5 @@
+internal import CLinuxKernel
+
 /// Sleeps until there is something to do on its thread, does it, tells its observers, and sleeps again.
 ///
 /// Every thread can have one run loop, which is made when it is first asked for (``current``) and lives until the
@@ -38,6 +40,7 @@ public final class RunLoop: Sendable {
     package init(engine: Engine) {
         self.engine = engine
         engine.face = self
+        if rl_is_recorded() { NewLoops.shared.tell(of: engine) }
     }
 
     // MARK: Finding a loop

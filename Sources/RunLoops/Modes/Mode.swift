@@ -11,7 +11,7 @@ public struct RunLoopMode: RawRepresentable, Hashable, Sendable, ExpressibleBySt
     /// The number of the name, in the order in which the names were first used.
     package let number: UInt32
 
-    init(number: UInt32) { self.number = number }
+    package init(number: UInt32) { self.number = number }
 
     /// The mode of that name.
     ///

@@ -124,6 +124,8 @@ struct ReadyPorts {
     private var served = 0
     /// When they were fetched: they have been ready at least since then.
     private(set) var since: Int64 = 0
+    /// When they were found; told to who records, and set for nobody else.
+    var foundAt = Int64.min
 
     var isEmpty: Bool { served == events.count }
 

@@ -62,6 +62,7 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
         guard isValid,
             stamp.compareExchange(expected: 0, desired: rl_next_number(), ordering: .sequentiallyConsistent).exchanged
         else { return }
+        if rl_is_recorded() { leaveWord() }
         for index in memberships.indices { memberships[index].place.enqueue() }
     }
 
@@ -72,6 +73,15 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
 
     /// When it was signalled, among all sources; 0 if it is not.
     var signalStamp: UInt64 { stamp.load(ordering: .sequentiallyConsistent) }
+
+    /// For who records: when the signal was given, and by whom.
+    ///
+    /// With the lock held, before a loop can find the source queued.
+    @inline(never)
+    private func leaveWord() {
+        let now = memberships.first?.loop.kernel.now(.monotonic) ?? SystemCalls.now(.monotonic)
+        rl_stamp_signal(signalStamp, now, SystemCalls.threadID)
+    }
 
     /// The closure to call, if the source is signalled and valid: and it is not signalled any more.
     func takeSignal() -> ((RunLoopSource) -> Void)? {

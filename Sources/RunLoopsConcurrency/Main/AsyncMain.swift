@@ -24,7 +24,7 @@ extension RunLoop {
     /// The process ends as it does without the line: when `main` returns or throws, or somebody calls `exit`. A `stop()`
     /// of the main loop ends a run that is nested in the one below; that one itself goes on.
     ///
-    /// The line sets a variable that Swift's runtime exports for this purpose; Documentation/Decisions/0034-async-main.md
+    /// The line sets a variable that Swift's runtime exports for this purpose; Documentation/Decisions/0020-async-main.md
     /// says what happens to it when Swift has an interface of its own. A second call does nothing.
     ///
     /// Precondition: called on the main thread, before `main` has been suspended; no other library has set the variable.

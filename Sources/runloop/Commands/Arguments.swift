@@ -48,6 +48,12 @@ struct Arguments {
         return String(word[..<equals])
     }
 
+    /// All that is left, as it is.
+    mutating func rest() -> [String] {
+        defer { words = [] }
+        return Array(words)
+    }
+
     /// The value that belongs to the option read last.
     mutating func duration(of option: String, usage: String) throws -> Duration {
         guard let word = words.popFirst() else {

@@ -13,6 +13,8 @@ struct RunLoopTool {
           demo        One loop on the main thread, with real input.
           describe    A small loop with an item of every kind, as its debugDescription lists it.
           port        Messages between processes, by name.
+          trace       Runs a program, records what its run loops do, and says in short what that was.
+          doctor      Says in words what is wrong with a recorded program.
 
         runloop <command> --help says more about one.
 
@@ -27,6 +29,8 @@ struct RunLoopTool {
             case "demo": try DemoTool(&arguments).run()
             case "describe": try DescribeTool(&arguments).run()
             case "port": try PortTool(&arguments).run()
+            case "trace": try TraceTool(&arguments).run()
+            case "doctor": try DoctorTool(&arguments).run()
             case "--help", "-h", "help": throw CommandEnd.help(usage)
             case nil: throw CommandEnd.misuse("a command is missing", usage)
             case let other?: throw CommandEnd.misuse("unknown command '\(other)'", usage)

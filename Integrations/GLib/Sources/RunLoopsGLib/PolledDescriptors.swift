@@ -5,7 +5,7 @@ internal import RunLoops
 ///
 /// A context names all of them each time; only differences are told to the kernel. A number can be closed and given to
 /// another file between two looks, which the context does not say: each is therefore confirmed, and one that epoll has
-/// forgotten is added again (Documentation/Decisions/0027-glib-as-a-source.md).
+/// forgotten is added again (Documentation/Decisions/0016-glib-as-a-source.md).
 struct PolledDescriptors: ~Copyable {
     /// Readable while any of them is ready.
     let epoll: CInt

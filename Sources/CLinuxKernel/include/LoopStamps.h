@@ -1,0 +1,30 @@
+// Who asked a loop for something, and when: kept only while somebody records, and beside the things themselves, so that
+// nothing of the loop's grows and nothing costs more than the question whether anybody records.
+//
+// Two rows of fixed length, of which the oldest entries are overwritten. Each entry names what it belongs to: one that was
+// overwritten is recognised, and the answer is that nobody knows.
+
+#ifndef LOOPSTAMPS_H
+#define LOOPSTAMPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// How many record at present. Relaxed: whoever reads it late misses a stamp, which is allowed for.
+static inline bool rl_is_recorded(void) {
+    extern int32_t rl_recorders;
+    return __builtin_expect(__atomic_load_n(&rl_recorders, __ATOMIC_RELAXED) != 0, 0);
+}
+void rl_count_recorders(int32_t change);
+
+// The signal of that number (see rl_next_number) was given at `time` by `thread`.
+void rl_stamp_signal(uint64_t number, int64_t time, int32_t thread);
+// Whether it is known.
+bool rl_find_signal(uint64_t number, int64_t *time, int32_t *thread);
+
+// The wake-up that was called at `time` was called by `thread`.
+void rl_stamp_wake(int64_t time, int32_t thread);
+// The thread, or 0.
+int32_t rl_find_waker(int64_t time);
+
+#endif

@@ -1,0 +1,9 @@
+// Nothing to call: what this holds runs before main().
+
+#ifndef CTRACESTART_H
+#define CTRACESTART_H
+
+// In Swift, RunLoopsDiagnostics: begins a recording that is written to `file` when the process ends.
+void run_loops_start_trace(const char *file);
+
+#endif

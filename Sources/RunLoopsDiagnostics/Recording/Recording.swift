@@ -1,0 +1,111 @@
+internal import Glibc
+public import RunLoops
+
+/// Records what loops do: every phase and callout, what woke the thread, and how long each callout had been wanted.
+///
+/// Each loop has a ring of its own, of fixed size: the oldest events are overwritten, and counted. Recording goes on while
+/// ``trace()`` is asked for what there is.
+///
+/// ```swift
+/// let recording = Recording()
+/// recording.add(RunLoop.current)
+/// RunLoop.current.run(mode: .default, for: .seconds(5))
+/// try recording.trace().write(to: "trace.html")
+/// ```
+///
+/// A program that links this library records by itself when it is started with `RUNLOOP_TRACE=file` in its environment:
+/// <doc:SeeingInside>.
+///
+/// Thread safety: all members may be used by any thread, except where they say otherwise.
+public final class Recording: @unchecked Sendable {
+    /// More loops than this are not recorded: a program with thousands would fill the memory.
+    private static let mostLoops = 256
+
+    /// How many events are kept for each loop.
+    public let capacity: Int
+    private let lock = Lock()
+    // Guarded by the lock.
+    @exclusivity(unchecked) private var recorders: [LoopRecorder] = []
+    @exclusivity(unchecked) private var isStopped = false
+    @exclusivity(unchecked) private var refused = 0
+
+    /// Begins a recording, of no loop at first.
+    ///
+    /// From here on to ``stop()`` signals, posts and wake-ups leave word of when and by whom, everywhere in the process.
+    ///
+    /// - Parameter capacity: How many events are kept for each loop, rounded up to a power of two; one takes 64 bytes, and
+    ///   memory is taken as it is used. A turn with one callout is about ten.
+    ///
+    /// Precondition: `capacity` is positive.
+    public init(capacity: Int = 65_536) {
+        precondition(capacity > 0, "A recording of no events was asked for: give a positive capacity.")
+        self.capacity = 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)
+        NewLoops.setRecorded(true)
+    }
+
+    deinit { stop() }
+
+    /// Records a loop from here on.
+    ///
+    /// Whether it is recorded: not after ``stop()``, not beyond 256 loops, and not while something else records the loop, such
+    /// as a `TraceRecorder`, or the whole process is recorded because its environment asks for it.
+    ///
+    /// Precondition: called on the loop's own thread.
+    @discardableResult
+    public func add(_ loop: RunLoop) -> Bool {
+        precondition(
+            loop.engine.threadID == SystemCalls.threadID,
+            "A recording was given the loop of another thread: call add(_:) on the loop's own thread.")
+        return record(loop)
+    }
+
+    /// Without asking for the thread: for loops that nobody else knows yet.
+    @discardableResult
+    func record(_ loop: RunLoop) -> Bool {
+        // One that was stopped leaves with the loop's next event.
+        let present = loop.engine.tracer
+        if let present, (present as? LoopRecorder)?.isStopped != true { return false }
+        return lock.withLock {
+            if isStopped { return false }
+            if recorders.count >= Self.mostLoops {
+                refused += 1
+                return false
+            }
+            let recorder = LoopRecorder(loop.engine, capacity: capacity)
+            recorders.append(recorder)
+            loop.engine.tracer = recorder
+            return true
+        }
+    }
+
+    /// Ends the recording; what was recorded stays.
+    ///
+    /// A second call does nothing. Ends by itself with the recording's life.
+    public func stop() {
+        let isFirst = lock.withLock {
+            defer { isStopped = true }
+            return !isStopped
+        }
+        guard isFirst else { return }
+        NewLoops.setRecorded(false)
+        for recorder in lock.withLock({ recorders }) { recorder.stop() }
+    }
+
+    /// What has been recorded so far.
+    ///
+    /// Complexity: O(n) in the events kept.
+    public func trace() -> Trace {
+        let (recorders, refused) = lock.withLock { (self.recorders, self.refused) }
+        let loops = recorders.map { recorder in
+            let (events, lost) = recorder.events()
+            return Trace.Loop(
+                thread: recorder.thread, name: recorder.name, isMain: recorder.isMain, events: events, lost: Int(lost))
+        }
+        return Trace(process: getpid(), program: Self.programName, loops: loops, loopsNotRecorded: refused)
+    }
+
+    private static var programName: String {
+        let path = CommandLine.arguments.first ?? ""
+        return path.split(separator: "/").last.map(String.init) ?? path
+    }
+}

@@ -1,0 +1,127 @@
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+@testable import RunLoopsDiagnostics
+
+@Suite("What the doctor finds", .timeLimit(.minutes(1)))
+struct FindingTests {
+    /// What is found in a recording of what `body` does.
+    private func findings(_ body: (ManualRunLoop) -> Void) throws -> [TraceReport.Finding] {
+        let trace = ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            body(manual)
+            return recording.trace()
+        }
+        return try TraceReport(json: trace.chromeJSON()).findings()
+    }
+
+    /// What is found in one turn after the other, each of which calls out once: virtual time stands still in callouts.
+    private func findings(callouts: [(TraceEvent.Callee, wait: TraceEvent.Wait?, from: Int64, to: Int64)]) throws
+        -> [TraceReport.Finding]
+    {
+        var events = [TraceEvent(time: 0, depth: 1, kind: .runBegan(.default))]
+        for (callee, wait, from, to) in callouts {
+            events.append(TraceEvent(time: from, depth: 1, kind: .passed(.beforeTimers)))
+            events.append(TraceEvent(time: from, depth: 1, kind: .calloutBegan(callee, "it")))
+            if let wait { events.append(TraceEvent(time: from, depth: 1, kind: .wanted(wait))) }
+            events.append(TraceEvent(time: to, depth: 1, kind: .calloutEnded))
+        }
+        let loop = Trace.Loop(thread: 7, name: "worker", isMain: false, events: events, lost: 0)
+        let trace = Trace(process: 1, program: "made up", loops: [loop], loopsNotRecorded: 0)
+        return try TraceReport(json: trace.chromeJSON()).findings()
+    }
+
+    // MARK: Timers
+
+    @Test func `a timer without tolerance that wakes an idle loop ten times a second`() throws {
+        let found = try findings { manual in
+            manual.loop.add(RunLoop.Timer(.every(.milliseconds(100)), label: "poller") { _ in }, in: .default)
+            manual.advance(by: .seconds(3))
+        }
+        #expect(found.map(\.kind) == [.wakesIdleLoop])
+        #expect(found.first?.subject == "poller")
+        #expect(found.first?.text.contains("10 times a second") == true)
+    }
+
+    @Test func `not one that has a tolerance, or is slower`() throws {
+        let found = try findings { manual in
+            manual.loop.add(
+                RunLoop.Timer(.every(.milliseconds(100)), tolerance: .milliseconds(10)) { _ in }, in: .default)
+            manual.loop.add(RunLoop.Timer(.every(.milliseconds(500))) { _ in }, in: .default)
+            manual.advance(by: .seconds(3))
+        }
+        #expect(found.isEmpty)
+    }
+
+    @Test func `a repeating timer that is late every time`() throws {
+        let millisecond: Int64 = 1_000_000
+        let late = (1...6 as ClosedRange<Int64>).map { number -> (TraceEvent.Callee, TraceEvent.Wait?, Int64, Int64) in
+            let date = number * 100 * millisecond
+            let wait = TraceEvent.Wait(since: date, thread: 0, tolerance: 0, interval: 100 * millisecond)
+            return (.timer, wait, date + 30 * millisecond, date + 31 * millisecond)
+        }
+        let found = try findings(callouts: late)
+        #expect(found.map(\.kind) == [.neverOnTime])
+        #expect(found.first?.text.contains("30.0 ms or more each of the 6 times") == true)
+        // On time once is not never.
+        var mixed = late
+        let onTime = mixed[2].2
+        mixed[2].1?.since = onTime
+        #expect(try findings(callouts: mixed).isEmpty)
+    }
+
+    // MARK: Others
+
+    @Test func `a source that was signalled and not woken for`() throws {
+        func run(waking: Bool) throws -> [TraceReport.Finding] {
+            try findings { manual in
+                let source = RunLoop.Source(label: "mailbox") { _ in }
+                manual.loop.add(source, in: .default)
+                // On the way to sleep, when the turn's look at the sources is over.
+                manual.loop.add(
+                    RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
+                        source.signal()
+                        if waking { manual.loop.wakeUp() }
+                    }, in: .default)
+                manual.loop.add(RunLoop.Timer(.after(.milliseconds(700))) { _ in }, in: .default)
+                manual.advance(by: .seconds(1))
+            }
+        }
+        let found = try run(waking: false)
+        #expect(found.map(\.kind) == [.signalledNotWoken])
+        #expect(found.first?.subject == "mailbox")
+        #expect(found.first?.text.contains("700 ms") == true)
+        #expect(try run(waking: true).isEmpty)
+    }
+
+    @Test func `a callout that takes a frame, and not one that takes half of it`() throws {
+        let found = try findings(callouts: [(.block, nil, 0, 8_000_000), (.port, nil, 9_000_000, 39_000_000)])
+        #expect(found.map(\.kind) == [.takesFrame])
+        #expect(found.first?.text.contains("The port “it” kept loop of worker busy for 30.0 ms") == true)
+    }
+
+    @Test(arguments: 1...5)
+    func `runs nested deeper than three`(_ depth: Int) throws {
+        let found = try findings { manual in
+            func nest(_ left: Int) {
+                manual.loop.performLocally { if left > 1 { nest(left - 1) } }
+                manual.loop.poll()
+            }
+            nest(depth)
+        }
+        #expect(found.map(\.kind) == (depth > 3 ? [.nestedTooDeep] : []))
+    }
+
+    @Test func `nothing, where nothing is wrong`() throws {
+        let found = try findings { manual in
+            let source = RunLoop.Source { _ in }
+            manual.loop.add(source, in: .default)
+            manual.loop.add(RunLoop.Timer(.every(.seconds(1))) { _ in source.signal() }, in: .default)
+            manual.loop.perform {}
+            manual.advance(by: .seconds(20))
+        }
+        #expect(found.isEmpty)
+    }
+}

@@ -1,0 +1,242 @@
+import RunLoops
+import RunLoopsDiagnostics
+import RunLoopsTesting
+import Testing
+
+extension Trace {
+    var kinds: [TraceEvent.Kind] { loops.first?.events.map(\.kind) ?? [] }
+
+    var waits: [TraceEvent.Wait] {
+        kinds.compactMap { if case .wanted(let wait) = $0 { wait } else { nil } }
+    }
+
+    var wakings: [TraceEvent.Waking] {
+        kinds.compactMap { if case .woke(let waking) = $0 { waking } else { nil } }
+    }
+}
+
+@Suite("A recording", .timeLimit(.minutes(1)))
+struct RecordingTests {
+    @Test func `has every phase and callout of a run, with its depth`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            let source = RunLoop.Source(label: "input") { _ in }
+            manual.loop.add(source, in: .default)
+            source.signal()
+            manual.loop.poll()
+            let kinds = recording.trace().kinds
+            #expect(kinds.first == .runBegan(.default))
+            #expect(kinds.contains(.passed(.entry)) && kinds.contains(.passed(.beforeSources)))
+            #expect(kinds.contains(.calloutBegan(.source, "input")))
+            #expect(kinds.last == .runEnded(.timedOut))
+            #expect(recording.trace().loops[0].events.allSatisfy { $0.depth == 1 })
+        }
+    }
+
+    @Test func `says how long a timer was due, and that it woke the thread`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            let start = manual.now.nanoseconds
+            let timer = RunLoop.Timer(.every(.milliseconds(100)), tolerance: .milliseconds(20), label: "tick") { _ in }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(250))
+            let trace = recording.trace()
+            #expect(trace.waits.map { $0.since - start } == [100_000_000, 200_000_000])
+            #expect(trace.waits.allSatisfy { $0.tolerance == 20_000_000 && $0.interval == 100_000_000 })
+            #expect(trace.wakings.map(\.cause) == [.timer, .timer, .limit])
+            let fires = trace.loops[0].events.filter { $0.kind == .calloutBegan(.timer, "tick") }
+            #expect(fires.count == 2)
+            #expect(zip(fires, trace.waits).allSatisfy { 0...20_000_000 ~= $0.time - $1.since })
+        }
+    }
+
+    @Test func `says when a source was signalled, and by which thread`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            let source = RunLoop.Source.sendable(label: "input") { _ in }
+            manual.loop.add(source, in: .default)
+            let other = TestThread.run {
+                source.signal()
+                return SystemCalls.threadID
+            }
+            let signalled = manual.now.nanoseconds
+            manual.loop.poll()
+            #expect(recording.trace().waits.map(\.since) == [signalled])
+            #expect(recording.trace().waits.map(\.thread) == [other])
+        }
+    }
+
+    @Test func `says when a block was posted, and by which thread`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            let loop = manual.loop
+            let other = TestThread.run {
+                loop.perform {}
+                return SystemCalls.threadID
+            }
+            manual.loop.poll()
+            let trace = recording.trace()
+            #expect(trace.waits.map(\.thread) == [other])
+            #expect(trace.waits.map(\.since) == [manual.now.nanoseconds])
+        }
+    }
+
+    @Test func `says since when a descriptor was found ready`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            let port = RunLoop.PortSource(descriptor: 7, label: "pipe") { _, _ in }
+            #expect(throws: Never.self) { try manual.loop.add(port, in: .default) }
+            manual.setReady(7, .readable)
+            manual.loop.poll()
+            #expect(recording.trace().waits.map(\.since) == [manual.now.nanoseconds])
+            #expect(recording.trace().kinds.contains(.calloutBegan(.port, "pipe")))
+        }
+    }
+
+    @Test func `names the thread that woke the loop`() {
+        let (waker, wakings, threads) = TestThread.run { () -> (Int32, [TraceEvent.Waking], [Int32]) in
+            let loop = RunLoop.current
+            let recording = Recording()
+            recording.add(loop)
+            let waker = Shared<Int32>(0)
+            let keep = RunLoop.Source { _ in }
+            loop.add(keep, in: .default)
+            // Before it sleeps, so that the wake-up finds it on its way to sleep or asleep.
+            var thread: TestThread?
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
+                    thread = TestThread {
+                        waker.set(SystemCalls.threadID)
+                        loop.perform { RunLoop.current.stop() }
+                        loop.wakeUp()
+                    }
+                }, in: .default)
+            loop.run(mode: .default, for: .seconds(30))
+            thread?.join()
+            let trace = recording.trace()
+            return (waker.value, trace.wakings, trace.waits.map(\.thread))
+        }
+        let first = wakings.first { $0.cause == .wakeUp }
+        #expect(first?.thread == waker)
+        #expect(threads.contains(waker))
+    }
+
+    @Test func `nested runs are deeper`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            manual.loop.performLocally {
+                manual.loop.performLocally {}
+                manual.loop.poll()
+            }
+            manual.loop.poll()
+            #expect(recording.trace().loops[0].events.map(\.depth).max() == 2)
+        }
+    }
+
+    @Test func `keeps the last events and counts the others`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording(capacity: 60)
+            #expect(recording.capacity == 64)
+            recording.add(manual.loop)
+            manual.loop.add(RunLoop.Source { _ in }, in: .default)
+            for _ in 0..<100 { manual.loop.poll() }
+            let loop = recording.trace().loops[0]
+            #expect(loop.events.count == 64)
+            #expect(loop.lost > 100)
+        }
+    }
+
+    @Test func `texts outlive their items`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            for number in 0..<10 {
+                let source = RunLoop.Source(label: "number \(number)") { _ in }
+                manual.loop.add(source, in: .default)
+                source.signal()
+                manual.loop.poll()
+                source.invalidate()
+            }
+            #expect(recording.trace().kinds.contains(.calloutBegan(.source, "number 3")))
+        }
+    }
+
+    @Test func `more texts than there is room for are all called the same`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            for number in 0..<800 {
+                let source = RunLoop.Source(label: "number \(number)") { _ in }
+                manual.loop.add(source, in: .default)
+                source.signal()
+                manual.loop.poll()
+                source.invalidate()
+            }
+            #expect(recording.trace().kinds.contains(.calloutBegan(.source, "number 3")))
+            #expect(recording.trace().kinds.contains(.calloutBegan(.source, "(one label too many)")))
+        }
+    }
+
+    @Test func `ends when it is stopped, and the loop forgets it`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            manual.loop.performLocally {}
+            manual.loop.poll()
+            let count = recording.trace().loops[0].events.count
+            recording.stop()
+            manual.loop.performLocally {}
+            manual.loop.poll()
+            #expect(recording.trace().loops[0].events.count == count)
+            #expect(!recording.add(manual.loop))
+            let another = Recording()
+            #expect(another.add(manual.loop))
+        }
+    }
+
+    @Test func `a loop has one recording at a time, and the next as soon as that is stopped`() {
+        ManualRunLoop.with { manual in
+            let first = Recording()
+            let second = Recording()
+            #expect(first.add(manual.loop))
+            #expect(!second.add(manual.loop))
+            first.stop()
+            #expect(second.add(manual.loop))
+            manual.loop.performLocally {}
+            manual.loop.poll()
+            #expect(first.trace().kinds.isEmpty)
+            #expect(!second.trace().kinds.isEmpty)
+        }
+    }
+
+    @Test func `can be read by another thread while the loop runs`() {
+        let recording = Recording(capacity: 256)
+        let isDone = Shared(false)
+        let thread = TestThread {
+            let loop = RunLoop.current
+            recording.add(loop)
+            for _ in 0..<2000 {
+                loop.perform {}
+                loop.poll()
+            }
+            isDone.set(true)
+        }
+        var reads = 0
+        repeat {
+            for loop in recording.trace().loops {
+                let times = loop.events.map(\.time)
+                #expect(times == times.sorted())
+            }
+            reads += 1
+        } while !isDone.value
+        thread.join()
+        #expect(reads > 0)
+        #expect(recording.trace().loops[0].lost > 0)
+    }
+}
