@@ -14,7 +14,7 @@ extension RunLoop {
     ///   - signal: The number, such as `SIGTERM`.
     ///   - mode: The mode that the source is in; `.common` for all common modes.
     ///   - buffering: What is kept of signals that nobody waits for.
-    /// - Throws: What a ``RunLoopsEvents/SignalSource`` throws.
+    /// - Throws: What making a `SignalSource` throws, of RunLoopsEvents.
     public func signals(
         of signal: CInt, in mode: Mode = .common,
         buffering: RunLoopEvents<SignalSource.Delivery>.Buffering = .newest(64)
@@ -26,7 +26,7 @@ extension RunLoop {
         }
     }
 
-    /// What happens to files and directories, as a sequence; each element is what a ``RunLoopsEvents/FileWatch`` tells at once.
+    /// What happens to files and directories, as a sequence; each element is what a `FileWatch` tells at once.
     ///
     /// Nothing is dropped: all that nobody waits for is kept.
     ///
@@ -36,7 +36,7 @@ extension RunLoop {
     ///   - recursive: Whether directories in directories are watched.
     ///   - mode: The mode that the watch is in; `.common` for all common modes.
     ///   - buffering: What is kept of changes that nobody waits for.
-    /// - Throws: What a ``RunLoopsEvents/FileWatch`` throws.
+    /// - Throws: What making a `FileWatch` throws, of RunLoopsEvents.
     public func changes(
         at paths: [String], for changes: FileWatch.Changes = .standard, recursive: Bool = false,
         in mode: Mode = .common,
