@@ -77,7 +77,7 @@ public final class TraceRecorder {
             case .calls(let callee, let label):
                 write("> \(callee.rawValue) \"\(label.text)\"")
                 depth += 1
-            case .wanted, .wakes:
+            case .wanted, .sleeps, .wakes:
                 // When, and by which thread: that differs from one run to the next.
                 break
             case .returns:

@@ -200,18 +200,12 @@ struct RecordingTests {
         }
     }
 
-    @Test func `a loop has one recording at a time, and the next as soon as that is stopped`() {
+    @Test func `a loop that a trace recorder has is not recorded`() {
         ManualRunLoop.with { manual in
-            let first = Recording()
-            let second = Recording()
-            #expect(first.add(manual.loop))
-            #expect(!second.add(manual.loop))
-            first.stop()
-            #expect(second.add(manual.loop))
-            manual.loop.performLocally {}
-            manual.loop.poll()
-            #expect(first.trace().kinds.isEmpty)
-            #expect(!second.trace().kinds.isEmpty)
+            let recorder = TraceRecorder(manual.loop)
+            #expect(!Recording().add(manual.loop))
+            recorder.stop()
+            #expect(Recording().add(manual.loop))
         }
     }
 

@@ -80,6 +80,7 @@ extension Engine {
     @inline(never)
     func sleep(_ run: Run, tellingTo tracer: any LoopTracer) -> Cause {
         let began = kernel.now(.monotonic)
+        tracer.trace(.sleeps)
         let earlier = lastWakeUp
         let cause = sleep(run)
         switch cause {

@@ -12,6 +12,8 @@ package enum LoopEvent: Sendable {
     case wanted(LoopWait)
     /// The innermost callout has returned.
     case returns
+    /// The thread goes to sleep: all that wanted to be told before has been.
+    case sleeps
     /// The thread is awake again; told before the observers of that are.
     case wakes(LoopWaking)
     /// The innermost run ends.

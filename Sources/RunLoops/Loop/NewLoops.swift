@@ -1,25 +1,30 @@
 internal import CLinuxKernel
 
-/// Who wants to know of every loop that is made, to record it from its beginning; in general nobody.
+/// Who wants to know of every loop that is made, to look into it from its beginning; in general nobody.
 package final class NewLoops: @unchecked Sendable {
     package static let shared = NewLoops()
 
+    package typealias Listener = @Sendable (LoopCore) -> Void
+
     private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private var listener: (@Sendable (LoopCore) -> Void)?
+    @exclusivity(unchecked) private var listeners: [(owner: ObjectIdentifier, listener: Listener)] = []
 
     /// Has `listener` told of each loop, whose face is set, on the thread that makes it and before anybody else knows the loop.
     ///
-    /// Only while somebody records (``setRecorded(_:)``).
-    package func setListener(_ new: (@Sendable (LoopCore) -> Void)?) {
-        lock.withLock { listener = new }
+    /// Until `owner` is removed.
+    package func add(_ owner: AnyObject, _ listener: @escaping Listener) {
+        lock.withLock { listeners.append((ObjectIdentifier(owner), listener)) }
+    }
+
+    package func remove(_ owner: AnyObject) {
+        lock.withLock { listeners.removeAll { $0.owner == ObjectIdentifier(owner) } }
     }
 
     /// Has signals, posts and wake-ups leave word of when and by whom, as long as one asks for it.
     package static func setRecorded(_ isRecorded: Bool) { rl_count_recorders(isRecorded ? 1 : -1) }
 
     func tell(of loop: LoopCore) {
-        let listener = lock.withLock { self.listener }
-        listener?(loop)
+        for (_, listener) in lock.withLock({ listeners }) { listener(loop) }
     }
 }

@@ -40,7 +40,7 @@ public final class RunLoop: Sendable {
     package init(engine: Engine) {
         self.engine = engine
         engine.face = self
-        if rl_is_recorded() { NewLoops.shared.tell(of: engine) }
+        NewLoops.shared.tell(of: engine)
     }
 
     // MARK: Finding a loop

@@ -21,8 +21,16 @@ struct LabelKeeper: ~Copyable {
         kept.deallocate()
     }
 
+    /// The label as two words that stay good as long as the table.
+    mutating func keep(_ label: ItemLabel) -> (label: UInt64, line: UInt64) {
+        switch label {
+        case .place(let file, let line): (UInt64(UInt(bitPattern: file)), UInt64(line))
+        case .text(let text): (keep(text), .max)
+        }
+    }
+
     /// The text as a number that stays good as long as the table; 0 when there is no more room.
-    mutating func keep(_ text: ItemLabel.Text) -> UInt64 {
+    private mutating func keep(_ text: ItemLabel.Text) -> UInt64 {
         let reference = Unmanaged.passUnretained(text)
         let address = UInt(bitPattern: reference.toOpaque())
         var index = (address >> 4 &* 0x9E37_79B9) & Self.mask
@@ -37,17 +45,23 @@ struct LabelKeeper: ~Copyable {
         return UInt64(address)
     }
 
+    /// What was kept; `nil` where the table was full.
+    ///
+    /// Any thread, while the table lives.
+    static func label(_ label: UInt64, _ line: UInt64) -> ItemLabel? {
+        guard let pointer = UnsafeRawPointer(bitPattern: UInt(label)) else { return nil }
+        if line != .max {
+            // SAFETY: written from a place, whose name is a literal and lives for ever.
+            return .place(pointer.assumingMemoryBound(to: UInt8.self), UInt32(truncatingIfNeeded: line))
+        }
+        // SAFETY: written by keep, which holds a reference.
+        return .text(Unmanaged<ItemLabel.Text>.fromOpaque(pointer).takeUnretainedValue())
+    }
+
     /// What an event's label says.
     ///
     /// Any thread, while the table lives.
     static func text(_ label: UInt64, _ line: UInt64) -> String {
-        guard let pointer = UnsafeRawPointer(bitPattern: UInt(label)) else { return "(one label too many)" }
-        if line != .max {
-            // SAFETY: written from a place, whose name is a literal and lives for ever.
-            return ItemLabel.place(pointer.assumingMemoryBound(to: UInt8.self), UInt32(truncatingIfNeeded: line)).text
-        }
-        // SAFETY: written by keep, which holds a reference.
-        let text = Unmanaged<ItemLabel.Text>.fromOpaque(pointer).takeUnretainedValue()
-        return ItemLabel.text(text).text
+        self.label(label, line)?.text ?? "(one label too many)"
     }
 }

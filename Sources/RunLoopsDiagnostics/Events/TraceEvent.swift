@@ -110,6 +110,20 @@ public struct TraceEvent: Sendable, Equatable {
     public var kind: Kind
 }
 
+extension TraceEvent.Callee {
+    /// As the loop itself names it.
+    init(_ callee: LoopEvent.Callee) {
+        switch callee {
+        case .observer: self = .observer
+        case .block: self = .block
+        case .source: self = .source
+        case .port: self = .port
+        case .timer: self = .timer
+        case .mainQueue: self = .mainQueue
+        }
+    }
+}
+
 extension TraceEvent {
     /// Kinds by number, as they are in a ring.
     enum Code: UInt8 {

@@ -14,7 +14,7 @@ private final class ProcessRecording: @unchecked Sendable {
     func start(_ file: String) {
         process = getpid()
         self.file = file.replacing("%p", with: process)
-        NewLoops.shared.setListener { [recording] core in
+        NewLoops.shared.add(self) { [recording] core in
             if let loop = core.face as? RunLoop { _ = recording.record(loop) }
         }
         atexit { ProcessRecording.shared.end() }
@@ -23,7 +23,7 @@ private final class ProcessRecording: @unchecked Sendable {
     private func end() {
         // A child that was forked and calls exit() would write over what its parent writes.
         guard getpid() == process else { return }
-        NewLoops.shared.setListener(nil)
+        NewLoops.shared.remove(self)
         recording.stop()
         do {
             try recording.trace().write(to: file)

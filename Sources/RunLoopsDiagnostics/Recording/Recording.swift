@@ -25,7 +25,7 @@ public final class Recording: @unchecked Sendable {
     public let capacity: Int
     private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private var recorders: [LoopRecorder] = []
+    @exclusivity(unchecked) private var recorded: [(recorder: LoopRecorder, announcer: LoopAnnouncer)] = []
     @exclusivity(unchecked) private var isStopped = false
     @exclusivity(unchecked) private var refused = 0
 
@@ -47,8 +47,8 @@ public final class Recording: @unchecked Sendable {
 
     /// Records a loop from here on.
     ///
-    /// Whether it is recorded: not after ``stop()``, not beyond 256 loops, and not while something else records the loop, such
-    /// as a `TraceRecorder`, or the whole process is recorded because its environment asks for it.
+    /// Whether it is recorded: not after ``stop()``, not beyond 256 loops, not while a `TraceRecorder` has the loop. Several
+    /// recordings may record the same loop.
     ///
     /// Precondition: called on the loop's own thread.
     @discardableResult
@@ -62,18 +62,17 @@ public final class Recording: @unchecked Sendable {
     /// Without asking for the thread: for loops that nobody else knows yet.
     @discardableResult
     func record(_ loop: RunLoop) -> Bool {
-        // One that was stopped leaves with the loop's next event.
-        let present = loop.engine.tracer
-        if let present, (present as? LoopRecorder)?.isStopped != true { return false }
-        return lock.withLock {
+        lock.withLock {
             if isStopped { return false }
-            if recorders.count >= Self.mostLoops {
+            // A second entry of the same loop would show everything twice.
+            if recorded.contains(where: { $0.announcer === loop.engine.tracer }) { return true }
+            if recorded.count >= Self.mostLoops {
                 refused += 1
                 return false
             }
             let recorder = LoopRecorder(loop.engine, capacity: capacity)
-            recorders.append(recorder)
-            loop.engine.tracer = recorder
+            guard let announcer = LoopAnnouncer.add(recorder, to: loop.engine) else { return false }
+            recorded.append((recorder, announcer))
             return true
         }
     }
@@ -88,15 +87,18 @@ public final class Recording: @unchecked Sendable {
         }
         guard isFirst else { return }
         NewLoops.setRecorded(false)
-        for recorder in lock.withLock({ recorders }) { recorder.stop() }
+        for (recorder, announcer) in lock.withLock({ recorded }) {
+            recorder.stop()
+            announcer.remove(recorder)
+        }
     }
 
     /// What has been recorded so far.
     ///
     /// Complexity: O(n) in the events kept.
     public func trace() -> Trace {
-        let (recorders, refused) = lock.withLock { (self.recorders, self.refused) }
-        let loops = recorders.map { recorder in
+        let (recorded, refused) = lock.withLock { (self.recorded, self.refused) }
+        let loops = recorded.map { recorder, _ in
             let (events, lost) = recorder.events()
             return Trace.Loop(
                 thread: recorder.thread, name: recorder.name, isMain: recorder.isMain, events: events, lost: Int(lost))

@@ -1,0 +1,15 @@
+internal import Glibc
+
+/// What threads are called.
+enum ThreadName {
+    /// The name that a thread of this process was given, as the kernel knows it; empty for one that has ended.
+    static func ofThread(_ thread: Int32) -> String {
+        let file = open("/proc/self/task/\(thread)/comm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        let bytes = [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
+            count = max(0, read(file, buffer.baseAddress, 16))
+        }
+        return String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,90 @@
+internal import RunLoops
+internal import Synchronization
+
+/// Wants to know what one loop does.
+protocol LoopListener: AnyObject, Sendable {
+    /// The loop's thread, with no lock held; `depth` is the number of runs the event is inside of.
+    func hear(_ event: LoopEvent, at time: Int64, depth: UInt16)
+}
+
+/// Tells those who listen to one loop what it does: the loop itself knows one tracer.
+///
+/// The clock is read once for all of them.
+// Unchecked: what is not atomic belongs to the loop's thread, or is guarded by the lock.
+final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
+    private enum Change {
+        case add(any LoopListener)
+        case remove(any LoopListener)
+    }
+
+    // SAFETY: looked at inside `trace` only, which the engine itself calls.
+    private unowned(unsafe) let engine: Engine
+
+    // The loop's thread.
+    @exclusivity(unchecked) private var listeners: [any LoopListener] = []
+    @exclusivity(unchecked) private var depth: UInt16 = 0
+
+    private let hasChanges = Atomic<Bool>(false)
+    private let lock = Lock()
+    // Guarded by the lock.
+    @exclusivity(unchecked) private var changes: [Change] = []
+
+    private init(_ engine: Engine) {
+        self.engine = engine
+        // In the middle of a run its depth is not known; one is the most likely.
+        depth = (engine.face as? RunLoop)?.currentMode == nil ? 0 : 1
+    }
+
+    /// Has a listener told of what the loop does from here on.
+    ///
+    /// Whether it will be: not while something of another kind traces the loop. The loop's thread, or the only one that
+    /// knows the loop.
+    static func add(_ listener: any LoopListener, to engine: Engine) -> LoopAnnouncer? {
+        if let tracer = engine.tracer, !(tracer is LoopAnnouncer) { return nil }
+        let announcer = engine.tracer as? LoopAnnouncer ?? LoopAnnouncer(engine)
+        announcer.listeners.append(listener)
+        engine.tracer = announcer
+        return announcer
+    }
+
+    /// The same from any thread, for a loop that somebody listens to until then.
+    ///
+    /// The listener hears what comes after the loop's next event.
+    func add(_ listener: any LoopListener) { change(.add(listener)) }
+
+    /// No more is told to the listener after the loop's next event.
+    ///
+    /// Any thread.
+    func remove(_ listener: any LoopListener) { change(.remove(listener)) }
+
+    private func change(_ change: Change) {
+        lock.withLock { changes.append(change) }
+        hasChanges.store(true, ordering: .releasing)
+    }
+
+    func trace(_ event: LoopEvent) {
+        if hasChanges.load(ordering: .relaxed) { applyChanges() }
+        let time = engine.kernel.now(.monotonic)
+        if case .runBegins = event { depth &+= 1 }
+        // Who listens may be changed by a listener's owner meanwhile, but only through `changes`.
+        for listener in listeners { listener.hear(event, at: time, depth: depth) }
+        if case .runEnds = event { depth = max(depth, 1) - 1 }
+    }
+
+    @inline(never)
+    private func applyChanges() {
+        let changes = lock.withLock {
+            defer { self.changes = [] }
+            hasChanges.store(false, ordering: .relaxed)
+            return self.changes
+        }
+        for change in changes {
+            switch change {
+            case .add(let listener): listeners.append(listener)
+            case .remove(let listener): listeners.removeAll { $0 === listener }
+            }
+        }
+        // The loop costs again what it costs when nobody looks. What it is telling just now reaches nobody.
+        if listeners.isEmpty, engine.tracer === self { engine.tracer = nil }
+    }
+}

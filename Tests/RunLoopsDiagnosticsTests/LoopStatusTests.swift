@@ -1,0 +1,127 @@
+import Glibc
+import RunLoops
+import RunLoopsTesting
+import Testing
+
+@testable import RunLoopsDiagnostics
+
+@Suite("The status of a loop", .timeLimit(.minutes(1)))
+struct LoopStatusTests {
+    private func watched(_ loop: RunLoop) -> LoopStatus {
+        let status = LoopStatus(loop.engine)
+        #expect(LoopAnnouncer.add(status, to: loop.engine) != nil)
+        return status
+    }
+
+    @Test func `says what is under way, with label, place and since when`() {
+        ManualRunLoop.with { manual in
+            let status = watched(manual.loop)
+            #expect(status.snapshot().activity == .outside)
+            let start = manual.now.nanoseconds
+            nonisolated(unsafe) var inside: LoopStatus.Snapshot?
+            let timer = RunLoop.Timer(.after(.milliseconds(5)), label: "tick") { _ in inside = status.snapshot() }
+            let line = #line - 1
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(10))
+            #expect(inside?.activity == .busy && inside?.depth == 1)
+            #expect(inside?.callouts.map(\.callee) == [.timer])
+            #expect(inside?.callouts.first?.label?.text == "tick")
+            #expect(inside?.callouts.first?.label?.place == "RunLoopsDiagnosticsTests/LoopStatusTests.swift:\(line)")
+            #expect(inside?.callouts.first?.since == start + 5_000_000)
+            #expect(status.snapshot().activity == .outside && status.snapshot().callouts.isEmpty)
+        }
+    }
+
+    @Test func `counts turns, callouts, wake-ups by cause and the time asleep`() {
+        ManualRunLoop.with { manual in
+            let status = watched(manual.loop)
+            nonisolated(unsafe) var turns: UInt64 = 0
+            let observer = RunLoop.Observer(.beforeTimers) { _, _ in turns += 1 }
+            manual.loop.add(observer, in: .default)
+            let timer = RunLoop.Timer(.every(.milliseconds(10))) { _ in }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(35))
+            let snapshot = status.snapshot()
+            #expect(turns >= 4 && snapshot.turns == turns)
+            #expect(snapshot.calloutCount == 3 + turns)
+            #expect(snapshot.wakings == [0, 3, 0, 0, 1])
+            #expect(snapshot.slept == 35_000_000)
+        }
+    }
+
+    @Test func `knows callouts inside runs inside callouts`() {
+        ManualRunLoop.with { manual in
+            let status = watched(manual.loop)
+            nonisolated(unsafe) var inner: LoopStatus.Snapshot?
+            let loop = manual.loop
+            loop.perform {
+                loop.perform { inner = status.snapshot() }
+                loop.poll()
+            }
+            manual.loop.poll()
+            #expect(inner?.depth == 2 && inner?.callouts.map(\.callee) == [.block, .block])
+        }
+    }
+
+    @Test func `is told to another thread while the loop sleeps, and while a callout hangs`() {
+        let made = Shared<LoopStatus?>(nil)
+        let gate = Shared(false)
+        let loop = Shared<RunLoop?>(nil)
+        let thread = TestThread {
+            let own = RunLoop.current
+            let status = LoopStatus(own.engine)
+            _ = LoopAnnouncer.add(status, to: own.engine)
+            let source = RunLoop.Source.sendable(label: "keeps it alive") { _ in }
+            own.add(source, in: .default)
+            loop.set(own)
+            made.set(status)
+            own.run()
+        }
+        while made.value?.snapshot().activity != .asleep { sched_yield() }
+        loop.value?.perform(wake: true) {
+            while !gate.value { sched_yield() }
+        }
+        while made.value?.snapshot().callouts.first?.callee != .block { sched_yield() }
+        #expect(made.value?.snapshot().activity == .busy)
+        gate.set(true)
+        loop.value?.stop()
+        thread.join()
+        #expect(made.value?.snapshot().activity == .outside)
+    }
+}
+
+@Suite("Those who listen to a loop", .timeLimit(.minutes(1)))
+struct LoopListenerTests {
+    @Test func `two recordings of one loop have the same events`() {
+        ManualRunLoop.with { manual in
+            let (first, second) = (Recording(), Recording())
+            #expect(first.add(manual.loop) && second.add(manual.loop) && first.add(manual.loop))
+            manual.loop.perform {}
+            manual.loop.poll()
+            #expect(first.trace().kinds == second.trace().kinds && !first.trace().kinds.isEmpty)
+            #expect(first.trace().loops.count == 1)
+            first.stop()
+            manual.loop.perform {}
+            manual.loop.poll()
+            #expect(first.trace().kinds.count < second.trace().kinds.count)
+            #expect(manual.loop.engine.tracer != nil)
+            second.stop()
+            manual.loop.perform {}
+            manual.loop.poll()
+            #expect(manual.loop.engine.tracer == nil, "nobody listens, and the loop asks nobody")
+        }
+    }
+
+    @Test func `one that comes in the middle of a run knows its depth`() {
+        ManualRunLoop.with { manual in
+            let recording = Recording()
+            let loop = manual.loop
+            loop.perform { recording.add(loop) }
+            loop.poll()
+            #expect(recording.trace().loops[0].events.last?.depth == 1)
+            loop.perform {}
+            loop.poll()
+            #expect(recording.trace().loops[0].events.allSatisfy { $0.depth == 1 })
+        }
+    }
+}
