@@ -127,13 +127,18 @@ import Testing
             ThreadAttributes(
                 name: "eine längere Bezeichnung", stackSize: 1 << 20, nice: 7, schedulingClass: .batch, processors: [0])
         )
-        let found = try thread.performAndWait {
-            [
+        let (found, asked) = (Locked<[Int]>([]), Semaphore())
+        // Not waited on, which would lend it this thread's.
+        thread.post {
+            let here = [
                 Int(rl_thread_stack_size()), 20 - Int(rl_thread_nice()), Int(rl_thread_schedule()),
                 Int(rl_thread_processor_count()),
             ]
+            found.withLock { $0 = here }
+            asked.signal()
         }
-        #expect(found == [1 << 20, 7, Int(RL_SCHEDULE_BATCH), 1])
+        asked.wait()
+        #expect(found.copy == [1 << 20, 7, Int(RL_SCHEDULE_BATCH), 1])
         let waiting = makeThread("asking")
         let busy = Semaphore()
         thread.post { busy.wait() }

@@ -105,12 +105,29 @@ public final class RunLoopThread: Sendable {
     ///
     /// Does not stop it: that is ``stop(_:)``. Any number of threads may wait, and wait again.
     ///
-    /// Precondition: not called on the thread itself, which would wait for ever.
+    /// As in `performAndWait`, the thread is scheduled at least as well as the one that waits.
+    ///
+    /// Precondition: not called on the thread itself, which would wait for ever, nor on one that it waits for without a
+    /// limit, straight or through others. A wait on the thread that joins, begun later, is refused to the one who begins
+    /// it: ``PerformError/cycle(_:)``.
     public func join() {
         require(
             !loop.isOfCallingThread,
             "\(identity) was asked to wait for its own end: call stop() alone there, and join() elsewhere.")
+        let waiter = RunLoop.ofCallingThread
+        if let circle = WaitGraph.begin(waiter, .end, on: loop) { refuseToJoin(circle) }
+        defer { WaitGraph.end(waiter, on: loop) }
         end.wait()
+    }
+
+    private func refuseToJoin(_ circle: [RunLoop]) -> Never {
+        let threads = circle.map { ThreadIdentity.living($0.engine.threadID).description }
+        fatalError(
+            """
+            \(threads[0]) was asked to wait for the end of \(threads.dropFirst().joined(separator: ", which waits on ")), \
+            which waits on \(threads[0]): none could go on. Call stop() alone there, and join() on a thread that the \
+            other one does not wait on.
+            """)
     }
 }
 
