@@ -9,7 +9,7 @@ import Testing
     @Test func `A wait on a thread that waits for one's own end is refused`() throws {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
         let errors = Locked<[PerformError?]>([])
-        let begun = Semaphore()
+        let begun = Permit()
         asking.post {
             begun.signal()
             // Until the other one waits: before, this is an ordinary wait that takes too long.
@@ -35,7 +35,7 @@ import Testing
     @Test func `A join waits for one who gives up on the thread that joins`() {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
         let errors = Locked<[PerformError?]>([])
-        let (busy, proceed) = (Semaphore(), Semaphore())
+        let (busy, proceed) = (Permit(), Permit())
         joining.post {
             busy.signal()
             proceed.wait()

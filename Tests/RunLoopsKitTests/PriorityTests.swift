@@ -5,8 +5,6 @@ import RunLoopsKit
 import RunLoopsTestSupport
 import Testing
 
-import class RunLoopsTestSupport.Semaphore
-
 /// What the kernel says of a thread.
 private struct Schedule: Equatable, Sendable {
     var policy = CInt(SCHED_OTHER)
@@ -41,8 +39,8 @@ private struct Schedule: Equatable, Sendable {
     }
 
     /// Occupies a thread until the semaphore is signalled.
-    private func occupy(_ thread: RunLoopThread) -> Semaphore {
-        let (busy, proceed) = (Semaphore(), Semaphore())
+    private func occupy(_ thread: RunLoopThread) -> Permit {
+        let (busy, proceed) = (Permit(), Permit())
         thread.post {
             busy.signal()
             proceed.wait()
@@ -89,7 +87,7 @@ private struct Schedule: Equatable, Sendable {
         let other = makeThread("other")
         let proceed = occupy(other)
         let (ten, twenty) = (try realTime("ten", 10), try realTime("twenty", 20))
-        let givenUp = Semaphore()
+        let givenUp = Permit()
         ten.post { try? other.performAndWait {} }
         waitUntil { schedule(of: other) == .realTime(10) }
         let mayLeave = Locked(false)
@@ -127,7 +125,7 @@ private struct Schedule: Equatable, Sendable {
         let (middle, last) = (makeThread("middle"), makeThread("last"))
         let proceed = occupy(last)
         let first = try realTime("first", 10)
-        let begun = Semaphore()
+        let begun = Permit()
         middle.post {
             begun.signal()
             try? last.performAndWait {}
