@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "RunLoopsEvents", targets: ["RunLoopsEvents"]),
         .library(name: "RunLoopsPorts", targets: ["RunLoopsPorts"]),
         .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
+        .library(name: "RunLoopsMainActor", targets: ["RunLoopsMainActor"]),
         .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
         .library(name: "RunLoopsDiagnostics", targets: ["RunLoopsDiagnostics"]),
@@ -49,6 +50,11 @@ let package = Package(
             name: "RunLoopsConcurrency",
             dependencies: ["RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "CLinuxKernel"],
             swiftSettings: strict),
+        // What links it has the main actor on the main loop's own executor, from before main.
+        .target(
+            name: "RunLoopsMainActor", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainActorAtLoad"],
+            swiftSettings: strict),
+        .target(name: "CMainActorAtLoad"),
         // A trait for tests that need a live main loop. What depends on it gets the main thread of its test runner.
         .target(
             name: "RunLoopsTestingMain", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainLoopAtLoad"],
@@ -98,13 +104,26 @@ let package = Package(
             name: "RunLoopsConcurrencyTests",
             dependencies: [
                 "RunLoopsConcurrency", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
-                "RunLoopsConcurrencyPrograms", "RunLoopsTestSupport",
+                "RunLoopsConcurrencyPrograms", "RunLoopsSynchronousMainPrograms", "RunLoopsMainActorPrograms",
+                "RunLoopsTestSupport",
             ],
             swiftSettings: strict),
-        // A program with an async main, which the tests run.
+        // Programs that the tests run: an async main, a synchronous one, and one that links RunLoopsMainActor.
         .executableTarget(
-            name: "RunLoopsConcurrencyPrograms", dependencies: ["RunLoopsConcurrency", "RunLoops"],
+            name: "RunLoopsConcurrencyPrograms",
+            dependencies: ["RunLoopsConcurrencyScenes", "RunLoopsConcurrency", "RunLoops"],
             path: "Tests/RunLoopsConcurrencyPrograms", swiftSettings: strict),
+        .executableTarget(
+            name: "RunLoopsSynchronousMainPrograms",
+            dependencies: ["RunLoopsConcurrencyScenes", "RunLoopsConcurrency", "RunLoops"],
+            path: "Tests/RunLoopsSynchronousMainPrograms", swiftSettings: strict),
+        .executableTarget(
+            name: "RunLoopsMainActorPrograms", dependencies: ["RunLoopsConcurrencyScenes", "RunLoopsMainActor"],
+            path: "Tests/RunLoopsMainActorPrograms", swiftSettings: strict),
+        // What all of them play.
+        .target(
+            name: "RunLoopsConcurrencyScenes", dependencies: ["RunLoopsConcurrency", "RunLoops"],
+            path: "Tests/RunLoopsConcurrencyScenes", swiftSettings: strict),
         .testTarget(
             name: "RunLoopsKitTests",
             dependencies: ["RunLoopsKit", "RunLoops", "RunLoopsTesting", "CLinuxKernel", "RunLoopsTestSupport"],

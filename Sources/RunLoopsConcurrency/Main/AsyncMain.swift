@@ -35,6 +35,11 @@ extension RunLoop {
             SystemCalls.threadID == SystemCalls.mainThreadID,
             "RunLoop.adoptMain() was called on thread \(SystemCalls.threadID), not on the main thread: make it the first line of main, before the first await."
         )
+        takeMainThread()
+    }
+
+    /// Has the main loop run on the main thread, once main is suspended.
+    static func takeMainThread() {
         switch rl_async_main_set_drain({ runMainForever() }) {
         case 0: break
         case -EBUSY:
@@ -50,18 +55,25 @@ extension RunLoop {
 
     /// Runs an async function on the main actor, with the main loop running under it, and ends the process with it.
     ///
-    /// For a program with a synchronous `main`. It uses nothing but the documented interfaces of Swift and this package,
-    /// and does what an async `main` with ``adoptMain()`` does: the process ends with status 0 when `body` returns; when it
+    /// For a program with a synchronous `main`. With the main queue as main executor it uses nothing but the documented interfaces
+    /// of Swift and this package. It does what an async `main` with ``adoptMain()`` does: the process ends with status 0 when `body` returns; when it
     /// throws, the error is written to standard error, and the status is 1.
     ///
-    /// - Parameter body: The program.
+    /// - Parameters:
+    ///   - mainExecutor: What runs the jobs of the main actor. An async `main` gets ``MainExecutor/runLoop`` by linking
+    ///     `RunLoopsMainActor`, which has to come before its first line.
+    ///   - body: The program.
     ///
-    /// Precondition: called on the main thread; any other traps.
+    /// Precondition: called on the main thread; any other traps. For ``MainExecutor/runLoop``, no other library has replaced
+    /// the main actor's executor, and the runtime lets it be replaced; both trap, and say what to do.
     /// Corresponds to what `NSApplicationMain` and its like do with `CFRunLoopRun`.
-    public static func runMain(_ body: @escaping @Sendable @MainActor () async throws -> Void) -> Never {
+    public static func runMain(
+        mainExecutor: MainExecutor = .mainQueue, _ body: @escaping @Sendable @MainActor () async throws -> Void
+    ) -> Never {
         require(
             SystemCalls.threadID == SystemCalls.mainThreadID,
             "RunLoop.runMain was called on thread \(SystemCalls.threadID), not on the main thread: call it from main.")
+        if mainExecutor == .runLoop { replaceMainExecutor() }
         Task { @MainActor in
             do {
                 try await body()
