@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "RunLoopsEvents", targets: ["RunLoopsEvents"]),
         .library(name: "RunLoopsPorts", targets: ["RunLoopsPorts"]),
         .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
+        .library(name: "RunLoopsAwaiting", targets: ["RunLoopsAwaiting"]),
         .library(name: "RunLoopsMainActor", targets: ["RunLoopsMainActor"]),
         .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
@@ -45,10 +46,12 @@ let package = Package(
         // Message ports, between threads and between processes.
         .target(
             name: "RunLoopsPorts", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
-        // Async mains, executors, clocks and sequences on a loop.
+        // Async mains, executors, clocks and sequences on a loop. Knows the loop alone, so that it brings nothing else along.
+        .target(name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        // Events, ports and threads, awaited.
         .target(
-            name: "RunLoopsConcurrency",
-            dependencies: ["RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "CLinuxKernel"],
+            name: "RunLoopsAwaiting",
+            dependencies: ["RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts"],
             swiftSettings: strict),
         // What links it has the main actor on the main loop's own executor, from before main.
         .target(
@@ -103,7 +106,7 @@ let package = Package(
         .testTarget(
             name: "RunLoopsConcurrencyTests",
             dependencies: [
-                "RunLoopsConcurrency", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
+                "RunLoopsConcurrency", "RunLoopsAwaiting", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
                 "RunLoopsConcurrencyPrograms", "RunLoopsSynchronousMainPrograms", "RunLoopsMainActorPrograms",
                 "RunLoopsTestSupport",
             ],

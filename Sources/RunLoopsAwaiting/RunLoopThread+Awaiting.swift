@@ -1,3 +1,5 @@
+internal import RunLoops
+internal import RunLoopsConcurrency
 public import RunLoopsKit
 
 extension RunLoopThread {
