@@ -106,7 +106,8 @@ let package = Package(
         .testTarget(
             name: "RunLoopsConcurrencyTests",
             dependencies: [
-                "RunLoopsConcurrency", "RunLoopsAwaiting", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
+                "RunLoopsConcurrency", "RunLoopsAwaiting", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts",
+                "RunLoopsTesting",
                 "RunLoopsConcurrencyPrograms", "RunLoopsSynchronousMainPrograms", "RunLoopsMainActorPrograms",
                 "RunLoopsTestSupport",
             ],
@@ -125,7 +126,8 @@ let package = Package(
             path: "Tests/RunLoopsMainActorPrograms", swiftSettings: strict),
         // What all of them play.
         .target(
-            name: "RunLoopsConcurrencyScenes", dependencies: ["RunLoopsConcurrency", "RunLoops"],
+            name: "RunLoopsConcurrencyScenes",
+            dependencies: ["RunLoopsConcurrency", "RunLoopsAwaiting", "RunLoops", "RunLoopsPorts"],
             path: "Tests/RunLoopsConcurrencyScenes", swiftSettings: strict),
         .testTarget(
             name: "RunLoopsKitTests",

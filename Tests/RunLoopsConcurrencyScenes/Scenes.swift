@@ -39,6 +39,7 @@ public enum Scenes {
         case "isolation": await isolation()
         case "executor": try await executor()
         case "nested in a job": await nestedInJob()
+        case "serve": try await serve()
         default: say("what?")
         }
     }

@@ -55,6 +55,20 @@ enum Programs {
         return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 
+    /// Starts a scene that goes on for a while, and waits for the first line it says; `pclose` waits for its end.
+    static func start(_ scene: String, _ argument: String) -> UnsafeMutablePointer<FILE>? {
+        guard let stream = popen("exec '\(folder)/RunLoopsConcurrencyPrograms' '\(scene)' '\(argument)'", "r") else {
+            return nil
+        }
+        while true {
+            let byte = fgetc(stream)
+            if byte == 10 { return stream }
+            if byte == EOF { break }
+        }
+        pclose(stream)
+        return nil
+    }
+
     private static func run(_ command: String, withErrors: Bool) -> Output {
         // The text of a trap is looked for, not its stack.
         let redirection = withErrors ? "2>&1" : "2>/dev/null"
