@@ -6,8 +6,9 @@ extension MessageSender {
     /// Sends a message, and waits for the reply, which it returns: the task waits, and no thread of Swift's does.
     ///
     /// The reply is taken in by `loop`, in whose mode a port is as long as something is asked there. A message's own
-    /// `replyTo` is replaced. Where the receiver's queue has no room, or a port by name is not connected to yet, a thread of its own
-    /// waits for that, within the same limit; a message that is waiting so when its task is cancelled may still be sent.
+    /// `replyTo` is replaced. Where the receiver's queue has no room, or a port by name is not connected to yet, a thread of
+    /// its own waits for that, within the same limit; a message that is waiting so when its task is cancelled may still be
+    /// sent.
     ///
     /// - Parameters:
     ///   - message: What is asked.

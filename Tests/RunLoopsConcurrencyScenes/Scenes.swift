@@ -1,5 +1,5 @@
-// What the programs play for the tests: the test runner's main thread is the runner's, so what a main does is seen in processes of
-// their own.
+// What the programs play for the tests: the test runner's main thread is the runner's, so what a main does is seen in
+// processes of their own.
 
 import Dispatch
 import Glibc
@@ -13,6 +13,7 @@ import RunLoopsConcurrency
 
 struct Refusal: Error {}
 
+/// What can be played, each in a main of a program of its own.
 public enum Scenes {
     /// Plays the scene of that name, in main or in `runMain`.
     @MainActor public static func play(_ scene: String) async throws {

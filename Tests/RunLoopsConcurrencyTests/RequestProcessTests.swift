@@ -12,7 +12,7 @@ import Testing
         try await withServer { sender, loop in
             // The first contact is made by a thread of its own.
             #expect(try await sender.request(Message(id: 1), on: loop, within: plenty).id == 2)
-            // More than one process may introduce ports to another at a time: those of a burst are one.
+            // More than a process may introduce ports to another at a time, if each question had one.
             let sum = try await withThrowingTaskGroup(of: Int.self) { group in
                 for id in 1...600 {
                     group.addTask {
@@ -31,7 +31,9 @@ import Testing
 
     @Test func `What the other process does not answer is told as what happened`() async throws {
         try await withServer { sender, loop in
-            await #expect(throws: PortError.noReply) { try await sender.request(Message(id: 0), on: loop, within: plenty) }
+            await #expect(throws: PortError.noReply) {
+                try await sender.request(Message(id: 0), on: loop, within: plenty)
+            }
             await #expect(throws: PortError.timedOut) {
                 try await sender.request(Message(id: -1), on: loop, within: .milliseconds(20))
             }

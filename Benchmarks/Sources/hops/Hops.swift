@@ -1,7 +1,7 @@
 // What it costs to go from one executor to another and back: 1,000,000 hops between two loops, within one, and between one
-// and Swift's pool of threads; beside serial queues of libdispatch, SwiftNIO's loops and the main actor. That one is measured as Swift has
-// it, kept on the main thread by RunLoop.adoptMain(), and on the main loop's own executor: a process has one main actor, so
-// the latter two are measured in processes of their own, which this one starts in each pass and waits for.
+// and Swift's pool of threads; beside serial queues of libdispatch, SwiftNIO's loops and the main actor. That one is measured
+// as Swift has it, kept on the main thread by the main loop, and on the main loop's own executor: a process has one main
+// actor, so the latter two are measured in processes of their own, which this one starts in each pass and waits for.
 //
 //   swift run -c release --package-path Benchmarks hops [HOPS]
 
@@ -171,8 +171,15 @@ struct Pair {
     static func measureMain(_ kind: MainActorKind, _ queues: Pair, _ loops: Pair, _ hops: Int) async -> [Row] {
         let (main, place, bound) = (MainActor.shared, Place(queues.first), Place(loops.first))
         let name = kind.rawValue
-        return [
-            Row(.itself, name, await time(hops) { await yields(on: main, times: hops) }),
+        // The one kind that a task can prefer, and that another actor can be on.
+        let executor = kind == .onLoop ? RunLoop.main.executor : nil
+        var same: [Row] = []
+        if let executor {
+            let sibling = Place(executor)
+            same = [Row(.same, name, await time(hops) { await visit(from: main, sibling, times: hops / 2) })]
+        }
+        return same + [
+            Row(.itself, name, await time(hops, on: executor) { await yields(on: main, times: hops) }),
             Row(.other, name + ", queue", await time(hops) { await visit(from: main, place, times: hops / 2) }),
             Row(.other, name + ", loop", await time(hops) { await visit(from: main, bound, times: hops / 2) }),
             Row(.pool, name, await time(hops) { await visitPool(from: main, times: hops / 2) }),

@@ -25,7 +25,8 @@ extension RunLoop {
     /// of the main loop ends a run that is nested in the one below; that one itself goes on.
     ///
     /// The line sets a variable that Swift's runtime exports for this purpose; Documentation/Decisions/0020-async-main.md
-    /// says what happens to it when Swift has an interface of its own. A second call does nothing.
+    /// says what happens to it when Swift has an interface of its own. A second call does nothing, and so does one in a program
+    /// that links `RunLoopsMainActor`. A library that sets the variable later gets the main thread instead, unnoticed.
     ///
     /// Precondition: called on the main thread, before `main` has been suspended; no other library has set the variable.
     /// Each of these traps, and says what to do.
@@ -44,20 +45,20 @@ extension RunLoop {
         case 0: break
         case -EBUSY:
             fatalError(
-                "RunLoop.adoptMain() found that another library has set swift_task_asyncMainDrainQueue_hook already: only one of them can keep the main thread. Use a synchronous main with RunLoop.runMain instead."
+                "The main loop was to keep the main thread of an async main (by RunLoop.adoptMain() or RunLoopsMainActor), and another library has set swift_task_asyncMainDrainQueue_hook already: only one of them can have the thread. Use a synchronous main with RunLoop.runMain instead."
             )
         default:
             fatalError(
-                "RunLoop.adoptMain() found no swift_task_asyncMainDrainQueue_hook in this Swift runtime: use a synchronous main with RunLoop.runMain instead."
+                "The main loop was to keep the main thread of an async main (by RunLoop.adoptMain() or RunLoopsMainActor), and this Swift runtime has no swift_task_asyncMainDrainQueue_hook: use a synchronous main with RunLoop.runMain instead."
             )
         }
     }
 
     /// Runs an async function on the main actor, with the main loop running under it, and ends the process with it.
     ///
-    /// For a program with a synchronous `main`. With the main queue as main executor it uses nothing but the documented interfaces
-    /// of Swift and this package. It does what an async `main` with ``adoptMain()`` does: the process ends with status 0 when `body` returns; when it
-    /// throws, the error is written to standard error, and the status is 1.
+    /// For a program with a synchronous `main`. It does what an async `main` with ``adoptMain()`` does: the process ends with
+    /// status 0 when `body` returns; when it throws, the error is written to standard error, and the status is 1. With the main
+    /// queue as main executor it uses nothing but the documented interfaces of Swift and this package.
     ///
     /// - Parameters:
     ///   - mainExecutor: What runs the jobs of the main actor. An async `main` gets ``MainExecutor/runLoop`` by linking

@@ -1,5 +1,5 @@
-package import RunLoops
 internal import Glibc
+package import RunLoops
 
 /// A message that was sent with a question, whose answer is told on the thread of a loop: for who cannot wait on one.
 ///
