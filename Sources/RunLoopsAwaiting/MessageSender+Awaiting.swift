@@ -17,7 +17,7 @@ extension MessageSender {
     ///   - mode: The mode that it is taken in; `.common` for all common modes.
     /// - Returns: What the receiver's closure returned, or the first message it sent to the message's `replyTo`.
     /// - Throws: What `request(_:within:in:)`, which waits on the thread, throws as a `PortError`; `CancellationError`;
-    ///   ``RunLoopThreadEnded`` when the loop's thread has ended or ends before. Nothing is left in the loop then, and an answer
+    ///   `RunLoopThreadEnded` when the loop's thread has ended or ends before. Nothing is left in the loop then, and an answer
     ///   that still comes is dropped.
     ///
     /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
