@@ -30,9 +30,11 @@ extension MessageSender {
         let question = try Question(message, to: self, on: loop, in: mode) { result in
             outcome.settle(result.map { $0.mapError { $0 } } ?? .failure(RunLoopThreadEnded()))
         }
-        let timer = limit.map { loop.startLimit($0, mode, question, outcome) }
-        defer { timer?.item?.invalidate() }
+        let deadline = limit.map { loop.clock.now.advanced(by: $0) }
+        // Before the timer: what cannot be sent at all is told as that, however short the limit.
         question.send(within: limit)
+        let timer = deadline.map { loop.startLimit($0, mode, question, outcome) }
+        defer { timer?.item?.invalidate() }
         return try await withTaskCancellationHandler {
             try await outcome.value()
         } onCancel: {
@@ -44,9 +46,9 @@ extension MessageSender {
 extension RunLoop {
     /// Ends the question when the time is over.
     fileprivate func startLimit(
-        _ limit: Duration, _ mode: Mode, _ question: Question, _ outcome: Outcome<Message>
+        _ deadline: Instant, _ mode: Mode, _ question: Question, _ outcome: Outcome<Message>
     ) -> WeakItem {
-        let timer = Timer.once(at: clock.now.advanced(by: limit), tolerance: .zero, label: "request") { _ in
+        let timer = Timer.once(at: deadline, tolerance: .zero, label: "request") { _ in
             outcome.settle(.failure(PortError.timedOut)) { question.withdraw() }
         }
         add(timer, in: mode)
