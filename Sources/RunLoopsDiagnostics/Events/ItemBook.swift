@@ -20,7 +20,7 @@ final class ItemBook: @unchecked Sendable {
 
     // Weak: a recording does not keep the loops of threads that have ended.
     private weak let loop: RunLoop?
-    private let kernel: any Kernel
+    private let clock: LoopClock
 
     // The loop's thread.
     @exclusivity(unchecked) private var notBefore = Int64.min
@@ -33,8 +33,8 @@ final class ItemBook: @unchecked Sendable {
 
     init(_ engine: Engine) {
         loop = engine.face as? RunLoop
-        kernel = engine.kernel
-        lastLook = engine.kernel.now(.monotonic)
+        clock = LoopClock(engine)
+        lastLook = clock.now
         look(at: lastLook)
     }
 
@@ -60,7 +60,7 @@ final class ItemBook: @unchecked Sendable {
         guard time >= notBefore else { return }
         lastLook = time
         look(at: time)
-        let end = kernel.now(.monotonic)
+        let end = clock.now
         notBefore = end + (end - time) * 100
     }
 
@@ -77,7 +77,7 @@ final class ItemBook: @unchecked Sendable {
     ///
     /// Any thread. The last page is that of the present time, or of the last look before the thread's end.
     func read() -> (modesRun: [RunLoopMode], pages: [ItemPage]) {
-        let now = kernel.now(.monotonic)
+        let now = clock.now
         let items = loop?.engine.itemsInModes()
         return lock.withLock {
             let last = (items ?? pages.last?.items).map { [ItemPage(time: now, items: $0)] } ?? []

@@ -7,7 +7,7 @@ internal import Synchronization
 final class MeteredLoop: OwnedListener, @unchecked Sendable {
     let identity: LoopIdentity
     private let meter: LoopMeter
-    private let kernel: any Kernel
+    private let clock: LoopClock
     /// Weak: counting does not keep the loops of threads that have ended.
     private weak let loop: RunLoop?
     /// Nanoseconds; `max` for no reports but those that are asked for.
@@ -30,11 +30,11 @@ final class MeteredLoop: OwnedListener, @unchecked Sendable {
     init(_ engine: Engine, every interval: Int64, _ makeReporter: Metering.ReporterMaker?) {
         identity = LoopIdentity(engine)
         meter = LoopMeter(engine)
-        kernel = engine.kernel
+        clock = LoopClock(engine)
         loop = engine.face as? RunLoop
         self.interval = interval
         reporter = makeReporter?(identity)
-        nextReport = engine.kernel.now(.monotonic).addingReportingOverflow(interval).partialValue
+        nextReport = clock.now.addingReportingOverflow(interval).partialValue
         if interval == .max { nextReport = .max }
     }
 
@@ -110,7 +110,7 @@ final class MeteredLoop: OwnedListener, @unchecked Sendable {
                 // A word of a later state seen above means that its odd number is seen below.
                 atomicMemoryFence(ordering: .acquiring)
                 if version.load(ordering: .relaxed) == number {
-                    let now = kernel.now(.monotonic)
+                    let now = clock.now
                     if phase > 0 { statistics.busy += max(0, now - phase) }
                     if phase < 0 { statistics.asleep += max(0, now + phase) }
                     return (statistics, phase < 0)
