@@ -15,6 +15,11 @@ extension Engine {
         tracer.trace(.returns)
     }
 
+    /// Tells who looks on of a part of a callout that somebody queued by itself, as if it were a callout.
+    package func callOut(job label: ItemLabel, wanted: LoopWait?, _ call: () -> Void) {
+        callOut(.job, label, wanted: wanted, call)
+    }
+
     /// Tells the observers of the mode in ascending order.
     ///
     /// The list is taken first: an observer added in a callout is told next time, one taken out in a callout is told
@@ -117,10 +122,18 @@ extension Engine {
     ///
     /// Whether there was one.
     func servePort(_ state: ModeState, _ event: ReadyDescriptor) -> Bool {
-        guard let (first, others) = lock.withLock({ state.ports.sources(of: event) }) else { return false }
+        lock.lock()
+        guard let (first, hasOthers) = state.ports.source(of: event) else {
+            lock.unlock()
+            return false
+        }
+        let others = hasOthers ? state.ports.otherSources(of: event) : []
+        lock.unlock()
         let found = state.ready.foundAt
         var handled = servePort(first, event.events, found)
-        for source in others { handled = servePort(source, event.events, found) || handled }
+        if hasOthers {
+            for source in others { handled = servePort(source, event.events, found) || handled }
+        }
         return handled
     }
 
