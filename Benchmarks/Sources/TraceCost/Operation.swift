@@ -51,7 +51,7 @@ public enum Operation: String, CaseIterable, Sendable {
             let poster = Poster(loop, meter)
             poster.post()
         case .timer:
-            loop.add(RunLoop.Timer(.every(.nanoseconds(100))) { _ in _ = meter.next() }, in: .default)
+            loop.add(RunLoop.Timer(.every(.nanoseconds(1))) { _ in _ = meter.next() }, in: .default)
         case .cross: break
         }
     }
