@@ -71,7 +71,7 @@ let package = Package(
         .target(name: "RunLoopsDiagnostics", dependencies: ["RunLoops", "CTraceStart"], swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(
-            name: "runloop", dependencies: ["RunLoops", "RunLoopsDiagnostics", "RunLoopsPorts"],
+            name: "runloop", dependencies: ["RunLoops", "RunLoopsDiagnostics", "RunLoopsPorts", "CLinuxKernel"],
             swiftSettings: strict),
         // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
         .executableTarget(

@@ -91,6 +91,19 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),
+        // What it costs to be recorded and looked at; Scripts/trace-cost runs these.
+        .target(
+            name: "TraceCost",
+            dependencies: ["Workloads", .product(name: "RunLoops", package: "swift-run-loops")],
+            swiftSettings: strict),
+        .executableTarget(name: "trace-cost-plain", dependencies: ["TraceCost"], swiftSettings: strict),
+        .executableTarget(
+            name: "trace-cost-linked",
+            dependencies: [
+                "TraceCost", .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsDiagnostics", package: "swift-run-loops"),
+            ],
+            swiftSettings: strict),
         // The driver. It runs the programs above, which is why it needs them built.
         .executableTarget(
             name: "peers",

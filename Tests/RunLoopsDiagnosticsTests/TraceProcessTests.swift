@@ -27,7 +27,7 @@ private final class Folder {
     }
 
     deinit {
-        for name in ["trace.json", "trace.html", "output"] { unlink(path + "/" + name) }
+        for name in ["trace.json", "trace.html", "output", "input"] { unlink(path + "/" + name) }
         rmdir(path)
     }
 
@@ -46,6 +46,13 @@ struct TraceProcessTests {
     private func shell(_ command: String, in folder: Folder) -> CInt {
         let text = "tool='\(tool ?? "")'; folder='\(folder.path)'; \(command)"
         return system(text) >> 8 & 0xFF
+    }
+
+    /// What the doctor has said, but for what a machine with too much to do may make of any program; `nil` for nothing at all.
+    private func findings(in folder: Folder) -> [Substring]? {
+        let lines = folder.text("output").split(separator: "\n")
+        guard let last = lines.last, last == "Nothing found." || last.hasPrefix("•") else { return nil }
+        return lines.filter { $0.hasPrefix("•") && !$0.contains(" busy for ") && !$0.contains(" was late by ") }
     }
 
     @Test func `the environment alone makes a program write its trace`() throws {
@@ -84,5 +91,39 @@ struct TraceProcessTests {
         #expect(
             shell("echo '{}' >$folder/trace.json; $tool doctor $folder/trace.json 2>$folder/output", in: folder) == 1)
         #expect(folder.text("output").contains("it has no traceEvents"))
+    }
+
+    @Test func `runloop doctor finds nothing wrong with the demo`() {
+        let folder = Folder()
+        let status = shell(
+            "TMPDIR=$folder $tool doctor -- $tool demo --plain --for 1500ms </dev/null >$folder/output 2>&1", in: folder
+        )
+        #expect(status == 0 || status == 1)
+        #expect(findings(in: folder) == [])
+    }
+
+    @Test func `runloop doctor asks a program to end when its time is over, and leaves no file`() {
+        let folder = Folder()
+        // A pipe that this shell holds open itself: of what the demo reads there is no end.
+        let status = shell(
+            "mkfifo $folder/input; exec 9<>$folder/input; TMPDIR=$folder $tool doctor --for 700ms -- $tool demo --plain <&9 >$folder/output 2>&1",
+            in: folder)
+        #expect(status == 0 || status == 1)
+        #expect(findings(in: folder) == [])
+        #expect(shell("ls -d $folder/runloop-*", in: folder) != 0)
+    }
+
+    @Test func `runloop doctor ends a program that records nothing, too`() {
+        let folder = Folder()
+        let status = shell("$tool doctor --for 10ms -- sleep 3600 >$folder/output 2>&1", in: folder)
+        #expect(status == 1)
+        #expect(folder.text("output").contains("sleep left no trace"))
+    }
+
+    @Test(arguments: ["", "--for 1s", "--for 1s $folder/x", "x -- y", "x y"])
+    func `runloop doctor wants a program or a trace`(_ arguments: String) {
+        let folder = Folder()
+        #expect(shell("$tool doctor \(arguments) 2>$folder/output", in: folder) == 64)
+        #expect(folder.text("output").contains("USAGE"))
     }
 }

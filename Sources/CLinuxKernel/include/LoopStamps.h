@@ -10,11 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef RUNLOOPS_WITHOUT_TRACING
+// For Scripts/trace-cost alone: what the question costs is seen where nobody asks.
+static inline bool rl_is_recorded(void) { return false; }
+#else
 // How many record at present. Relaxed: whoever reads it late misses a stamp, which is allowed for.
 static inline bool rl_is_recorded(void) {
     extern int32_t rl_recorders;
     return __builtin_expect(__atomic_load_n(&rl_recorders, __ATOMIC_RELAXED) != 0, 0);
 }
+#endif
 void rl_count_recorders(int32_t change);
 
 // The signal of that number (see rl_next_number) was given at `time` by `thread`.

@@ -114,6 +114,11 @@ package final class BlockQueue: @unchecked Sendable {
         swap(&spare, &batch)
     }
 
+    /// How many were put in that the loop has not looked at.
+    ///
+    /// Any thread.
+    package var incomingCount: Int { lock.withLock { incoming.count } }
+
     /// Those that were put in and did not run yet, for descriptions: place and modes.
     ///
     /// Any thread; those that the loop has looked at, or put in itself, are known to the loop's thread only.

@@ -46,11 +46,19 @@ package final class Engine: LoopCore, @unchecked Sendable {
 
     // MARK: The loop's thread
 
+    #if RUNLOOPS_WITHOUT_TRACING
+    /// Nobody: for Scripts/trace-cost alone, to see what the question costs.
+    package var tracer: (any LoopTracer)? {
+        get { nil }
+        set {}
+    }
+    #else
     /// Who is told of everything; in general nobody.
     @exclusivity(unchecked) package var tracer: (any LoopTracer)? {
         // Relaxed: a post that comes too early for it is one of which nobody knows since when it waits.
         didSet { isTraced.store(tracer != nil, ordering: .relaxed) }
     }
+    #endif
 
     /// Of the main loop only.
     let mainQueue: MainQueue?

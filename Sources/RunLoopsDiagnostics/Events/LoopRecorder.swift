@@ -7,6 +7,7 @@ internal import Synchronization
 // Unchecked: what is not atomic belongs to the loop's thread, or never changes.
 final class LoopRecorder: LoopListener, @unchecked Sendable {
     let ring: EventRing
+    let book: ItemBook
     let thread: Int32
     let name: String
     let isMain: Bool
@@ -20,6 +21,7 @@ final class LoopRecorder: LoopListener, @unchecked Sendable {
         isMain = engine.threadID == SystemCalls.mainThreadID
         name = ThreadName.ofThread(engine.threadID)
         ring = EventRing(capacity: capacity)
+        book = ItemBook(engine)
     }
 
     /// No more events are written, whoever tells of them.
@@ -27,6 +29,7 @@ final class LoopRecorder: LoopListener, @unchecked Sendable {
 
     func hear(_ event: LoopEvent, at time: Int64, depth: UInt16) {
         guard isOn.load(ordering: .relaxed) else { return }
+        book.hear(event, at: time, depth: depth)
         var raw = RawEvent(time: time)
         switch event {
         case .runBegins(let mode):

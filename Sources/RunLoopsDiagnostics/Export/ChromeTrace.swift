@@ -30,7 +30,7 @@ struct ChromeTrace {
 
     private init(_ trace: Trace) {
         self.trace = trace
-        origin = trace.loops.compactMap { $0.events.first?.time }.min() ?? 0
+        origin = trace.loops.compactMap { $0.events.first?.time }.min() ?? trace.loops.first?.pages.first?.time ?? 0
     }
 
     private mutating func write() {
@@ -45,6 +45,10 @@ struct ChromeTrace {
         json.value(Int64(trace.loops.reduce(0) { $0 + $1.lost }))
         json.name("loopsNotRecorded")
         json.value(Int64(trace.loopsNotRecorded))
+        json.name("loops")
+        json.open("[")
+        for loop in trace.loops { json.items(of: loop, origin: origin) }
+        json.close("]")
         json.close("}")
         json.name("traceEvents")
         json.open("[")

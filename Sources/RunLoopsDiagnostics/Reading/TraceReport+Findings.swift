@@ -7,6 +7,10 @@ extension TraceReport {
             case wakesIdleLoop
             /// A source was signalled, and the thread slept on.
             case signalledNotWoken
+            /// Items are in no mode that is ever run.
+            case modeNeverRun
+            /// A common item was not in a mode while that was run, and is now.
+            case commonTooLate
             /// A repeating timer was late every time.
             case neverOnTime
             /// A callout took longer than a frame of a display.
@@ -27,10 +31,12 @@ extension TraceReport {
     ///
     /// Complexity: O(n log n) in the slices.
     public func findings() -> [Finding] {
-        Finding.Kind.allCases.flatMap { kind in
+        Finding.Kind.allCases.flatMap { kind -> [Finding] in
             switch kind {
             case .wakesIdleLoop: timersThatWakeIdleLoops()
-            case .signalledNotWoken: signalsThatWokeNobody()
+            case .signalledNotWoken: signalsThatWokeNobody() + signalsStillUnserved()
+            case .modeNeverRun: itemsInModesNeverRun()
+            case .commonTooLate: itemsThatBecameCommonLate()
             case .neverOnTime: timersThatAreNeverOnTime()
             case .takesFrame: calloutsThatTakeFrames()
             case .nestedTooDeep: runsTooDeep()

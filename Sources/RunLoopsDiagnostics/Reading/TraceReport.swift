@@ -44,6 +44,7 @@ public struct TraceReport: Sendable {
     /// In the order in which they began on their thread, outer ones first.
     let slices: [Slice]
     let threadNames: [Int: String]
+    let loops: [LoopItemsReport]
 
     /// Reads the JSON of ``Trace/chromeJSON()``.
     ///
@@ -61,6 +62,7 @@ public struct TraceReport: Sendable {
         if let complaint = builder.complaintAtEnd { throw .notTrace(complaint) }
         program = json["otherData"]?["program"]?.string ?? "a program"
         lost = Int(json["otherData"]?["lost"]?.number ?? 0)
+        loops = (json["otherData"]?["loops"]?.array ?? []).map { LoopItemsReport($0) }
         slices = builder.slices
         threadNames = builder.threadNames
     }

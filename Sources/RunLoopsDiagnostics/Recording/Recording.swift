@@ -100,8 +100,10 @@ public final class Recording: @unchecked Sendable {
         let (recorded, refused) = lock.withLock { (self.recorded, self.refused) }
         let loops = recorded.map { recorder, _ in
             let (events, lost) = recorder.events()
+            let (modesRun, pages) = recorder.book.read()
             return Trace.Loop(
-                thread: recorder.thread, name: recorder.name, isMain: recorder.isMain, events: events, lost: Int(lost))
+                thread: recorder.thread, name: recorder.name, isMain: recorder.isMain, events: events, lost: Int(lost),
+                modesRun: modesRun, pages: pages)
         }
         return Trace(process: getpid(), program: Self.programName, loops: loops, loopsNotRecorded: refused)
     }

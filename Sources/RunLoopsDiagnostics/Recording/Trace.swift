@@ -1,3 +1,5 @@
+internal import RunLoops
+
 /// What was recorded: the last events of each loop.
 ///
 /// Thread safety: a value; any thread.
@@ -14,6 +16,10 @@ public struct Trace: Sendable {
         public var events: [TraceEvent]
         /// How many older ones were overwritten.
         public var lost: Int
+        /// The modes that it was run in, in the order of their first runs; also those of which the events are lost.
+        var modesRun: [RunLoopMode] = []
+        /// What was in which mode, when; oldest first.
+        var pages: [ItemPage] = []
     }
 
     /// The process's number.

@@ -14,7 +14,7 @@ struct RunLoopTool {
           describe    A small loop with an item of every kind, as its debugDescription lists it.
           port        Messages between processes, by name.
           trace       Runs a program, records what its run loops do, and says in short what that was.
-          doctor      Says in words what is wrong with a recorded program.
+          doctor      Says in words what is wrong with a program, which it runs, or with a trace.
 
         runloop <command> --help says more about one.
 

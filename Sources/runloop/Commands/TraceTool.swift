@@ -1,4 +1,3 @@
-import Glibc
 import RunLoopsDiagnostics
 
 /// `runloop trace`.
@@ -37,26 +36,15 @@ struct TraceTool {
     }
 
     func run() throws {
-        // What an earlier program has left must not be taken for this one's.
-        if unlink(output) != 0, errno != ENOENT { throw CommandEnd.failure("\(output): \(reason(errno))") }
-        let status = try ChildProgram.run(command, environment: ["RUNLOOP_TRACE": output])
-        guard let json = try? TextFile.read(output) else {
-            throw CommandEnd.failure(
-                "\(command[0]) left no trace in \(output): it does not link RunLoopsDiagnostics, or a signal ended it")
+        let (json, report, status) = try RecordedProgram.run(command, into: output)
+        let page = (output.hasSuffix(".json") ? String(output.dropLast(5)) : output) + ".html"
+        try TextFile.write(TracePage.text(program: report.program, json: json), to: page)
+        print(report.summary(width: Terminal.size().columns).joined(separator: "\n"))
+        let count = report.findings().count
+        if count > 0 {
+            print("\nrunloop doctor \(output) has \(count) thing\(count == 1 ? "" : "s") to say about it.")
         }
-        do {
-            let report = try TraceReport(json: json)
-            let page = (output.hasSuffix(".json") ? String(output.dropLast(5)) : output) + ".html"
-            try TextFile.write(TracePage.text(program: report.program, json: json), to: page)
-            print(report.summary(width: Terminal.size().columns).joined(separator: "\n"))
-            let count = report.findings().count
-            if count > 0 {
-                print("\nrunloop doctor \(output) has \(count) thing\(count == 1 ? "" : "s") to say about it.")
-            }
-            print("\nPage: \(page)   Perfetto: \(output)")
-        } catch let error as TraceReport.ReadingError {
-            throw CommandEnd.failure("\(output): \(error)")
-        }
+        print("\nPage: \(page)   Perfetto: \(output)")
         if status != 0 { throw CommandEnd.status(status) }
     }
 }

@@ -1,0 +1,5 @@
+// A program that does not link RunLoopsDiagnostics: Scripts/trace-cost.
+
+import TraceCost
+
+runCommand { _ in }

@@ -1,0 +1,148 @@
+public import Logging
+public import RunLoops
+public import RunLoopsDiagnostics
+
+/// What is unusual about run loops, in a log of swift-log, with metadata.
+///
+/// ```swift
+/// let log = LoopLog(Logger(label: "loops"), limits: .frame)
+/// log.add(RunLoop.main)
+/// log.addNewLoops()
+/// ```
+///
+/// Callouts that took longer than their kind may are logged as warnings, the ends of runs as debug messages. Lines are written by
+/// the loop's thread, right after what they tell of.
+///
+/// | Key | In | |
+/// |---|---|---|
+/// | `loop` | all | `main`, the name of the loop's thread, or its number |
+/// | `thread` | callouts, runs | the kernel's number of the thread |
+/// | `kind` | callouts | `observer`, `block`, `source`, `port`, `timer`, `main queue` |
+/// | `label`, `place` | callouts | the item's label; where it was made, as `Module/File.swift:12` |
+/// | `duration_ms` | all | how long, in milliseconds; of callouts without the sleeps of runs inside them |
+/// | `limit_ms` | callouts | how long it may take |
+/// | `waited_ms` | callouts | how long it had been wanted before, where that is known |
+/// | `depth` | callouts, runs | how many runs it was inside of |
+/// | `mode`, `result` | runs | the mode, and what the run ended with |
+/// | `callout`, `stack` | hangs | which callout hung, and where, where that is known |
+///
+/// Thread safety: all members may be used by any thread, except where they say otherwise.
+public final class LoopLog: Sendable {
+    /// How long callouts of each kind may take; those of kinds that are not named may take any time.
+    public struct Limits: Sendable, ExpressibleByDictionaryLiteral {
+        /// By kind.
+        public var byKind: [TraceEvent.Callee: Duration]
+
+        /// Those limits.
+        public init(dictionaryLiteral limits: (TraceEvent.Callee, Duration)...) {
+            byKind = Dictionary(limits) { $1 }
+        }
+
+        /// The same for all kinds.
+        public static func all(_ limit: Duration) -> Limits {
+            var limits: Limits = [:]
+            for kind in TraceEvent.Callee.allCases { limits.byKind[kind] = limit }
+            return limits
+        }
+
+        /// 100 ms for all kinds: what a user notices.
+        public static var noticeable: Limits { .all(.milliseconds(100)) }
+        /// 16.7 ms for all kinds: a frame of a display.
+        public static var frame: Limits { .all(.microseconds(16_667)) }
+    }
+
+    private let logger: Logger
+    private let watch: LoopWatch
+
+    /// Logs of no loop at first.
+    ///
+    /// - Parameters:
+    ///   - logger: Where the lines go. What its level leaves out is not made.
+    ///   - limits: How long callouts may take.
+    ///   - slowLevel: The level of slow callouts.
+    ///   - runLevel: The level of ends of runs; `nil` for no lines about them.
+    public init(
+        _ logger: Logger, limits: Limits = .noticeable, slowLevel: Logger.Level = .warning,
+        runLevel: Logger.Level? = .debug
+    ) {
+        self.logger = logger
+        // What the logger passes over now it passes over for good: its level is a value's.
+        let watchesRuns = runLevel.map { $0 >= logger.logLevel } ?? false
+        watch = LoopWatch(limits: slowLevel >= logger.logLevel ? limits.byKind : [:], watchesRuns: watchesRuns) {
+            event in
+            switch event {
+            case .slowCallout(let callout):
+                logger.log(
+                    level: slowLevel, "A callout took long", metadata: callout.metadata(limits.byKind[callout.callee]))
+            case .runEnded(let run):
+                logger.log(level: runLevel ?? .debug, "A run has ended", metadata: run.metadata)
+            }
+        }
+    }
+
+    deinit { stop() }
+
+    /// Logs what a loop does from here on.
+    ///
+    /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
+    ///
+    /// Precondition: called on the loop's own thread.
+    @discardableResult
+    public func add(_ loop: RunLoop) -> Bool { watch.add(loop) }
+
+    /// Logs what every loop does that is made from here on.
+    public func addNewLoops() { watch.addNewLoops() }
+
+    /// Logs no more.
+    ///
+    /// A second call does nothing. Ends by itself with this object's life.
+    public func stop() { watch.stop() }
+
+    /// Logs a hang, as an error.
+    ///
+    /// For who watches for hangs, to be called when one has ended.
+    ///
+    /// - Parameters:
+    ///   - loop: `main`, or what the loop's thread is called.
+    ///   - length: How long it was.
+    ///   - callout: Which callout hung, where that is known.
+    ///   - stack: Where, innermost function first, where that is known.
+    public func logHang(of loop: String, lasting length: Duration, in callout: String? = nil, stack: [String] = []) {
+        var metadata: Logger.Metadata = ["loop": "\(loop)", "duration_ms": length.milliseconds]
+        if let callout { metadata["callout"] = "\(callout)" }
+        if !stack.isEmpty { metadata["stack"] = .array(stack.map { "\($0)" }) }
+        logger.error("A run loop hung", metadata: metadata)
+    }
+}
+
+extension LoopWatch.SlowCallout {
+    fileprivate func metadata(_ limit: Duration?) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "loop": "\(loop)", "thread": "\(loop.thread)", "kind": "\(callee)", "label": "\(label)",
+            "duration_ms": length.milliseconds, "depth": "\(depth)",
+        ]
+        if let place { metadata["place"] = "\(place)" }
+        if let limit { metadata["limit_ms"] = limit.milliseconds }
+        if let waited { metadata["waited_ms"] = waited.milliseconds }
+        return metadata
+    }
+}
+
+extension LoopWatch.EndedRun {
+    fileprivate var metadata: Logger.Metadata {
+        [
+            "loop": "\(loop)", "thread": "\(loop.thread)", "mode": "\(mode)", "result": "\(result)",
+            "duration_ms": length.milliseconds, "depth": "\(depth)",
+        ]
+    }
+}
+
+extension Duration {
+    /// In milliseconds with three decimals.
+    fileprivate var milliseconds: Logger.MetadataValue {
+        let microseconds = Int64(self / .microseconds(1))
+        let fraction = String(microseconds.magnitude % 1000)
+        let zeros = String(repeating: "0", count: 3 - fraction.count)
+        return "\(microseconds < 0 ? "-" : "")\(microseconds.magnitude / 1000).\(zeros)\(fraction)"
+    }
+}

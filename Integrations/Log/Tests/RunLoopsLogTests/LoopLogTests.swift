@@ -1,0 +1,69 @@
+import Glibc
+import InMemoryLogging
+import Logging
+import RunLoops
+import RunLoopsDiagnostics
+import RunLoopsLog
+import RunLoopsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LoopLogTests {
+    private func logger(_ handler: InMemoryLogHandler, _ level: Logger.Level) -> Logger {
+        var logger = Logger(label: "test") { _ in handler }
+        logger.logLevel = level
+        return logger
+    }
+
+    @Test func `A slow callout is a warning, with what it was`() throws {
+        let handler = InMemoryLogHandler()
+        let log = LoopLog(logger(handler, .info), limits: [.timer: .milliseconds(1)])
+        let loop = RunLoop.current
+        log.add(loop)
+        let line = #line + 1
+        let timer = RunLoop.Timer(.after(.zero), label: "slow") { _ in usleep(2_000) }
+        loop.add(timer, in: .default)
+        loop.perform {}
+        while timer.isValid { _ = loop.run(mode: .default, for: .seconds(1)) }
+        log.stop()
+        let entries = handler.entries
+        #expect(entries.count == 1)
+        let entry = try #require(entries.first)
+        #expect(entry.level == .warning && entry.message == "A callout took long")
+        #expect(entry.metadata["kind"] == "timer" && entry.metadata["label"] == "slow")
+        #expect(entry.metadata["place"] == "RunLoopsLogTests/LoopLogTests.swift:\(line)")
+        #expect(entry.metadata["limit_ms"] == "1.000" && entry.metadata["depth"] == "1")
+        #expect(entry.metadata["loop"] != nil && entry.metadata["thread"] != nil && entry.metadata["waited_ms"] != nil)
+        let length = try #require(entry.metadata["duration_ms"])
+        #expect(try #require(Double("\(length)")) >= 2)
+    }
+
+    @Test func `Runs that end are told to who wants to know`() throws {
+        for level in [Logger.Level.debug, .info] {
+            let handler = InMemoryLogHandler()
+            ManualRunLoop.with { manual in
+                let log = LoopLog(logger(handler, level))
+                log.add(manual.loop)
+                manual.loop.add(RunLoop.Timer(.after(.seconds(9))) { _ in }, in: .default)
+                _ = manual.loop.run(mode: .default, for: .milliseconds(1_500))
+            }
+            guard level == .debug else {
+                #expect(handler.entries.isEmpty)
+                continue
+            }
+            let entry = try #require(handler.entries.first)
+            #expect(handler.entries.count == 1 && entry.level == .debug && entry.message == "A run has ended")
+            #expect(entry.metadata["mode"] == "kCFRunLoopDefaultMode" && entry.metadata["result"] == "timedOut")
+            #expect(entry.metadata["duration_ms"] == "1500.000" && entry.metadata["depth"] == "1")
+        }
+    }
+
+    @Test func `A hang is an error, with where it was`() throws {
+        let handler = InMemoryLogHandler()
+        let log = LoopLog(logger(handler, .info))
+        log.logHang(of: "main", lasting: .milliseconds(312), in: "timer “sync”", stack: ["read", "sync()"])
+        let entry = try #require(handler.entries.first)
+        #expect(entry.level == .error)
+        #expect(entry.metadata["duration_ms"] == "312.000" && entry.metadata["loop"] == "main")
+        #expect(entry.metadata["stack"] == .array(["read", "sync()"]))
+    }
+}

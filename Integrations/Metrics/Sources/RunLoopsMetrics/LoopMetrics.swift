@@ -1,0 +1,89 @@
+public import CoreMetrics
+public import RunLoops
+internal import RunLoopsDiagnostics
+
+/// What run loops do, as metrics of swift-metrics.
+///
+/// ```swift
+/// let metrics = LoopMetrics(every: .seconds(10))
+/// metrics.add(RunLoop.main)
+/// metrics.addNewLoops()
+/// ```
+///
+/// A loop reports when it is about to sleep, at most once an interval, and once more when this is stopped. No timer is added, and
+/// no sleeping loop is woken: one that sleeps for an hour reports after it. Where an endpoint is asked for metrics, give no
+/// interval and call ``report()`` when it is asked.
+///
+/// All names begin with `run_loop_`, all times are in seconds, and each metric has the dimension `loop`: `main`, the name of the
+/// loop's thread, or its number. Give threads names, so that there are not more of them than one can look at.
+///
+/// | Metric | Kind | Other dimensions | |
+/// |---|---|---|---|
+/// | `turns` | counter | | turns begun |
+/// | `wake_ups` | counter | `cause` | sleeps ended: `wake_up`, `timer`, `port`, `main_queue`, `limit` |
+/// | `callouts` | counter | `kind` | `observer`, `block`, `source`, `port`, `timer`, `main_queue` |
+/// | `busy_seconds`, `sleeping_seconds` | counter | | time awake in runs, and asleep |
+/// | `busy_share` | meter | | of that time, the share awake since the last report |
+/// | `pending` | meter | | blocks and signals that wait to be looked at |
+/// | `timer_lateness_seconds` | meter | `quantile` | of timers, since the last report |
+/// | `latency_seconds` | meter | `kind`, `quantile` | how long sources, blocks and ports had waited |
+/// | `awake_seconds` | meter | `quantile` | stretches from a sleep's end to the next sleep |
+/// | `hangs` | counter | | see ``countHang(of:lasting:)`` |
+/// | `hang_seconds` | timer | | how long they were |
+///
+/// The quantiles are 0.5, 0.9, 0.99 and 1, at most an eighth too high; 0 where there was nothing.
+///
+/// Thread safety: all members may be used by any thread, except where they say otherwise.
+public final class LoopMetrics: Sendable {
+    private let metering: Metering
+    private let factory: any MetricsFactory
+
+    /// Metrics of no loop at first.
+    ///
+    /// - Parameters:
+    ///   - interval: The least time between two reports of one loop; `nil` for none but those that ``report()`` asks for.
+    ///   - factory: Where the metrics go. Its handlers are called by the loop's thread, which waits meanwhile, or by who calls
+    ///     ``report()`` or ``stop()``.
+    ///
+    /// Precondition: the interval is positive.
+    public init(every interval: Duration?, factory: any MetricsFactory = MetricsSystem.factory) {
+        self.factory = factory
+        metering = Metering(every: interval) { loop in
+            let metrics = MetricsOfLoop(loop, factory)
+            return { metrics.tell($0) }
+        }
+    }
+
+    deinit { stop() }
+
+    /// Reports what a loop does from here on.
+    ///
+    /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
+    ///
+    /// Precondition: called on the loop's own thread.
+    @discardableResult
+    public func add(_ loop: RunLoop) -> Bool { metering.add(loop) }
+
+    /// Reports what every loop does that is made from here on.
+    public func addNewLoops() { metering.addNewLoops() }
+
+    /// Reports all loops now, on the calling thread.
+    public func report() { metering.report() }
+
+    /// Reports a last time, and no more.
+    ///
+    /// A second call does nothing. Ends by itself with this object's life.
+    public func stop() { metering.stop() }
+
+    /// Counts a hang of a loop, and how long it was.
+    ///
+    /// For who watches for hangs, to be called when one has ended.
+    ///
+    /// - Parameter loop: The dimension: `main`, or what the loop's thread is called.
+    public func countHang(of loop: String, lasting length: Duration) {
+        let dimensions = [("loop", loop)]
+        Counter(label: "run_loop_hangs", dimensions: dimensions, factory: factory).increment()
+        CoreMetrics.Timer(label: "run_loop_hang_seconds", dimensions: dimensions, factory: factory)
+            .recordNanoseconds(Int64(length / .nanoseconds(1)))
+    }
+}

@@ -1,0 +1,90 @@
+internal import CoreMetrics
+internal import RunLoopsDiagnostics
+
+/// The metrics of one loop, made once.
+struct MetricsOfLoop: Sendable {
+    private typealias Cause = TraceEvent.Waking.Cause
+    private typealias Kind = TraceEvent.Callee
+
+    private let turns: Counter
+    private let wakeUps: [(cause: Cause, counter: Counter)]
+    private let callouts: [(kind: Kind, counter: Counter)]
+    private let busy: FloatingPointCounter
+    private let sleeping: FloatingPointCounter
+    private let busyShare: Meter
+    private let pending: Meter
+    private let lateness: Quantiles
+    private let latency: [(kind: Kind, quantiles: Quantiles)]
+    private let awake: Quantiles
+
+    init(_ loop: LoopIdentity, _ factory: any MetricsFactory) {
+        let own = [("loop", loop.description)]
+        func counter(_ name: String, _ dimensions: [(String, String)] = []) -> Counter {
+            Counter(label: "run_loop_\(name)", dimensions: own + dimensions, factory: factory)
+        }
+        turns = counter("turns")
+        wakeUps = Cause.allCases.map { ($0, counter("wake_ups", [("cause", $0.dimension)])) }
+        callouts = Kind.allCases.map { ($0, counter("callouts", [("kind", $0.dimension)])) }
+        busy = FloatingPointCounter(label: "run_loop_busy_seconds", dimensions: own, factory: factory)
+        sleeping = FloatingPointCounter(label: "run_loop_sleeping_seconds", dimensions: own, factory: factory)
+        busyShare = Meter(label: "run_loop_busy_share", dimensions: own, factory: factory)
+        pending = Meter(label: "run_loop_pending", dimensions: own, factory: factory)
+        lateness = Quantiles("timer_lateness_seconds", own, factory)
+        latency = [Kind.source, .block, .port].map { kind in
+            (kind, Quantiles("latency_seconds", own + [("kind", kind.dimension)], factory))
+        }
+        awake = Quantiles("awake_seconds", own, factory)
+    }
+
+    func tell(_ report: Metering.Report) {
+        let change = report.change
+        turns.increment(by: change.turns)
+        for (cause, counter) in wakeUps { counter.increment(by: change.wakings[cause] ?? 0) }
+        for (kind, counter) in callouts { counter.increment(by: change.callouts[kind] ?? 0) }
+        busy.increment(by: max(0, Double(change.busy)) / 1e9)
+        sleeping.increment(by: max(0, Double(change.asleep)) / 1e9)
+        busyShare.set(change.busyShare)
+        pending.set(report.pending)
+        lateness.set(change.lateness)
+        for (kind, quantiles) in latency { quantiles.set(change.latency[kind] ?? DurationHistogram()) }
+        awake.set(change.stretches)
+    }
+}
+
+/// Quantiles of a histogram, a meter each.
+///
+/// What has been counted comes as a histogram: replaying it into a recorder would take a call for each single duration.
+private struct Quantiles: Sendable {
+    private static let shares = [0.5, 0.9, 0.99, 1]
+
+    private let meters: [(share: Double, meter: Meter)]
+
+    init(_ name: String, _ dimensions: [(String, String)], _ factory: any MetricsFactory) {
+        meters = Self.shares.map { share in
+            let text = share == 1 ? "1" : "\(share)"
+            return (
+                share, Meter(label: "run_loop_\(name)", dimensions: dimensions + [("quantile", text)], factory: factory)
+            )
+        }
+    }
+
+    func set(_ histogram: DurationHistogram) {
+        for (share, meter) in meters { meter.set(Double(histogram.percentile(share)) / 1e9) }
+    }
+}
+
+extension TraceEvent.Waking.Cause {
+    fileprivate var dimension: String {
+        switch self {
+        case .wakeUp: "wake_up"
+        case .timer: "timer"
+        case .port: "port"
+        case .mainQueue: "main_queue"
+        case .limit: "limit"
+        }
+    }
+}
+
+extension TraceEvent.Callee {
+    fileprivate var dimension: String { self == .mainQueue ? "main_queue" : description }
+}

@@ -1,0 +1,81 @@
+import CoreMetrics
+import MetricsTestKit
+import RunLoops
+import RunLoopsMetrics
+import RunLoopsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LoopMetricsTests {
+    /// The dimension that all metrics of the only loop of this backend have.
+    private func loopName(_ backend: TestMetrics) throws -> (String, String) {
+        try #require(backend.counters(label: "run_loop_turns").first?.dimensions.first)
+    }
+
+    @Test func `A loop reports before it sleeps, at most once an interval, and when it is stopped`() throws {
+        let backend = TestMetrics()
+        try ManualRunLoop.with { manual in
+            let metrics = LoopMetrics(every: .seconds(1), factory: backend)
+            #expect(metrics.add(manual.loop))
+            manual.loop.add(RunLoop.Timer(.every(.milliseconds(100))) { _ in }, in: .default)
+            let sleeps = manual.sleeps
+            manual.advance(by: .milliseconds(2_550))
+            // The timer's, and the end of the time: none of this library's.
+            #expect(manual.sleeps - sleeps == 26)
+            let loop = try loopName(backend)
+            let turns = try backend.expectCounter("run_loop_turns", [loop])
+            #expect(turns.values.count == 2)
+            metrics.stop()
+            #expect(turns.values.count == 3)
+            #expect(try backend.expectCounter("run_loop_callouts", [loop, ("kind", "timer")]).totalValue == 25)
+            #expect(try backend.expectCounter("run_loop_wake_ups", [loop, ("cause", "timer")]).totalValue == 25)
+            #expect(try backend.expectMeter("run_loop_busy_share", [loop]).lastValue == 0)
+            manual.advance(by: .seconds(5))
+            #expect(turns.values.count == 3)
+        }
+    }
+
+    @Test func `Without an interval it reports when it is asked`() throws {
+        let backend = TestMetrics()
+        try ManualRunLoop.with { manual in
+            let metrics = LoopMetrics(every: nil, factory: backend)
+            metrics.add(manual.loop)
+            manual.loop.add(RunLoop.Timer(.every(.milliseconds(100))) { _ in }, in: .default)
+            manual.advance(by: .seconds(100))
+            let loop = try loopName(backend)
+            #expect(try backend.expectCounter("run_loop_turns", [loop]).values.isEmpty)
+            metrics.report()
+            #expect(try backend.expectCounter("run_loop_turns", [loop]).totalValue >= 1_000)
+            // What is not new is not reported again.
+            metrics.report()
+            #expect(try backend.expectCounter("run_loop_callouts", [loop, ("kind", "timer")]).values.last == 0)
+        }
+    }
+
+    @Test func `Latency is told by kind and quantile, in seconds`() throws {
+        let backend = TestMetrics()
+        try ManualRunLoop.with { manual in
+            let metrics = LoopMetrics(every: nil, factory: backend)
+            metrics.add(manual.loop)
+            manual.loop.add(RunLoop.Timer(.after(.seconds(2))) { _ in }, in: .default)
+            // Posted without a wake-up, it waits for the timer.
+            manual.loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in manual.loop.perform(wake: false) {} },
+                in: .default)
+            manual.advance(by: .seconds(3))
+            metrics.report()
+            let loop = try loopName(backend)
+            let meter = try backend.expectMeter(
+                "run_loop_latency_seconds", [loop, ("kind", "block"), ("quantile", "0.99")])
+            #expect(try #require(meter.lastValue) == 2)
+            #expect(try backend.expectMeter("run_loop_pending", [loop]).lastValue == 0)
+        }
+    }
+
+    @Test func `A hang is counted, with its length`() throws {
+        let backend = TestMetrics()
+        let metrics = LoopMetrics(every: nil, factory: backend)
+        metrics.countHang(of: "main", lasting: .milliseconds(400))
+        #expect(backend.counterTotal(label: "run_loop_hangs") == 1)
+        #expect(backend.timers(label: "run_loop_hang_seconds").first?.values == [400_000_000])
+    }
+}

@@ -1,0 +1,87 @@
+internal import RunLoops
+
+/// What was in which mode of a loop at one instant of a recording.
+struct ItemPage: Sendable, Equatable {
+    /// In nanoseconds of the loop's monotonic clock.
+    var time: Int64
+    var items: LoopItems
+}
+
+/// Keeps what was in which mode of one loop while it was recorded, and in which modes it was run.
+///
+/// The events say what was done, and therefore nothing of an item that nothing is done with. So the loop is looked into
+/// when runs begin and end and before it sleeps, never so often that looking would take more than a hundredth of the time.
+// Unchecked: what is not guarded by the lock belongs to the loop's thread, or never changes.
+final class ItemBook: @unchecked Sendable {
+    /// More changes than these are not kept; of those that follow the latest is.
+    private static let mostPages = 64
+    /// How often the loop is looked into before it sleeps, at most.
+    private static let betweenSleeps: Int64 = 100_000_000
+
+    // Weak: a recording does not keep the loops of threads that have ended.
+    private weak let loop: RunLoop?
+    private let clock: LoopClock
+
+    // The loop's thread.
+    @exclusivity(unchecked) private var notBefore = Int64.min
+    @exclusivity(unchecked) private var lastLook: Int64
+
+    private let lock = Lock()
+    // Guarded by the lock.
+    @exclusivity(unchecked) private var pages: [ItemPage] = []
+    @exclusivity(unchecked) private var modesRun: [RunLoopMode] = []
+
+    init(_ engine: Engine) {
+        loop = engine.face as? RunLoop
+        clock = LoopClock(engine)
+        lastLook = clock.now
+        look(at: lastLook)
+    }
+
+    /// What happens; most of it changes nothing here.
+    ///
+    /// The loop's thread.
+    @inline(__always)
+    func hear(_ event: LoopEvent, at time: Int64, depth: UInt16) {
+        switch event {
+        case .runBegins(let mode): runBegins(mode, at: time)
+        case .sleeps where time - lastLook >= Self.betweenSleeps: lookIfDue(at: time)
+        case .runEnds where depth <= 1: lookIfDue(at: time)
+        default: break
+        }
+    }
+
+    private func runBegins(_ mode: RunLoopMode, at time: Int64) {
+        lock.withLock { if !modesRun.contains(mode) { modesRun.append(mode) } }
+        lookIfDue(at: time)
+    }
+
+    private func lookIfDue(at time: Int64) {
+        guard time >= notBefore else { return }
+        lastLook = time
+        look(at: time)
+        let end = clock.now
+        notBefore = end + (end - time) * 100
+    }
+
+    private func look(at time: Int64) {
+        guard let items = loop?.engine.itemsInModes() else { return }
+        lock.withLock {
+            if let last = pages.last, last.items == items { return }
+            if pages.count == Self.mostPages { pages.removeLast() }
+            pages.append(ItemPage(time: time, items: items))
+        }
+    }
+
+    /// What is known so far, with one more look into the loop.
+    ///
+    /// Any thread. The last page is that of the present time, or of the last look before the thread's end.
+    func read() -> (modesRun: [RunLoopMode], pages: [ItemPage]) {
+        let now = clock.now
+        let items = loop?.engine.itemsInModes()
+        return lock.withLock {
+            let last = (items ?? pages.last?.items).map { [ItemPage(time: now, items: $0)] } ?? []
+            return (modesRun, pages + last)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+internal import RunLoops
+
+/// The monotonic clock of one loop, for those who may outlive it: they keep no kernel, whose descriptors would stay open.
+struct LoopClock: Sendable {
+    /// One with a time of its own; `nil` for the system's.
+    private let kernel: (any Kernel)?
+
+    init(_ engine: Engine) { kernel = engine.kernel is EpollKernel ? nil : engine.kernel }
+
+    /// In nanoseconds.
+    @inline(__always)
+    var now: Int64 {
+        if let kernel { return kernel.now(.monotonic) }
+        return SystemCalls.now(.monotonic)
+    }
+}

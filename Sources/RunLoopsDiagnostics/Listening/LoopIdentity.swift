@@ -1,0 +1,24 @@
+internal import RunLoops
+
+/// Which loop something is about.
+///
+/// Thread safety: a value; any thread.
+public struct LoopIdentity: Sendable, Hashable, CustomStringConvertible {
+    /// The kernel's number of the loop's thread.
+    public var thread: Int32
+    /// The thread's name when the loop was added, as the kernel knows it.
+    ///
+    /// A thread that was given none has that of the thread which made it.
+    public var name: String
+    /// Whether it is the main loop.
+    public var isMain: Bool
+
+    /// `main` for the main loop, otherwise the thread's name, or its number where it has none.
+    public var description: String { isMain ? "main" : name.isEmpty ? "thread \(thread)" : name }
+
+    init(_ engine: Engine) {
+        thread = engine.threadID
+        isMain = engine.threadID == SystemCalls.mainThreadID
+        name = ThreadName.ofThread(engine.threadID)
+    }
+}

@@ -1,0 +1,88 @@
+internal import RunLoops
+internal import Synchronization
+
+/// Looks at the length of each callout and run of one loop.
+// Unchecked: what is not atomic belongs to the loop's thread, or never changes.
+final class WatchedCallouts: OwnedListener, @unchecked Sendable {
+    /// One callout or run under way.
+    private struct Open {
+        var since: Int64
+        /// How long the loop had slept by then: what it sleeps inside is not the callout's.
+        var slept: Int64
+        var callee: TraceEvent.Callee?
+        var label: ItemLabel?
+        var mode: RunLoopMode?
+        var wanted = Int64.min
+    }
+
+    private let identity: LoopIdentity
+    /// In nanoseconds, by kind.
+    private let limits: [Int64]
+    private let watchesRuns: Bool
+    private let handler: LoopWatch.Handler
+    private weak let loop: RunLoop?
+    private let isOn = Atomic<Bool>(true)
+
+    // The loop's thread.
+    @exclusivity(unchecked) private var open: [Open] = []
+    @exclusivity(unchecked) private var slept: Int64 = 0
+
+    init(_ engine: Engine, limits: [Int64], watchesRuns: Bool, _ handler: @escaping LoopWatch.Handler) {
+        identity = LoopIdentity(engine)
+        self.limits = limits
+        self.watchesRuns = watchesRuns
+        self.handler = handler
+        loop = engine.face as? RunLoop
+        open.reserveCapacity(16)
+    }
+
+    var isOver: Bool { loop == nil }
+
+    func stop() { isOn.store(false, ordering: .relaxed) }
+
+    func hear(_ event: LoopEvent, at time: Int64, depth: UInt16) {
+        guard isOn.load(ordering: .relaxed) else { return }
+        switch event {
+        case .runBegins(let mode):
+            open.append(Open(since: time, slept: slept, mode: mode))
+        case .calls(let callee, let label):
+            open.append(Open(since: time, slept: slept, callee: TraceEvent.Callee(callee), label: label))
+        case .wanted(let wait):
+            if wait.since > 0, !open.isEmpty { open[open.count - 1].wanted = wait.since }
+        case .returns:
+            // The watch may have come in the middle of one.
+            if open.last?.callee != nil { end(open.removeLast(), time, depth) }
+        case .wakes(let waking):
+            slept &+= time - waking.asleepSince
+        case .runEnds(let result):
+            guard let mode = open.last?.mode else { return }
+            let run = open.removeLast()
+            if watchesRuns { tell(run, mode, result, time, depth) }
+        case .passes, .sleeps: break
+        }
+    }
+
+    private func end(_ call: Open, _ time: Int64, _ depth: UInt16) {
+        guard let callee = call.callee else { return }
+        let length = time - call.since - (slept - call.slept)
+        if length > limits[Int(callee.rawValue)] { tell(call, callee, length, depth) }
+    }
+
+    @inline(never)
+    private func tell(_ call: Open, _ callee: TraceEvent.Callee, _ length: Int64, _ depth: UInt16) {
+        let slow = LoopWatch.SlowCallout(
+            loop: identity, callee: callee, label: call.label?.text ?? "", place: call.label?.place,
+            length: .nanoseconds(length),
+            waited: call.wanted == .min ? nil : .nanoseconds(max(0, call.since - call.wanted)), depth: Int(depth))
+        handler(.slowCallout(slow))
+    }
+
+    @inline(never)
+    private func tell(
+        _ run: Open, _ mode: RunLoopMode, _ result: RunLoopRunResult, _ time: Int64, _ depth: UInt16
+    ) {
+        let ended = LoopWatch.EndedRun(
+            loop: identity, mode: mode, result: result, length: .nanoseconds(time - run.since), depth: Int(depth))
+        handler(.runEnded(ended))
+    }
+}

@@ -1,0 +1,164 @@
+import Glibc
+import RunLoops
+import RunLoopsTestSupport
+import RunLoopsTesting
+import Testing
+
+@testable import RunLoopsDiagnostics
+
+@Suite("What the doctor finds by looking at items", .timeLimit(.minutes(1)))
+struct ItemFindingTests {
+    /// What is found in a recording of what `body` does.
+    private func findings(_ body: (ManualRunLoop) -> Void) throws -> [TraceReport.Finding] {
+        let trace = ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            body(manual)
+            return recording.trace()
+        }
+        return try TraceReport(json: trace.chromeJSON()).findings()
+    }
+
+    private func slowTimer(_ label: String) -> RunLoop.Timer {
+        RunLoop.Timer(.every(.milliseconds(500)), tolerance: .milliseconds(50), label: label) { _ in }
+    }
+
+    // MARK: A mode nobody runs
+
+    @Test func `items in a mode nobody runs`() throws {
+        let found = try findings { manual in
+            manual.loop.add(slowTimer("heart"), in: .default)
+            manual.loop.add(slowTimer("refresh"), in: .modalPanel)
+            manual.loop.add(RunLoop.Source(label: "answers") { _ in }, in: .modalPanel)
+            manual.advance(by: .seconds(2))
+        }
+        #expect(found.map(\.kind) == [.modeNeverRun])
+        #expect(found.first?.subject == "NSModalPanelRunLoopMode")
+        #expect(found.first?.text.contains("the source “answers” and the timer “refresh” wait there") == true)
+        #expect(found.first?.text.contains("those that are run: kCFRunLoopDefaultMode") == true)
+    }
+
+    @Test func `not if the mode is run, the items are in another too, came just now, or are observers`() throws {
+        let found = try findings { manual in
+            let (timer, source) = (slowTimer("refresh"), RunLoop.Source { _ in })
+            manual.loop.add(timer, in: .modalPanel)
+            manual.loop.add(source, in: .default)
+            manual.loop.add(source, in: .connectionReply)
+            manual.loop.addCommonMode(.tracking)
+            manual.loop.add(slowTimer("common"), in: .common)
+            manual.loop.add(RunLoop.Observer(.exit) { _, _ in }, in: .eventReceive)
+            manual.advance(by: .seconds(2))
+            _ = manual.loop.run(mode: .modalPanel, for: .zero)
+            manual.loop.add(slowTimer("new"), in: .initialization)
+        }
+        #expect(found.isEmpty)
+    }
+
+    @Test func `items of a loop that nobody runs at all`() throws {
+        let found = try findings { manual in
+            manual.loop.add(slowTimer("never"), in: .default)
+            manual.advance(by: .seconds(3), in: "another")
+        }
+        #expect(found.map(\.kind) == [.modeNeverRun])
+        #expect(found.first?.text.hasPrefix("Nobody runs loop of") == true)
+    }
+
+    // MARK: Common, too late
+
+    /// Tracking runs for a second, twice; before the first or between them the item becomes common.
+    private func tracked(marking early: Bool, adding atOnce: Bool) throws -> [TraceReport.Finding] {
+        try findings { manual in
+            let timer = slowTimer("animation")
+            if early { manual.loop.addCommonMode(.tracking) }
+            manual.loop.add(timer, in: atOnce ? .common : .default)
+            manual.loop.add(RunLoop.Source { _ in }, in: .tracking)
+            manual.loop.poll()
+            manual.advance(by: .seconds(1), in: .tracking)
+            if !early { manual.loop.addCommonMode(.tracking) }
+            if !atOnce { manual.loop.add(timer, in: .common) }
+            manual.advance(by: .seconds(1), in: .tracking)
+        }
+    }
+
+    @Test func `a mode that was marked as common after it had been run`() throws {
+        let found = try tracked(marking: false, adding: true)
+        #expect(found.map(\.kind) == [.commonTooLate])
+        #expect(found.first?.subject == "animation")
+        #expect(found.first?.text.contains("had run in that mode for 1.0 s without it") == true)
+    }
+
+    @Test func `an item that was made common after a mode had been run without it`() throws {
+        #expect(try tracked(marking: true, adding: false).map(\.kind) == [.commonTooLate])
+    }
+
+    @Test func `not one that was common from the beginning`() throws {
+        #expect(try tracked(marking: true, adding: true).isEmpty)
+    }
+
+    @Test func `not one that stands still because it is to`() throws {
+        let found = try findings { manual in
+            manual.loop.addCommonMode(.tracking)
+            manual.loop.add(slowTimer("default only"), in: .default)
+            manual.loop.add(slowTimer("common"), in: .common)
+            manual.loop.poll()
+            manual.advance(by: .seconds(1), in: .tracking)
+            manual.advance(by: .seconds(1))
+        }
+        #expect(found.isEmpty)
+    }
+
+    // MARK: Signalled, never woken
+
+    @Test func `a source that was signalled and never woken for, to the end`() throws {
+        let recording = Recording()
+        let made = Locked<(RunLoop, RunLoop.Source)?>(nil)
+        let thread = TestThread {
+            let source = RunLoop.Source.sendable(label: "mailbox") { _ in }
+            RunLoop.current.add(source, in: .default)
+            recording.add(RunLoop.current)
+            made.withLock { $0 = (RunLoop.current, source) }
+            RunLoop.current.run()
+        }
+        while made.copy?.0.isWaiting != true { sched_yield() }
+        let (loop, source) = try #require(made.copy)
+        source.signal()
+        var found: [TraceReport.Finding] = []
+        while found.isEmpty { found = try TraceReport(json: recording.trace().chromeJSON()).findings() }
+        #expect(found.map(\.kind) == [.signalledNotWoken])
+        #expect(found.first?.text.contains("“mailbox” was signalled") == true)
+        loop.wakeUp()
+        while source.isSignalled || !loop.isWaiting { sched_yield() }
+        #expect(try TraceReport(json: recording.trace().chromeJSON()).loops.first?.pages.last?.unserved.isEmpty == true)
+        loop.stop()
+        thread.join()
+    }
+
+    // MARK: The book
+
+    @Test func `a loop that changes often has not more than so many pages, and the latest`() {
+        let pages = ManualRunLoop.with { manual in
+            let recording = Recording()
+            recording.add(manual.loop)
+            for number in 0..<200 {
+                manual.loop.add(slowTimer("\(number)"), in: .default)
+                manual.loop.poll()
+            }
+            return recording.trace().loops[0].pages
+        }
+        #expect(pages.count <= 65)
+        #expect(pages.last?.items.entries.count == 200)
+    }
+
+    @Test func `the items of a thread that has ended are those of its last run's end`() throws {
+        let recording = Recording()
+        TestThread {
+            let loop = RunLoop.current
+            recording.add(loop)
+            loop.add(RunLoop.Source(label: "forgotten") { _ in }, in: .modalPanel)
+            loop.perform {}
+            loop.poll()
+        }.join()
+        let pages = recording.trace().loops[0].pages
+        #expect(pages.last?.items.entries.map(\.label) == ["forgotten"])
+    }
+}

@@ -1,0 +1,182 @@
+import Glibc
+import RunLoops
+import RunLoopsDiagnostics
+import RunLoopsTestSupport
+import RunLoopsTesting
+import Testing
+
+@Suite("Metering", .timeLimit(.minutes(1)))
+struct MeteringTests {
+    @Test func `counts what a loop does, until it is asked`() throws {
+        try ManualRunLoop.with { manual in
+            let metering = Metering()
+            #expect(metering.add(manual.loop) && metering.add(manual.loop))
+            manual.loop.add(RunLoop.Timer(.every(.milliseconds(10))) { _ in }, in: .default)
+            manual.advance(by: .milliseconds(35))
+            let readings = metering.readings()
+            #expect(readings.count == 1)
+            let reading = try #require(readings.first)
+            #expect(reading.statistics.wakings[.timer] == 3)
+            #expect(reading.statistics.callouts[.timer] == 3)
+            #expect(reading.statistics.asleep == 35_000_000)
+            #expect(reading.change == reading.statistics)
+            #expect(!reading.isAsleep && reading.pending == 0)
+        }
+    }
+
+    @Test func `tells before a sleep, at most once an interval, and a last time when it is stopped`() {
+        ManualRunLoop.with { manual in
+            let told = Locked<[Metering.Report]>([])
+            let metering = Metering(every: .seconds(1)) { _ in { report in told.withLock { $0.append(report) } } }
+            metering.add(manual.loop)
+            manual.loop.add(RunLoop.Timer(.every(.milliseconds(100))) { _ in }, in: .default)
+            let sleeps = manual.sleeps
+            manual.advance(by: .milliseconds(3_550))
+            #expect(told.copy.count == 3)
+            // No wake-up more than the timer's, and the end of the time.
+            #expect(manual.sleeps - sleeps == 36)
+            metering.stop()
+            metering.stop()
+            #expect(told.copy.count == 4)
+            #expect(told.copy.reduce(0) { $0 + ($1.change.callouts[.timer] ?? 0) } == 35)
+            #expect(told.copy.last?.statistics.callouts[.timer] == 35)
+            manual.advance(by: .seconds(3))
+            #expect(told.copy.count == 4)
+        }
+    }
+
+    @Test func `tells nothing by itself without an interval, and when it is asked everything once`() {
+        ManualRunLoop.with { manual in
+            let told = Locked<[UInt64]>([])
+            let metering = Metering(every: nil) { loop in
+                #expect(loop.thread != 0)
+                return { report in told.withLock { $0.append(report.change.callouts[.block] ?? 0) } }
+            }
+            metering.add(manual.loop)
+            for _ in 0..<3 {
+                manual.loop.perform {}
+                manual.loop.poll()
+            }
+            #expect(told.copy.isEmpty)
+            metering.report()
+            metering.report()
+            #expect(told.copy == [3, 0])
+        }
+    }
+
+    @Test func `knows of a sleep, and of a callout, that still go on, and what waits`() {
+        let metering = Metering()
+        let shared = Locked<RunLoop?>(nil)
+        let gate = Locked(false)
+        let thread = TestThread {
+            let loop = RunLoop.current
+            loop.add(RunLoop.Source { _ in }, in: .default)
+            metering.add(loop)
+            shared.withLock { $0 = loop }
+            loop.run()
+        }
+        while metering.readings().first?.isAsleep != true { sched_yield() }
+        let asleep = metering.readings().first?.statistics.asleep ?? 0
+        while metering.readings().first?.statistics.asleep ?? 0 < asleep + 1_000_000 { sched_yield() }
+        let loop = shared.copy
+        loop?.perform(wake: true) { while !gate.copy { sched_yield() } }
+        while metering.readings().first?.statistics.callouts[.block] ?? 0 == 0 { sched_yield() }
+        let busy = metering.readings().first?.statistics.busy ?? 0
+        while metering.readings().first?.statistics.busy ?? 0 < busy + 1_000_000 { sched_yield() }
+        for _ in 0..<3 { loop?.perform(wake: true) {} }
+        #expect(metering.readings().first?.pending == 3)
+        gate.withLock { $0 = true }
+        while metering.readings().first?.pending != 0 { sched_yield() }
+        loop?.stop()
+        thread.join()
+    }
+
+    @Test func `a thread that has ended reports a last time, and is forgotten`() {
+        let told = Locked<[Metering.Report]>([])
+        let metering = Metering(every: .seconds(3600)) { _ in { report in told.withLock { $0.append(report) } } }
+        metering.addNewLoops()
+        let number = TestThread.run { () -> Int32 in
+            RunLoop.current.perform {}
+            RunLoop.current.poll()
+            return SystemCalls.threadID
+        }
+        metering.report()
+        // Other tests' threads make loops as well.
+        let own = told.copy.filter { $0.loop.thread == number && !$0.loop.isMain }
+        #expect(own.map { $0.statistics.callouts[.block] ?? 0 } == [1])
+        #expect(!metering.readings().contains { $0.loop.thread == number })
+    }
+}
+
+@Suite("A watch on callouts and runs", .timeLimit(.minutes(1)))
+struct LoopWatchTests {
+    @Test func `tells of a slow callout, with its label, place and length, and not of a fast one`() throws {
+        let told = Locked<[LoopWatch.SlowCallout]>([])
+        let watch = LoopWatch(limits: [.timer: .milliseconds(2)], watchesRuns: false) { event in
+            if case .slowCallout(let callout) = event { told.withLock { $0.append(callout) } }
+        }
+        let line = #line + 5
+        TestThread.run {
+            let loop = RunLoop.current
+            watch.add(loop)
+            let ticks = Locked(0)
+            let timer = RunLoop.Timer(.every(.milliseconds(1)), label: "slow") { timer in
+                if ticks.withLock({
+                    $0 += 1
+                    return $0
+                }) == 3 {
+                    timer.invalidate()
+                }
+                usleep(3_000)
+            }
+            loop.add(timer, in: .default)
+            loop.add(RunLoop.Timer(.after(.zero), label: "fast") { _ in }, in: .default)
+            // Of a kind without a limit.
+            loop.perform { usleep(3_000) }
+            loop.run()
+        }
+        let slow = told.copy.filter { $0.label == "slow" }
+        #expect(slow.count == 3)
+        let first = try #require(slow.first)
+        #expect(first.callee == .timer && first.depth == 1 && first.length >= .milliseconds(3))
+        #expect(first.place == "RunLoopsDiagnosticsTests/MeteringTests.swift:\(line)")
+        #expect(first.waited != nil)
+        #expect(!told.copy.contains { $0.callee == .block })
+    }
+
+    @Test func `what a callout's own runs sleep is not its own`() {
+        let told = Locked<[String]>([])
+        ManualRunLoop.with { manual in
+            let watch = LoopWatch(limits: [.block: .milliseconds(5)], watchesRuns: false) { event in
+                if case .slowCallout(let callout) = event { told.withLock { $0.append(callout.label) } }
+            }
+            watch.add(manual.loop)
+            manual.loop.add(RunLoop.Timer(.after(.seconds(10))) { _ in }, in: .default)
+            let loop = manual.loop
+            loop.performLocally { _ = loop.run(mode: .default, for: .seconds(1)) }
+            loop.poll()
+        }
+        #expect(told.copy.isEmpty)
+    }
+
+    @Test func `tells of each run that ends, inner ones first`() {
+        let told = Locked<[LoopWatch.EndedRun]>([])
+        ManualRunLoop.with { manual in
+            let watch = LoopWatch(limits: [:]) { event in
+                if case .runEnded(let run) = event { told.withLock { $0.append(run) } }
+            }
+            watch.add(manual.loop)
+            let loop = manual.loop
+            loop.add(RunLoop.Source { _ in }, in: .tracking)
+            loop.performLocally { _ = loop.run(mode: .tracking, for: .seconds(1)) }
+            loop.poll()
+            #expect(told.copy.map(\.mode) == [.tracking, .default])
+            #expect(told.copy.map(\.depth) == [2, 1])
+            #expect(told.copy.map(\.length) == [.seconds(1), .seconds(1)])
+            #expect(told.copy.map(\.result) == [.timedOut, .timedOut])
+            watch.stop()
+            loop.poll()
+            #expect(told.copy.count == 2)
+        }
+    }
+}
