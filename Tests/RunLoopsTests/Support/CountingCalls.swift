@@ -59,7 +59,11 @@ final class CountingCalls: KernelCalls, @unchecked Sendable {
             }
             return state.failures.remove(at: index).code
         }
-        return failure.map { -$0 } ?? body()
+        if let failure { return -failure }
+        let result = body()
+        // A signal that another test has sent to the process: the loop has not asked for that, and will ask again.
+        if result == -EINTR { state.withLock { $0.counts[call, default: 1] -= 1 } }
+        return result
     }
 
     private func making(_ descriptor: CInt) -> CInt {
