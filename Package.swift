@@ -78,23 +78,29 @@ let package = Package(
             dependencies: ["RunLoops"],
             swiftSettings: strict,
             linkerSettings: [.linkedLibrary("Foundation")]),
+        // Threads, values that threads share and the like, for the tests of every library.
+        .target(
+            name: "RunLoopsTestSupport", dependencies: ["RunLoops", "CLinuxKernel"], path: "Tests/RunLoopsTestSupport",
+            swiftSettings: strict),
         // Replaces malloc in the test program, to count.
         .target(name: "AllocationCounting", path: "Tests/AllocationCounting"),
         .testTarget(
-            name: "RunLoopsTests", dependencies: ["RunLoops", "RunLoopsTesting", "AllocationCounting"],
+            name: "RunLoopsTests",
+            dependencies: ["RunLoops", "RunLoopsTesting", "AllocationCounting", "RunLoopsTestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsEventsTests",
-            dependencies: ["RunLoops", "RunLoopsEvents", "RunLoopsTesting", "CLinuxKernel"],
+            dependencies: ["RunLoops", "RunLoopsEvents", "RunLoopsTesting", "CLinuxKernel", "RunLoopsTestSupport"],
             swiftSettings: strict),
         // The tool is named so that it is built: it is the other process.
         .testTarget(
-            name: "RunLoopsPortsTests", dependencies: ["RunLoopsPorts", "runloop"], swiftSettings: strict),
+            name: "RunLoopsPortsTests", dependencies: ["RunLoopsPorts", "runloop", "RunLoopsTestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "RunLoopsConcurrencyTests",
             dependencies: [
                 "RunLoopsConcurrency", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
-                "RunLoopsConcurrencyPrograms",
+                "RunLoopsConcurrencyPrograms", "RunLoopsTestSupport",
             ],
             swiftSettings: strict),
         // A program with an async main, which the tests run.
@@ -102,10 +108,12 @@ let package = Package(
             name: "RunLoopsConcurrencyPrograms", dependencies: ["RunLoopsConcurrency", "RunLoops"],
             path: "Tests/RunLoopsConcurrencyPrograms", swiftSettings: strict),
         .testTarget(
-            name: "RunLoopsKitTests", dependencies: ["RunLoopsKit", "RunLoops", "RunLoopsTesting", "CLinuxKernel"],
+            name: "RunLoopsKitTests",
+            dependencies: ["RunLoopsKit", "RunLoops", "RunLoopsTesting", "CLinuxKernel", "RunLoopsTestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "RunLoopsDiagnosticsTests", dependencies: ["RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting"],
+            name: "RunLoopsDiagnosticsTests",
+            dependencies: ["RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting", "RunLoopsTestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),

@@ -1,3 +1,4 @@
+import RunLoopsTestSupport
 import Testing
 
 /// The main thread under an async main, seen in processes of their own.

@@ -1,5 +1,6 @@
 import RunLoops
 import RunLoopsConcurrency
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 

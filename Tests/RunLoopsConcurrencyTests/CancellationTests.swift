@@ -1,5 +1,6 @@
 import RunLoops
 import RunLoopsConcurrency
+import RunLoopsTestSupport
 import Testing
 
 /// Everything that waits, started and cancelled at random: each ends, once, and nothing stays behind.
@@ -12,8 +13,8 @@ import Testing
             // An executor and its source stay; it is there before the first look.
             _ = loop.executor
             let before = labels(in: loop)
-            let ends = (0..<8).map { _ in DescriptorPair() }
-            var random = SeededRandom(seed: 6)
+            let ends = (0..<8).map { _ in DescriptorPair.sockets() }
+            var random = SeededRandom(6)
             var done = 0
             while done < count {
                 await withTaskGroup(of: Void.self) { group in
@@ -39,7 +40,7 @@ import Testing
 
 /// One thing that waits, and perhaps a cancellation, a little later.
 private func startAndCancel(on loop: RunLoop, _ ends: DescriptorPair, _ seed: UInt64) async {
-    var random = SeededRandom(seed: seed)
+    var random = SeededRandom(seed)
     let kind = random.next() % 7
     let duration = Duration.microseconds(Int64(random.next() % 300))
     let isEndless = random.next() % 2 == 0
@@ -77,21 +78,5 @@ private func waitSomehow(_ kind: UInt64, on loop: RunLoop, _ ends: DescriptorPai
         loop.add(keeper, in: "run")
         _ = try? await loop.run(in: "run", for: duration)
         keeper.invalidate()
-    }
-}
-
-/// The same numbers at each run.
-private struct SeededRandom {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
     }
 }

@@ -4,6 +4,7 @@ import RunLoopsConcurrency
 import RunLoopsEvents
 import RunLoopsKit
 import RunLoopsPorts
+import RunLoopsTestSupport
 import Testing
 
 /// Signals, file changes, messages and resident threads, awaited.

@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsConcurrency
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
@@ -79,7 +80,7 @@ import Testing
     @Test func `All sequences end when the thread of the loop ends`() async throws {
         let thread = LoopThread()
         let loop = thread.loop
-        let ends = DescriptorPair()
+        let ends = DescriptorPair.sockets()
         let ticks = loop.ticks(every: .seconds(3600))
         let activities = loop.passed(.exit)
         let (source, signals) = loop.signals()
@@ -140,7 +141,7 @@ import Testing
             Task(executorPreference: loop.executor) {
                 for await events in try loop.readiness(of: 7) {
                     #expect(events == .readable)
-                    if seen.increment() == 3 { break }
+                    if seen.incremented() == 3 { break }
                     try await clock.sleep(for: .seconds(1))
                 }
             }
@@ -154,7 +155,7 @@ import Testing
 
     @Test func `Bytes come through, up to the end of the stream`() async throws {
         try await LoopThread.with { (loop) async throws -> Void in
-            let ends = DescriptorPair()
+            let ends = DescriptorPair.sockets()
             let reader = Task {
                 var text = ""
                 for await _ in try loop.readiness(of: ends.first) {
@@ -164,7 +165,7 @@ import Testing
                 return text
             }
             for word in ["one ", "two ", "three"] {
-                ends.write(word)
+                ends.send(word)
                 await Task.yield()
             }
             ends.closeSecond()
@@ -179,40 +180,12 @@ import Testing
     }
 }
 
-/// A pair of sockets, closed with the value's life.
-// Unchecked: each end is used by one task at a time.
-final class DescriptorPair: @unchecked Sendable {
-    let first: CInt
-    private var second: CInt
-
-    init() {
-        var ends: [CInt] = [-1, -1]
-        let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let result = socketpair(AF_UNIX, kind, 0, &ends)
-        precondition(result == 0, "socketpair: errno \(errno)")
-        (first, second) = (ends[0], ends[1])
-    }
-
-    deinit {
-        close(first)
-        closeSecond()
-    }
-
-    func write(_ text: String) {
-        let written = text.withCString { Glibc.write(second, $0, strlen($0)) }
-        precondition(written == text.utf8.count, "write: \(written), errno \(errno)")
-    }
-
-    /// What there is; nothing if there is nothing yet, `nil` at the end.
+extension DescriptorPair {
+    /// What there is at the first end; nothing if there is nothing yet, `nil` at the end.
     func read() -> String? {
         var bytes = [UInt8](repeating: 0, count: 100)
         let count = Glibc.read(first, &bytes, bytes.count)
         if count == 0 { return nil }
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-    }
-
-    func closeSecond() {
-        if second >= 0 { close(second) }
-        second = -1
     }
 }

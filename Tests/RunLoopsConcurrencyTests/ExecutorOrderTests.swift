@@ -1,5 +1,6 @@
 import RunLoops
 import RunLoopsConcurrency
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
@@ -80,7 +81,7 @@ import Testing
             }
             loop.add(
                 RunLoop.Timer(.every(.milliseconds(1))) { _ in
-                    if fires.increment() == 5 {
+                    if fires.incremented() == 5 {
                         isOver.withLock { $0 = true }
                         loop.stop()
                     }
@@ -138,7 +139,7 @@ import Testing
                 for index in 0..<count {
                     group.addTask(executorPreference: index % 2 == 0 ? executor : nil) {
                         await Task.yield()
-                        await Task(executorPreference: executor) { _ = done.increment() }.value
+                        await Task(executorPreference: executor) { done.increment() }.value
                     }
                 }
             }

@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsConcurrency
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 

@@ -1,3 +1,4 @@
+import RunLoopsTestSupport
 import Testing
 
 @testable import RunLoopsConcurrency

@@ -1,5 +1,6 @@
 import RunLoops
 import RunLoopsConcurrency
+import RunLoopsTestSupport
 import Testing
 
 /// Misuse ends the process, and says what was wrong and what to do instead.

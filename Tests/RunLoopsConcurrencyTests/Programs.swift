@@ -1,4 +1,5 @@
 import Glibc
+import RunLoopsTestSupport
 
 /// The program of `RunLoopsConcurrencyPrograms`, built beside the tests.
 enum Programs {

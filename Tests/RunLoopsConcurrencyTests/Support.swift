@@ -1,52 +1,11 @@
 import Glibc
 import RunLoops
 import RunLoopsConcurrency
-
-/// A thread of the test's own, with an end one can wait for: loops belong to threads, and those of the test runner are
-/// shared and never end.
-///
-/// Plain pthreads, which the thread sanitizer knows.
-// Unchecked: the handle is written by init and read by join alone.
-final class TestThread: @unchecked Sendable {
-    private final class Body {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-
-    private var handle = pthread_t()
-
-    /// Starts at once.
-    init(_ body: @escaping @Sendable () -> Void) {
-        let argument = Unmanaged.passRetained(Body(body)).toOpaque()
-        let result = pthread_create(
-            &handle, nil,
-            { argument in
-                // SAFETY: the reference passed by init; taken once.
-                let body = Unmanaged<Body>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue()
-                body.run()
-                return nil
-            }, argument)
-        precondition(result == 0, "pthread_create: \(result)")
-    }
-
-    /// Waits until the thread has ended and its loop is torn down.
-    func join() { pthread_join(handle, nil) }
-
-    /// Runs `body` on a thread of its own to the thread's end, and returns what it returned.
-    @discardableResult
-    static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result {
-        let box = Locked<Result?>(nil)
-        TestThread {
-            let result = body()
-            box.withLock { $0 = result }
-        }.join()
-        guard let result = box.withLock({ $0 }) else { preconditionFailure("the thread has left its result") }
-        return result
-    }
-}
+import RunLoopsTestSupport
 
 extension TestThread {
-    /// The same, for what needs Swift's pool meanwhile: the test does not block a thread of it.
+    /// Runs `body` on a thread of its own to the thread's end, without blocking a thread of Swift's pool, which what the
+    /// body does may need.
     static func running(_ body: @escaping @Sendable () -> Void) async {
         let thread = await withCheckedContinuation { continuation in
             let started = Locked<TestThread?>(nil)
@@ -102,47 +61,3 @@ final class LoopThread: Sendable {
         return try await body(thread.loop)
     }
 }
-
-/// A limit that only a bug reaches.
-let plenty = Duration.seconds(30)
-
-/// A value that several threads use, one at a time.
-// Unchecked: the lock makes it safe.
-final class Locked<Value>: @unchecked Sendable {
-    private let lock = Lock()
-    private var value: Value
-
-    init(_ value: Value) { self.value = value }
-
-    func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-        lock.withLock { body(&value) }
-    }
-
-    /// A copy.
-    var copy: Value { withLock { $0 } }
-}
-
-extension Locked where Value == [String] {
-    convenience init() { self.init([]) }
-    func note(_ text: String) { withLock { $0.append(text) } }
-}
-
-extension Locked where Value == Int {
-    convenience init() { self.init(0) }
-    @discardableResult
-    func increment() -> Int {
-        withLock {
-            $0 += 1
-            return $0
-        }
-    }
-}
-
-/// What the tests were built with, as the runtime in the process tells.
-enum Sanitizer {
-    static var isThread: Bool { dlsym(nil, "__tsan_init") != nil }
-    static var isAny: Bool { isThread || dlsym(nil, "__asan_init") != nil }
-}
-
-/// Whether the counts that take longer are asked for.
-let isFull = getenv("RUNLOOPS_FULL") != nil

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
@@ -64,29 +65,29 @@ struct LoopStatusTests {
     }
 
     @Test func `is told to another thread while the loop sleeps, and while a callout hangs`() {
-        let made = Shared<LoopStatus?>(nil)
-        let gate = Shared(false)
-        let loop = Shared<RunLoop?>(nil)
+        let made = Locked<LoopStatus?>(nil)
+        let gate = Locked(false)
+        let loop = Locked<RunLoop?>(nil)
         let thread = TestThread {
             let own = RunLoop.current
             let status = LoopStatus(own.engine)
             _ = LoopAnnouncer.add(status, to: own.engine)
             let source = RunLoop.Source.sendable(label: "keeps it alive") { _ in }
             own.add(source, in: .default)
-            loop.set(own)
-            made.set(status)
+            loop.withLock { $0 = own }
+            made.withLock { $0 = status }
             own.run()
         }
-        while made.value?.snapshot().activity != .asleep { sched_yield() }
-        loop.value?.perform(wake: true) {
-            while !gate.value { sched_yield() }
+        while made.copy?.snapshot().activity != .asleep { sched_yield() }
+        loop.copy?.perform(wake: true) {
+            while !gate.copy { sched_yield() }
         }
-        while made.value?.snapshot().callouts.first?.callee != .block { sched_yield() }
-        #expect(made.value?.snapshot().activity == .busy)
-        gate.set(true)
-        loop.value?.stop()
+        while made.copy?.snapshot().callouts.first?.callee != .block { sched_yield() }
+        #expect(made.copy?.snapshot().activity == .busy)
+        gate.withLock { $0 = true }
+        loop.copy?.stop()
         thread.join()
-        #expect(made.value?.snapshot().activity == .outside)
+        #expect(made.copy?.snapshot().activity == .outside)
     }
 }
 

@@ -1,5 +1,6 @@
 import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
@@ -103,7 +104,7 @@ struct RecordingTests {
             let loop = RunLoop.current
             let recording = Recording()
             recording.add(loop)
-            let waker = Shared<Int32>(0)
+            let waker = Locked<Int32>(0)
             let keep = RunLoop.Source { _ in }
             loop.add(keep, in: .default)
             // Before it sleeps, so that the wake-up finds it on its way to sleep or asleep.
@@ -111,7 +112,7 @@ struct RecordingTests {
             loop.add(
                 RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
                     thread = TestThread {
-                        waker.set(SystemCalls.threadID)
+                        waker.withLock { $0 = SystemCalls.threadID }
                         loop.perform { RunLoop.current.stop() }
                         loop.wakeUp()
                     }
@@ -119,7 +120,7 @@ struct RecordingTests {
             loop.run(mode: .default, for: .seconds(30))
             thread?.join()
             let trace = recording.trace()
-            return (waker.value, trace.wakings, trace.waits.map(\.thread))
+            return (waker.copy, trace.wakings, trace.waits.map(\.thread))
         }
         let first = wakings.first { $0.cause == .wakeUp }
         #expect(first?.thread == waker)
@@ -211,7 +212,7 @@ struct RecordingTests {
 
     @Test func `can be read by another thread while the loop runs`() {
         let recording = Recording(capacity: 256)
-        let isDone = Shared(false)
+        let isDone = Locked(false)
         let thread = TestThread {
             let loop = RunLoop.current
             recording.add(loop)
@@ -219,7 +220,7 @@ struct RecordingTests {
                 loop.perform {}
                 loop.poll()
             }
-            isDone.set(true)
+            isDone.withLock { $0 = true }
         }
         var reads = 0
         repeat {
@@ -228,7 +229,7 @@ struct RecordingTests {
                 #expect(times == times.sorted())
             }
             reads += 1
-        } while !isDone.value
+        } while !isDone.copy
         thread.join()
         #expect(reads > 0)
         #expect(recording.trace().loops[0].lost > 0)

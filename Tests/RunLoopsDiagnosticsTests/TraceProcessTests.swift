@@ -1,4 +1,5 @@
 import Glibc
+import RunLoopsTestSupport
 import Testing
 
 @testable import RunLoopsDiagnostics

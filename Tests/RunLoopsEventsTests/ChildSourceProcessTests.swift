@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsEvents
+import RunLoopsTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ChildSourceProcessTests {
@@ -111,17 +112,17 @@ import Testing
         try withLoop { loop in
             let codes = Box<[CInt: CInt]>([:])
             // They wait for the end of their input, so that all are there at once.
-            let gate = Pipe()
+            let gate = DescriptorPair.pipe()
             var children: [CInt] = []
             for number in 0..<count {
-                let child = spawn("read line; exit \(number % 200)", input: gate.reading)
+                let child = spawn("read line; exit \(number % 200)", input: gate.first)
                 children.append(child)
                 add(
                     try ChildSource(child) { source, exit in
                         if case .exited(let code) = exit.status { codes.value[source.process] = code }
                     }, to: loop)
             }
-            gate.closeWriting()
+            gate.closeSecond()
             #expect(loop.runPlenty() == .finished)
             for (number, child) in children.enumerated() { #expect(codes.value[child] == CInt(number % 200)) }
         }

@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsEvents
+import RunLoopsTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DescriptorSourceTests {
@@ -8,14 +9,14 @@ import Testing
 
     @Test func `What is written is told until it is read, and the hang-up after it`() throws {
         try withLoop { loop in
-            let pipe = Pipe()
+            let pipe = DescriptorPair.pipe()
             let calls = Box<[RunLoopDescriptorEvents]>([])
             add(
-                DescriptorSource(pipe.reading) { source, events in
+                DescriptorSource(pipe.first) { source, events in
                     calls.value.append(events)
                     if calls.value.count == 2 { #expect(readText(source.number) == "x") }
                     if calls.value.count == 3 { source.cancel() }
-                    if calls.value.count == 2 { pipe.closeWriting() }
+                    if calls.value.count == 2 { pipe.closeSecond() }
                 }, to: loop)
             pipe.send()
             #expect(loop.runPlenty() == .finished)
@@ -76,9 +77,9 @@ import Testing
 
     @Test func `One that does not repeat is called once for each time it is armed`() throws {
         try withLoop { loop in
-            let pipe = Pipe()
+            let pipe = DescriptorPair.pipe()
             let calls = Box(0)
-            let source = DescriptorSource(pipe.reading, repeats: false) { source, _ in
+            let source = DescriptorSource(pipe.first, repeats: false) { source, _ in
                 calls.value += 1
                 #expect(source.events == [])
                 if calls.value == 2 { source.events = .readable }
@@ -96,9 +97,9 @@ import Testing
 
     @Test func `A source is told in its modes alone, and common ones are modes`() throws {
         try withLoop { loop in
-            let pipe = Pipe()
+            let pipe = DescriptorPair.pipe()
             let calls = Box(0)
-            let source = DescriptorSource(pipe.reading) { _, _ in calls.value += 1 }
+            let source = DescriptorSource(pipe.first) { _, _ in calls.value += 1 }
             add(source, to: loop, in: "private")
             pipe.send()
             #expect(loop.poll() == .finished)
@@ -119,9 +120,9 @@ import Testing
     }
 
     @Test func `A source that was in one loop can be added to another`() throws {
-        let pipe = Pipe()
+        let pipe = DescriptorPair.pipe()
         let calls = Locked(0)
-        let source = DescriptorSource.sendable(pipe.reading) { _, _ in calls.increment() }
+        let source = DescriptorSource.sendable(pipe.first) { _, _ in calls.increment() }
         pipe.send()
         for _ in 0..<2 {
             // The second time, the first thread has ended with the source in its loop.
@@ -135,11 +136,11 @@ import Testing
 
     @Test @MainActor func `A closure of the main actor goes to the main loop, from any thread`() throws {
         var said = 0
-        let pipe = Pipe()
+        let pipe = DescriptorPair.pipe()
         let (here, _) = try Socket.pair()
         let mode: RunLoop.Mode = "a mode of this test"
         let sources = [
-            DescriptorSource.mainActor(pipe.reading) { _, _ in said += 1 },
+            DescriptorSource.mainActor(pipe.first) { _, _ in said += 1 },
             try SignalSource.mainActor(SIGURG) { _, _ in said += 1 },
             try ChildSource.mainActor(getpid(), reaps: false) { _, _ in said += 1 },
             try FileWatch.mainActor(["/"]) { _, _ in said += 1 },
@@ -160,14 +161,14 @@ import Testing
 
     @Test func `A source whose number is another file's falls silent and leaves the new one alone`() throws {
         try withLoop { loop in
-            let old = Pipe()
-            let new = Pipe()
-            let stale = DescriptorSource(old.reading) { _, _ in Issue.record("the old one was called") }
+            let old = DescriptorPair.pipe()
+            let new = DescriptorPair.pipe()
+            let stale = DescriptorSource(old.first) { _, _ in Issue.record("the old one was called") }
             add(stale, to: loop)
-            #expect(dup2(new.reading, old.reading) == old.reading)
+            #expect(dup2(new.first, old.first) == old.first)
             new.send("new")
             #expect(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
-            let fresh = DescriptorSource(old.reading) { source, _ in
+            let fresh = DescriptorSource(old.first) { source, _ in
                 #expect(readText(source.number) == "new")
                 loop.stop()
             }
@@ -180,8 +181,8 @@ import Testing
 
     @Test func `Arming a source whose descriptor was closed is told as an error`() throws {
         try withLoop { loop in
-            let pipe = Pipe()
-            let number = duplicateFarAway(pipe.reading)
+            let pipe = DescriptorPair.pipe()
+            let number = duplicateFarAway(pipe.first)
             let told = Box<RunLoopDescriptorEvents?>(nil)
             let source = DescriptorSource(number, for: []) { _, events in
                 told.value = events
@@ -201,11 +202,11 @@ import Testing
 
     @Test func `A hang-up that nobody wants does not make the loop spin`() throws {
         try withLoop { loop in
-            let pipe = Pipe()
+            let pipe = DescriptorPair.pipe()
             let turns = Box(0)
-            add(DescriptorSource(pipe.reading, for: []) { _, _ in Issue.record("called") }, to: loop)
+            add(DescriptorSource(pipe.first, for: []) { _, _ in Issue.record("called") }, to: loop)
             loop.add(RunLoop.Observer(.beforeWaiting) { _, _ in turns.value += 1 }, in: .default)
-            pipe.closeWriting()
+            pipe.closeSecond()
             #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
             #expect(turns.value == 1)
         }
@@ -215,7 +216,7 @@ import Testing
         let rounds = isFull ? 10_000 : 500
         let open = Locked<EventSource?>(nil)
         let next = Semaphore()
-        let other = LoopThread {
+        let other = TestThread {
             for _ in 0..<rounds {
                 next.wait()
                 open.withLock { $0 }?.cancel()
@@ -244,11 +245,11 @@ import Testing
     @Test func `A thousand at once are each told`() throws {
         raiseDescriptorLimit()
         try withLoop { loop in
-            let pipes = (0..<1000).map { _ in Pipe() }
+            let pipes = (0..<1000).map { _ in DescriptorPair.pipe() }
             let calls = Box([Int](repeating: 0, count: pipes.count))
             for (place, pipe) in pipes.enumerated() {
                 add(
-                    DescriptorSource(pipe.reading) { source, _ in
+                    DescriptorSource(pipe.first) { source, _ in
                         calls.value[place] += 1
                         readText(source.number)
                         source.cancel()
@@ -264,12 +265,12 @@ import Testing
 
     @Test func `Nothing is left of a source that was cancelled, dropped, or in a loop that has ended`() throws {
         let witnesses = (0..<3).map { _ in Witness() }
-        let pipe = Pipe()
+        let pipe = DescriptorPair.pipe()
         try withLoop { loop in
             let sources = witnesses.map { witness in
                 let token = Box(0)
                 witness.watch(token)
-                return DescriptorSource(pipe.reading) { _, _ in token.value += 1 }
+                return DescriptorSource(pipe.first) { _, _ in token.value += 1 }
             }
             add(sources[0], to: loop)
             sources[0].cancel()

@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsEvents
+import RunLoopsTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct FileWatchTests {
@@ -139,7 +140,7 @@ import Testing
                 if createdPaths(new).contains(directory.path("end")) { loop.stop() }
             }
             add(watch, to: loop)
-            let other = LoopThread {
+            let other = TestThread {
                 for round in 0..<rounds {
                     var place = "\(round)"
                     for name in ["", "/deep", "/deeper"] {

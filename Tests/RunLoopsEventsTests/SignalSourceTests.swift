@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsEvents
+import RunLoopsTestSupport
 import Testing
 
 /// Signals are the process's: one test at a time, each with signals of its own.
@@ -24,7 +25,7 @@ import Testing
     }
 
     // The thread sanitizer holds signals back, and keeps one of a kind.
-    @Test(.disabled(if: isThreadSanitized)) func `Queued signals are told one by one with their values`() throws {
+    @Test(.disabled(if: Sanitizer.isThread)) func `Queued signals are told one by one with their values`() throws {
         try withLoop { loop in
             let values = Box<[CInt]>([])
             let signal = __libc_current_sigrtmin() + 1
@@ -43,7 +44,7 @@ import Testing
         let told = Locked(0)
         let ready = Semaphore()
         let threads = (0..<4).map { _ in
-            LoopThread {
+            TestThread {
                 let loop = RunLoop.current
                 for _ in 0..<3 {
                     guard
@@ -71,7 +72,7 @@ import Testing
 
     @Test func `It does not matter which thread the kernel picks`() throws {
         let end = Semaphore()
-        let before = LoopThread { end.wait() }
+        let before = TestThread { end.wait() }
         let signal = __libc_current_sigrtmin() + 2
         try withLoop { loop in
             let told = Box(0)
@@ -80,7 +81,7 @@ import Testing
                 if told.value == 3 { source.cancel() }
             }
             add(source, to: loop)
-            let after = LoopThread { end.wait() }
+            let after = TestThread { end.wait() }
             before.signal(signal)
             after.signal(signal)
             // Its own.
@@ -151,7 +152,7 @@ import Testing
             }
             add(source, to: loop)
             // A signal that a thread sends itself is delivered before the call returns: none merge.
-            let threads = (0..<4).map { _ in LoopThread { for _ in 0..<each { raise(signal) } } }
+            let threads = (0..<4).map { _ in TestThread { for _ in 0..<each { raise(signal) } } }
             #expect(loop.runPlenty() == .finished)
             for thread in threads { thread.join() }
             #expect(counted.value == 4 * each)
@@ -163,7 +164,7 @@ import Testing
         let signal = __libc_current_sigrtmin() + 6
         setHandler(signal, SIG_IGN)
         let isOver = Locked(false)
-        let threads = (0..<2).map { _ in LoopThread { while !isOver.withLock({ $0 }) { raise(signal) } } }
+        let threads = (0..<2).map { _ in TestThread { while !isOver.withLock({ $0 }) { raise(signal) } } }
         try withLoop { loop in
             for _ in 0..<(isFull ? 500 : 20) {
                 let sources = try (0..<3).map { _ in try SignalSource(signal) { source, _ in source.cancel() } }

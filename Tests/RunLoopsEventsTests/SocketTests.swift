@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsEvents
+import RunLoopsTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct SocketTests {
@@ -237,7 +238,7 @@ import Testing
                 }, to: loop)
             let done = Locked(0)
             let threads = (1...4).map { number in
-                LoopThread {
+                TestThread {
                     for _ in 0..<writes { writer.write(repeatElement(UInt8(number), count: 7)) }
                     done.increment()
                     if done.count == 4 { writer.finish() }

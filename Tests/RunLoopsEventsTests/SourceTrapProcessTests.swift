@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsEvents
+import RunLoopsTestSupport
 import Testing
 
 /// What ends a process, or changes what belongs to all of it, happens in one of its own.
@@ -19,8 +20,8 @@ import Testing
 
     @Test func `A main actor source can only be added to the main loop`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let pipe = Pipe()
-            let source = DescriptorSource.mainActor(pipe.reading) { _, _ in }
+            let pipe = DescriptorPair.pipe()
+            let source = DescriptorSource.mainActor(pipe.first) { _, _ in }
             try RunLoop.main.add(source, in: .common)
             RunLoop.main.remove(source, from: .common)
             try withLoop { loop in try loop.add(source, in: .default) }
@@ -31,8 +32,8 @@ import Testing
 
     @Test func `A source is in one loop at a time`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let pipe = Pipe()
-            let source = DescriptorSource.sendable(pipe.reading, label: "torn") { _, _ in }
+            let pipe = DescriptorPair.pipe()
+            let source = DescriptorSource.sendable(pipe.first, label: "torn") { _, _ in }
             try withLoop { loop in
                 try loop.add(source, in: .default)
                 try withLoop { other in try other.add(source, in: .default) }
@@ -141,8 +142,8 @@ import Testing
 private func useEverySource() throws {
     try withLoop { loop in
         let directory = TemporaryDirectory()
-        let pipe = Pipe()
-        add(DescriptorSource(dup(pipe.reading), closes: true) { _, _ in }, to: loop)
+        let pipe = DescriptorPair.pipe()
+        add(DescriptorSource(dup(pipe.first), closes: true) { _, _ in }, to: loop)
         add(try SignalSource(SIGUSR2) { _, _ in }, to: loop)
         add(try ChildSource(getpid(), reaps: false) { _, _ in }, to: loop)
         add(try FileWatch([directory.path], recursive: true) { _, _ in }, to: loop)

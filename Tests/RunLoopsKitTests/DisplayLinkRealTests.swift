@@ -2,6 +2,7 @@ import CLinuxKernel
 import Glibc
 import RunLoops
 import RunLoopsKit
+import RunLoopsTestSupport
 import Testing
 
 /// Frames on the real clock, beside a bare timer descriptor that does the same work.
@@ -10,11 +11,11 @@ import Testing
         let length = isFull ? Duration.seconds(20) : .milliseconds(300)
         let bare = makeThread("bare timerfd")
         let drawing = makeThread("display link")
-        let (bareCost, done) = (Locked<Int64>(0), Gate())
+        let (bareCost, done) = (Locked<Int64>(0), Semaphore())
         bare.post {
             let cost = bareLoop(rate: rate, for: length)
             bareCost.withLock { $0 = cost }
-            done.open()
+            done.signal()
         }
         guard let result = try? drawing.performAndWait({ draw(rate: rate, for: length) }) else {
             Issue.record("the thread has ended")

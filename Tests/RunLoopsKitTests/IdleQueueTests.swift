@@ -1,5 +1,6 @@
 import RunLoops
 import RunLoopsKit
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import RunLoops
 import RunLoopsKit
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
@@ -59,9 +60,9 @@ import Testing
     @Test func `A wait ends when the thread ends meanwhile`() {
         let thread = makeThread("ending")
         let here = makeThread("asking")
-        let (busy, proceed, done) = (Gate(), Gate(), Gate())
+        let (busy, proceed, done) = (Semaphore(), Semaphore(), Semaphore())
         thread.post {
-            busy.open()
+            busy.signal()
             proceed.wait()
         }
         busy.wait()
@@ -69,9 +70,9 @@ import Testing
         here.post {
             errors.withLock { $0.append(refusal { try thread.performAndWait {} }) }
             // The thread has taken no task, but its loop lives: this one is released with the loop.
-            proceed.open()
+            proceed.signal()
             errors.withLock { $0.append(refusal { try thread.loop.performAndWait(in: ["never"]) {} }) }
-            done.open()
+            done.signal()
         }
         // Whether it comes before the wait or during it, the answer is the same.
         thread.stop(.dropping)
@@ -90,9 +91,9 @@ import Testing
     @Test func `A loop that never runs is given up after the time that was given`() {
         let thread = makeThread("busy")
         let here = makeThread("asking")
-        let (busy, proceed) = (Gate(), Gate())
+        let (busy, proceed) = (Semaphore(), Semaphore())
         thread.post {
-            busy.open()
+            busy.signal()
             proceed.wait()
         }
         busy.wait()
@@ -103,7 +104,7 @@ import Testing
         }
         #expect(start.duration(to: .now) >= .milliseconds(20))
         #expect(error == .notStarted(waiting: here.identity, on: thread.identity, within: .milliseconds(20)))
-        proceed.open()
+        proceed.signal()
         thread.stop()
         thread.join()
         #expect(ran.count == 0)
@@ -111,19 +112,19 @@ import Testing
 
     @Test func `A closure that has begun in time is waited for`() throws {
         let thread = makeThread("slow")
-        let (begun, proceed) = (Gate(), Gate())
+        let (begun, proceed) = (Semaphore(), Semaphore())
         let here = makeThread("asking")
         let results = Locked<[Int]>([])
         here.post {
             let result = try? thread.performAndWait(startingWithin: plenty) {
-                begun.open()
+                begun.signal()
                 proceed.wait()
                 return 7
             }
             results.withLock { $0.append(result ?? 0) }
         }
         begun.wait()
-        proceed.open()
+        proceed.signal()
         here.stop()
         here.join()
         #expect(results.withLock { $0 } == [7])
@@ -150,15 +151,15 @@ import Testing
     @Test func `A circle that is closed by strangers is found whoever comes last`() {
         let (one, two) = (makeThread("one"), makeThread("two"))
         let errors = Locked<[PerformError]>([])
-        let (first, second) = (Gate(), Gate())
+        let (first, second) = (Semaphore(), Semaphore())
         // Each asks while it is in a task of its own: one of them gets in first, and the other is told.
         one.post {
-            first.open()
+            first.signal()
             second.wait()
             if let error = refusal({ try two.performAndWait {} }) { errors.withLock { $0.append(error) } }
         }
         two.post {
-            second.open()
+            second.signal()
             first.wait()
             if let error = refusal({ try one.performAndWait {} }) { errors.withLock { $0.append(error) } }
         }
@@ -173,10 +174,10 @@ import Testing
     @Test func `A wait that is over is no part of a circle`() throws {
         let (one, two) = (makeThread("one"), makeThread("two"))
         for _ in 0..<500 {
-            let done = Gate()
+            let done = Semaphore()
             one.post {
                 _ = try? two.performAndWait {}
-                done.open()
+                done.signal()
             }
             // Posted behind the one above: `one` may not have woken up yet, and is not to blame for it.
             let error = try two.performAndWait { refusal { try one.performAndWait(startingWithin: plenty) {} } }

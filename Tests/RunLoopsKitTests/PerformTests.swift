@@ -1,5 +1,6 @@
 import RunLoops
 import RunLoopsKit
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
@@ -8,10 +9,10 @@ import Testing
     @Test func `A request wakes the loop and runs once on its thread`() {
         let thread = makeThread("worker")
         let ran = Locked<[Int32]>([])
-        let done = Gate()
+        let done = Semaphore()
         let request = thread.loop.performRequest {
             ran.withLock { $0.append(SystemCalls.threadID) }
-            done.open()
+            done.signal()
         }
         done.wait()
         #expect(ran.withLock { $0 } == [thread.identity.number])

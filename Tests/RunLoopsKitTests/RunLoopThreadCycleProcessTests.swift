@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsKit
+import RunLoopsTestSupport
 import Testing
 
 /// What thousands of threads leave behind, seen in a process where nothing else runs.
@@ -31,7 +32,7 @@ import Testing
             precondition(after.threads <= before.threads, "threads: \(before.threads) -> \(after.threads)")
             precondition(after.descriptors <= before.descriptors)
             // A sanitizer keeps what is freed for a while, and finds leaks itself.
-            if isSanitized { return }
+            if Sanitizer.isAny { return }
             // The allocator's own pages come and go; a leak of 100 bytes a cycle would show.
             precondition(after.pages <= before.pages + 256, "\(before) -> \(after)")
         }
@@ -60,9 +61,6 @@ private func oneLife(_ random: UInt64) {
     if random & 32 != 0 { thread.join() }
 }
 
-/// As the runtime in the process tells.
-private var isSanitized: Bool { dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
-
 /// Threads that nobody has joined are about to end.
 private func settle() {
     waitUntil { Surroundings().threads <= Surroundings.usualThreads }
@@ -70,10 +68,10 @@ private func settle() {
 
 private struct Surroundings: CustomStringConvertible {
     /// The main thread, and those of the test runner, which do not come and go.
-    static let usualThreads = count("/proc/self/task")
+    static let usualThreads = countEntries("/proc/self/task")
 
-    let threads = count("/proc/self/task")
-    let descriptors = count("/proc/self/fd")
+    let threads = countEntries("/proc/self/task")
+    let descriptors = countOpenDescriptors()
     let pages: Int = {
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
         defer { fclose(file) }
@@ -85,12 +83,4 @@ private struct Surroundings: CustomStringConvertible {
     }()
 
     var description: String { "\(threads) threads, \(descriptors) descriptors, \(pages) resident pages" }
-}
-
-private func count(_ path: String) -> Int {
-    guard let directory = opendir(path) else { return -1 }
-    defer { closedir(directory) }
-    var count = 0
-    while readdir(directory) != nil { count += 1 }
-    return count
 }

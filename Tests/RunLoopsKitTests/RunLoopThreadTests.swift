@@ -2,6 +2,7 @@ import CLinuxKernel
 import Glibc
 import RunLoops
 import RunLoopsKit
+import RunLoopsTestSupport
 import Testing
 
 /// A thread that its loop keeps alive: starting, posting, stopping from everywhere.
@@ -18,10 +19,10 @@ import Testing
     @Test func `A stop that drains runs what was posted and a stop that drops does not`() {
         for (ending, expected) in [(RunLoopThread.Ending.draining, 3), (.dropping, 0)] {
             let thread = makeThread("ending")
-            let (busy, proceed) = (Gate(), Gate())
+            let (busy, proceed) = (Semaphore(), Semaphore())
             let (ran, released) = (Locked(0), Locked(0))
             thread.post {
-                busy.open()
+                busy.signal()
                 proceed.wait()
             }
             busy.wait()
@@ -31,7 +32,7 @@ import Testing
             }
             thread.stop(ending)
             #expect(!thread.post { ran.increment() })
-            proceed.open()
+            proceed.signal()
             thread.join()
             #expect(ran.count == expected)
             #expect(released.count == 3)
@@ -40,10 +41,10 @@ import Testing
 
     @Test func `A second stop drops what a first would drain and never the other way round`() {
         let thread = makeThread("twice")
-        let (busy, proceed) = (Gate(), Gate())
+        let (busy, proceed) = (Semaphore(), Semaphore())
         let ran = Locked(0)
         thread.post {
-            busy.open()
+            busy.signal()
             proceed.wait()
         }
         busy.wait()
@@ -51,7 +52,7 @@ import Testing
         thread.stop(.draining)
         thread.stop(.dropping)
         thread.stop(.draining)
-        proceed.open()
+        proceed.signal()
         thread.join()
         thread.join()
         #expect(ran.count == 0)
@@ -62,14 +63,14 @@ import Testing
         thread.post { thread.stop() }
         thread.join()
 
-        let ended = Gate()
+        let ended = Semaphore()
         var other: RunLoopThread? = makeThread("dropped")
         let holder = Locked(other)
         let loop = other?.loop
         other?.post {
             holder.withLock { $0 = nil }
             // Released with the loop, at the end of the thread.
-            let token = Token { ended.open() }
+            let token = Token { ended.signal() }
             RunLoop.current.add(RunLoop.Source { _ in withExtendedLifetime(token) {} }, in: .default)
         }
         other = nil
@@ -78,11 +79,11 @@ import Testing
     }
 
     @Test func `Releasing a thread ends it after what was posted`() {
-        let ended = Gate()
+        let ended = Semaphore()
         let ran = Locked(0)
         do {
             let thread = makeThread("released")
-            let token = Token { ended.open() }
+            let token = Token { ended.signal() }
             thread.post { RunLoop.current.add(RunLoop.Source { _ in withExtendedLifetime(token) {} }, in: .default) }
             thread.post { ran.increment() }
         }
@@ -94,9 +95,9 @@ import Testing
         let thread = makeThread("nested")
         thread.post { RunLoop.current.stop() }
         #expect(try thread.performAndWait { 1 } == 1)
-        let inside = Gate()
+        let inside = Semaphore()
         thread.post {
-            inside.open()
+            inside.signal()
             RunLoop.current.run()
         }
         inside.wait()
@@ -134,9 +135,9 @@ import Testing
         }
         #expect(found == [1 << 20, 7, Int(RL_SCHEDULE_BATCH), 1])
         let waiting = makeThread("asking")
-        let busy = Gate()
+        let busy = Semaphore()
         thread.post { busy.wait() }
-        defer { busy.open() }
+        defer { busy.signal() }
         // The kernel's name, cut between two characters.
         let error: PerformError? = try waiting.performAndWait {
             do {

@@ -1,4 +1,5 @@
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 @testable import RunLoopsPorts
@@ -86,7 +87,7 @@ import Testing
         // Inputs that are all refused, or none, would show nothing.
         #expect(frames > number / 100)
         #expect(refusals > number / 4)
-        if runsInFull { print("frame reader: \(number) inputs, \(frames) frames, \(refusals) refused") }
+        if isFull { print("frame reader: \(number) inputs, \(frames) frames, \(refusals) refused") }
     }
 
     private func sample(_ random: inout SeededRandom) -> [UInt8] {

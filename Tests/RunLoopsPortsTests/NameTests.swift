@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 @testable import RunLoopsPorts
@@ -73,7 +74,7 @@ import Testing
         #expect(try directory.ports.publishedPorts() == [PublishedPort(name: "one", process: nil)])
         let sender = try directory.sender("one")
         #expect(throws: PortError.noSuchPort("one")) { try sender.send(Message(), within: plenty) }
-        let received = Permit()
+        let received = Semaphore()
         let server = Server(
             .sendable { _ in
                 received.signal()

@@ -1,6 +1,7 @@
 import CLinuxKernel
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 @testable import RunLoopsPorts
@@ -29,11 +30,11 @@ import Testing
             waitUntil { next.withLock { $0 == number } }
             #expect(disorder.withLock { $0 } == 0)
             #expect(next.withLock { $0 } == number)
-            if runsInFull { Tool.say("between processes: \(number) messages in \(time), \(time / number) each") }
+            if isFull { Tool.say("between processes: \(number) messages in \(time), \(time / number) each") }
             server.end()
             withExtendedLifetime(directory) {}
         }
-        if runsInFull, let result { print(String(decoding: result.standardErrorContent, as: UTF8.self)) }
+        if isFull, let result { print(String(decoding: result.standardErrorContent, as: UTF8.self)) }
     }
 
     @Test func `The tool listens, sends, asks and lists`() async throws {

@@ -1,6 +1,7 @@
 import CLinuxKernel
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 @testable import RunLoopsPorts
@@ -12,7 +13,7 @@ import Testing
         let number = 20_000
         let next = Locked<Int32>(0)
         let disorder = Locked(0)
-        let done = Permit()
+        let done = Semaphore()
         let server = Server(
             .sendable { message in
                 next.withLock {
@@ -176,8 +177,8 @@ import Testing
 
     @Test func `A queue that nobody empties is full`() throws {
         let directory = try TestDirectory()
-        let inside = Permit()
-        let go = Permit()
+        let inside = Semaphore()
+        let go = Semaphore()
         let server = Server(
             .sendable { _ in
                 inside.signal()

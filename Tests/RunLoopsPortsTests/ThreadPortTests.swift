@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsPorts
+import RunLoopsTestSupport
 import Testing
 
 /// Ports between threads.
@@ -9,7 +10,7 @@ import Testing
         let number = count(1_000_000, orElse: 50_000)
         let expected = Locked<Int32>(0)
         let disorder = Locked(0)
-        let done = Permit()
+        let done = Semaphore()
         let server = Server(
             .sendable { message in
                 expected.withLock {
@@ -28,7 +29,7 @@ import Testing
         let time = RunLoop.Instant.now - start
         #expect(disorder.withLock { $0 } == 0)
         #expect(expected.withLock { $0 } == number)
-        if runsInFull { print("between threads: \(number) messages in \(time), \(time / number) each") }
+        if isFull { print("between threads: \(number) messages in \(time), \(time / number) each") }
     }
 
     @Test func `Each of several threads keeps its order`() throws {

@@ -26,18 +26,21 @@ final class Pipes<P: Peer>: @unchecked Sendable {
     @usableFromInline let count = Int(bk_number("n", 100))
     @usableFromInline let ends: UnsafeMutablePointer<Ends>
     @exclusivity(unchecked) @usableFromInline var watches: [P.Watch] = []
+    // The random one's.
+    @exclusivity(unchecked) @usableFromInline var rounds: Rounds
+    @exclusivity(unchecked) @usableFromInline var random = bk_random_seeded()
+    // The chain's.
     @exclusivity(unchecked) @usableFromInline var total: Int64 = 0
     @exclusivity(unchecked) @usableFromInline var left: Int64 = 0
     @exclusivity(unchecked) @usableFromInline var began: Int64 = 0
     @exclusivity(unchecked) @usableFromInline var repetition: Int64 = 0
-    @exclusivity(unchecked) @usableFromInline var random = bk_random_seeded()
-    // The chain's.
     @exclusivity(unchecked) @usableFromInline var active = Int(bk_number("active", 100))
     @exclusivity(unchecked) @usableFromInline var fired: Int64 = 0
 
     @inlinable
     init(_ loop: P) {
         self.loop = loop
+        rounds = Rounds(of: bk_number("count", 200_000), done)
         ends = makePipes(count)
     }
 
@@ -50,8 +53,6 @@ final class Pipes<P: Peer>: @unchecked Sendable {
 
     @inlinable
     func beginRandom() {
-        total = bk_number("count", 200_000)
-        left = total / 10
         watches = (0..<count).map { index in loop.watch(ends[index].read) { self.ready(index) } }
         bk_write_byte(ends[0].write)
     }
@@ -59,24 +60,7 @@ final class Pipes<P: Peer>: @unchecked Sendable {
     @inlinable
     func ready(_ index: Int) {
         read(index)
-        left -= 1
-        if left > 0 || goesOn() { bk_write_byte(ends[Int(bk_random_below(&random, UInt64(count)))].write) }
-    }
-
-    @inlinable
-    func goesOn() -> Bool {
-        let now = bk_now()
-        if began != 0 {
-            bk_repeat("ns", Double(now - began) / Double(total))
-            repetition += 1
-        }
-        guard bk_again(repetition) else {
-            done.open()
-            return false
-        }
-        left = total
-        began = bk_now()
-        return true
+        if rounds.goesOn() { bk_write_byte(ends[Int(bk_random_below(&random, UInt64(count)))].write) }
     }
 
     // MARK: Chain

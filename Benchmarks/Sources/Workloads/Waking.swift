@@ -142,42 +142,20 @@ public func w2b<P: Peer>(_: P.Type) {
 @usableFromInline
 final class SelfPosting<P: Peer>: @unchecked Sendable {
     @usableFromInline let loop: P
-    @usableFromInline let done: Gate
-    @usableFromInline let total = bk_number("count", 1_000_000)
-    @exclusivity(unchecked) @usableFromInline var left: Int64
-    @exclusivity(unchecked) @usableFromInline var repetition: Int64 = 0
-    @exclusivity(unchecked) @usableFromInline var began: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var rounds: Rounds
 
     @inlinable
     init(_ loop: P, _ done: Gate) {
         self.loop = loop
-        self.done = done
-        left = total / 10
+        rounds = Rounds(of: bk_number("count", 1_000_000), done)
     }
 
     @inlinable
     func post() {
-        for _ in 1..<1000 { loop.postHere(isLast: false) { self.left -= 1 } }
+        for _ in 1..<1000 { loop.postHere(isLast: false) { self.rounds.left -= 1 } }
         loop.postHere(isLast: true) {
-            self.left -= 1
-            if self.left > 0 || self.goesOn() { self.post() }
+            if self.rounds.goesOn() { self.post() }
         }
-    }
-
-    @inlinable
-    func goesOn() -> Bool {
-        let now = bk_now()
-        if began != 0 {
-            bk_repeat("ns", Double(now - began) / Double(total))
-            repetition += 1
-        }
-        guard bk_again(repetition) else {
-            done.open()
-            return false
-        }
-        left = total
-        began = bk_now()
-        return true
     }
 }
 
@@ -195,18 +173,13 @@ public func w3<P: Peer>(_: P.Type) {
 @usableFromInline
 final class Turning<P: Peer>: @unchecked Sendable {
     @usableFromInline let loop: P
-    @usableFromInline let done: Gate
-    @usableFromInline let total = bk_number("count", 1_000_000)
     @exclusivity(unchecked) @usableFromInline var again: P.Again?
-    @exclusivity(unchecked) @usableFromInline var left: Int64
-    @exclusivity(unchecked) @usableFromInline var repetition: Int64 = 0
-    @exclusivity(unchecked) @usableFromInline var began: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline var rounds: Rounds
 
     @inlinable
     init(_ loop: P, _ done: Gate) {
         self.loop = loop
-        self.done = done
-        left = total / 10
+        rounds = Rounds(of: bk_number("count", 1_000_000), done)
     }
 
     @inlinable
@@ -217,23 +190,6 @@ final class Turning<P: Peer>: @unchecked Sendable {
 
     @inlinable
     func turned() {
-        left -= 1
-        if left > 0 || goesOn() { loop.ask(again.unsafelyUnwrapped) }
-    }
-
-    @inlinable
-    func goesOn() -> Bool {
-        let now = bk_now()
-        if began != 0 {
-            bk_repeat("ns", Double(now - began) / Double(total))
-            repetition += 1
-        }
-        guard bk_again(repetition) else {
-            done.open()
-            return false
-        }
-        left = total
-        began = bk_now()
-        return true
+        if rounds.goesOn() { loop.ask(again.unsafelyUnwrapped) }
     }
 }

@@ -117,10 +117,18 @@ extension Engine {
     ///
     /// Whether there was one.
     func servePort(_ state: ModeState, _ event: ReadyDescriptor) -> Bool {
-        guard let (first, others) = lock.withLock({ state.ports.sources(of: event) }) else { return false }
+        lock.lock()
+        guard let (first, hasOthers) = state.ports.source(of: event) else {
+            lock.unlock()
+            return false
+        }
+        let others = hasOthers ? state.ports.otherSources(of: event) : []
+        lock.unlock()
         let found = state.ready.foundAt
         var handled = servePort(first, event.events, found)
-        for source in others { handled = servePort(source, event.events, found) || handled }
+        if hasOthers {
+            for source in others { handled = servePort(source, event.events, found) || handled }
+        }
         return handled
     }
 

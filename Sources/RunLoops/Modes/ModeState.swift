@@ -131,7 +131,8 @@ struct ReadyPorts {
 
     mutating func replace(with events: inout [ReadyDescriptor], since: Int64) {
         swap(&self.events, &events)
-        events.removeAll(keepingCapacity: true)
+        // In general there is one: taking it out costs a fifth of what removeAll(keepingCapacity:) does.
+        while events.popLast() != nil {}
         served = 0
         isDoubtful = false
         self.since = since

@@ -131,19 +131,27 @@ final class PortTable {
 
     // MARK: Events
 
-    /// The sources to ask for an event; none for an event of an earlier use of the place.
+    /// The first source to ask for an event, and whether there are others; none for an event of an earlier use of the place.
     @inline(__always)
-    func sources(of event: ReadyDescriptor) -> (RunLoopPortSource, others: [RunLoopPortSource])? {
-        let index = Int(truncatingIfNeeded: event.token & 0xFFFF_FFFF)
+    func source(of event: ReadyDescriptor) -> (RunLoopPortSource, hasOthers: Bool)? {
+        let index = Self.index(of: event)
         let generation = UInt32(truncatingIfNeeded: event.token >> 32)
         guard index < ports.count, let port = ports[index], port.generation & 0x7FFF_FFFF == generation
         else { return nil }
-        return (port.first, port.others)
+        return (port.first, !port.others.isEmpty)
     }
+
+    /// The sources to ask for an event after the first.
+    ///
+    /// Precondition: there is a first.
+    func otherSources(of event: ReadyDescriptor) -> [RunLoopPortSource] { ports[Self.index(of: event)]?.others ?? [] }
+
+    @inline(__always)
+    private static func index(of event: ReadyDescriptor) -> Int { Int(truncatingIfNeeded: event.token & 0xFFFF_FFFF) }
 
     /// Whether an event can still be served; a doubtful one is asked for again.
     func stands(_ event: ReadyDescriptor, _ isDoubtful: Bool) -> Bool {
-        guard let (source, _) = sources(of: event) else { return false }
+        guard let (source, _) = source(of: event) else { return false }
         return !isDoubtful || !readiness.confirm(source.descriptor).isEmpty
     }
 

@@ -1,68 +1,7 @@
 import CLinuxKernel
 import Glibc
 import RunLoops
-
-/// A pipe, closed with the value's life.
-final class Pipe: @unchecked Sendable {
-    private(set) var reading: CInt
-    private(set) var writing: CInt
-
-    init() {
-        var ends: [CInt] = [-1, -1]
-        // In one step: other tests start processes, which would keep an end open.
-        let result = rl_pipe(&ends)
-        precondition(result == 0, "no descriptors: \(result)")
-        (reading, writing) = (ends[0], ends[1])
-    }
-
-    deinit {
-        closeReading()
-        closeWriting()
-    }
-
-    func send(_ text: String = "x") {
-        let written = text.withCString { write(writing, $0, strlen($0)) }
-        precondition(written == text.utf8.count, "write: \(written), errno \(errno)")
-    }
-
-    func closeReading() {
-        if reading >= 0 { close(reading) }
-        reading = -1
-    }
-
-    func closeWriting() {
-        if writing >= 0 { close(writing) }
-        writing = -1
-    }
-}
-
-/// Reads what there is, up to 4096 bytes.
-@discardableResult
-func readText(_ descriptor: CInt) -> String {
-    let capacity = 4096
-    let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-        count = max(0, read(descriptor, buffer.baseAddress, capacity))
-    }
-    return String(decoding: bytes, as: UTF8.self)
-}
-
-/// How many descriptors the process has open; only where no other test runs: in an exit test.
-func countOpenDescriptors() -> Int {
-    guard let directory = opendir("/proc/self/fd") else { return -1 }
-    defer { closedir(directory) }
-    var count = 0
-    while readdir(directory) != nil { count += 1 }
-    return count
-}
-
-/// Lets the process have as many descriptors as it may: a thousand sources need more than the usual thousand.
-func raiseDescriptorLimit() {
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    // Not past what the tests need: some systems allow a thousand million.
-    limit.rlim_cur = min(limit.rlim_max, 20_000)
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-}
+import RunLoopsTestSupport
 
 /// A directory of its own in the system's place for such, removed with all that is in it at the end of the value's life.
 final class TemporaryDirectory: @unchecked Sendable {

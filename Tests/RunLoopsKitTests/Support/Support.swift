@@ -4,61 +4,6 @@ import RunLoops
 import RunLoopsKit
 import RunLoopsTesting
 
-/// A limit that only a bug reaches.
-let plenty = Duration.seconds(30)
-
-/// Whether the counts are those of the documentation, and not scaled down.
-let isFull = getenv("RUNLOOPS_FULL").map { String(cString: $0) == "1" } ?? false
-
-/// One value that closures of one thread share.
-final class Box<Value> {
-    var value: Value
-    init(_ value: Value) { self.value = value }
-}
-
-/// A value that several threads use, one at a time.
-final class Locked<Value>: @unchecked Sendable {
-    private let lock = Lock()
-    private var value: Value
-
-    init(_ value: Value) { self.value = value }
-
-    func withLock<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&value) } }
-}
-
-extension Locked where Value == [String] {
-    convenience init() { self.init([]) }
-    func note(_ text: String) { withLock { $0.append(text) } }
-    var lines: [String] { withLock { $0 } }
-}
-
-extension Locked where Value == Int {
-    convenience init() { self.init(0) }
-    func increment() { withLock { $0 += 1 } }
-    var count: Int { withLock { $0 } }
-}
-
-/// A signal between threads that only a bug keeps waiting.
-final class Gate: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-
-    func open() { semaphore.signal() }
-
-    func wait() { precondition(semaphore.wait(timeout: .now() + 30) == .success, "nobody has opened the gate") }
-}
-
-/// Something to see being released.
-final class Token: Sendable {
-    private let released: @Sendable () -> Void
-    init(_ released: @escaping @Sendable () -> Void = {}) { self.released = released }
-    deinit { released() }
-}
-
-/// Spins, politely, until another thread has made `condition` true.
-func waitUntil(_ condition: () -> Bool) {
-    while !condition() { usleep(200) }
-}
-
 /// A thread with a name, for a test that must not fail to get one.
 func makeThread(_ name: String) -> RunLoopThread {
     do {

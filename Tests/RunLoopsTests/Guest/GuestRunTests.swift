@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// Runs of a guest: their turns, modes and nesting, and what the system may refuse.

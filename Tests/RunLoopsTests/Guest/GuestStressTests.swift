@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// Random operations from three threads under a loop that only ever waits for the descriptor.

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// One descriptor for all that a loop waits for.

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 
 /// A host as simple as can be: waits for one descriptor, and nothing else.
 struct Host {

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 
 /// What the threads of the stress test have asked for and what has come of it.
 ///

@@ -1,3 +1,4 @@
+import RunLoopsTestSupport
 import Testing
 
 /// What must not compile, each beside a twin that does.

@@ -1,6 +1,7 @@
 import AllocationCounting
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// What operations cost in allocations, once the loop has what it keeps: counts do not wobble.

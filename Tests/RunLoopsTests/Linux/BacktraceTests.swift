@@ -1,4 +1,5 @@
 import RunLoops
+import RunLoopsTestSupport
 import Runtime
 import Testing
 

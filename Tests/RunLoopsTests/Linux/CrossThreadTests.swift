@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// Reaching a loop from other threads while it sleeps, wakes up and is awake.

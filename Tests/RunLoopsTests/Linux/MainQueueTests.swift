@@ -1,3 +1,4 @@
+import RunLoopsTestSupport
 import Testing
 
 /// SEMANTICS 6: the main queue and the main actor, on the true main thread.

@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// Real descriptors on the real kernel, with both ways of waiting.

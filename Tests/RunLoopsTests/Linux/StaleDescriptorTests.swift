@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// Descriptors that are closed, reused and duplicated behind the loop's back.

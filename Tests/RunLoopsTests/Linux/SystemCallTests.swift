@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// What a loop asks of the system, counted, and what it does when the system refuses.

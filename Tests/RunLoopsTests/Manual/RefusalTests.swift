@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
@@ -75,10 +76,4 @@ import Testing
         }
         expectText(result, "refused cannot be marked as common, because a common port source finds no place in it")
     }
-}
-
-/// Expects that the process of an exit test has said `text` before its end.
-func expectText(_ result: ExitTest.Result?, _ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
-    let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(said.contains(text), sourceLocation: sourceLocation)
 }

@@ -1,4 +1,5 @@
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// Instants and durations at the ends of their range.

@@ -1,4 +1,5 @@
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// Modes, activities, results and events: their names and numbers.

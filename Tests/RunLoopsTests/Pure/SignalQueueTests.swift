@@ -1,4 +1,5 @@
 import RunLoops
+import RunLoopsTestSupport
 import Synchronization
 import Testing
 

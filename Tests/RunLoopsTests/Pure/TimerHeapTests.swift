@@ -1,4 +1,5 @@
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// The heap against a list that is sorted anew each time.

@@ -1,4 +1,5 @@
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// Which timers are due, and how long the thread may sleep.

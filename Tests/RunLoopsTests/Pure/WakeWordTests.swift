@@ -1,4 +1,5 @@
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// What other threads want of a loop: every phase, wake-up and stop, in runs and nested runs.

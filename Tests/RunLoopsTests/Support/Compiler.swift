@@ -1,4 +1,5 @@
 import Glibc
+import RunLoopsTestSupport
 
 /// The Swift compiler of the machine, with the modules that this test run was built with.
 struct Compiler {

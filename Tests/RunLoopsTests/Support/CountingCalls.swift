@@ -1,6 +1,7 @@
 import CLinuxKernel
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 
 /// Linux, with every call counted, descriptors followed from their making to their closing, and failures on demand.
 final class CountingCalls: KernelCalls, @unchecked Sendable {

@@ -1,4 +1,5 @@
 import RunLoops
+import RunLoopsTestSupport
 
 /// What queues of timers need, and nothing else.
 final class FakeTimer: QueuedTimer {

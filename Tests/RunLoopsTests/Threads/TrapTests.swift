@@ -1,6 +1,7 @@
 import CLinuxKernel
 import Glibc
 import RunLoops
+import RunLoopsTestSupport
 import Testing
 
 /// Misuse ends the process, and says what was wrong and what to do instead.
