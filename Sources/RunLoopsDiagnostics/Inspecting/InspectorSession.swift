@@ -10,6 +10,7 @@ final class InspectorSession {
     private static let timersShown = 8
 
     private let loops: InspectedLoops
+    private var meters: InspectorMeters?
     private var recording: Recording?
     private var trace: Trace?
     /// Of each loop that was there at its beginning, by thread: the time, and the mode of the run under way.
@@ -28,7 +29,10 @@ final class InspectorSession {
         switch request {
         case .loops: return report(timers: 0, describes: false)
         case .dump: return report(timers: Self.timersShown, describes: true)
-        case .statistics: return report(timers: Self.timersShown, describes: false)
+        case .statistics:
+            let meters = meters ?? InspectorMeters(loops)
+            self.meters = meters
+            return report(timers: Self.timersShown, describes: false, meters)
         case .record(let capacity):
             guard recording == nil else { throw InspectorProtocol.Refusal("a recording is under way already") }
             beginRecording(capacity)
@@ -45,12 +49,16 @@ final class InspectorSession {
         }
     }
 
-    private func report(timers: Int, describes: Bool) -> [UInt8] {
-        let reports = loops.all.map {
-            LoopReport($0, timers: timers, describes: describes, patience: Self.patience)
+    private func report(timers: Int, describes: Bool, _ meters: InspectorMeters? = nil) -> [UInt8] {
+        let reports = loops.all.map { inspected in
+            var report = LoopReport(inspected, timers: timers, describes: describes, patience: Self.patience)
+            let awake = report.activity == .busy ? report.since : 0
+            report.statistics = meters?.statistics(of: inspected, awake: awake)
+            return report
         }
-        return Array(
-            ProcessReport.json(process: getpid(), program: Recording.programName, reports).utf8)
+        let process = ProcessReport(
+            process: getpid(), program: Recording.programName, time: SystemCalls.now(.monotonic), loops: reports)
+        return Array(process.json().utf8)
     }
 
     // MARK: Recording

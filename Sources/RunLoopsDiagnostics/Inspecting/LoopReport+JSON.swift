@@ -1,23 +1,17 @@
 /// Reports as they travel.
 extension ProcessReport {
-    /// The text of an answer; `more` writes further members of the loop with that index.
-    static func json(
-        process: Int32, program: String, _ loops: [LoopReport], more: (Int, inout JSONWriter) -> Void = { _, _ in }
-    ) -> String {
+    func json() -> String {
         var json = JSONWriter()
         json.open("{")
         json.name("process")
         json.value(Int64(process))
         json.name("program")
         json.value(program)
+        json.name("time")
+        json.value(time)
         json.name("loops")
         json.open("[")
-        for (index, loop) in loops.enumerated() {
-            json.open("{")
-            loop.write(to: &json)
-            more(index, &json)
-            json.close("}")
-        }
+        for loop in loops { loop.write(to: &json) }
         json.close("]")
         json.close("}")
         return json.text
@@ -28,6 +22,8 @@ extension ProcessReport {
         guard let program = json["program"]?.string, let loops = json["loops"]?.array else { return nil }
         self.process = process
         self.program = program
+        // A double has bits for 104 days of nanoseconds; after that they are a little rounded.
+        time = json.integer("time") ?? 0
         self.loops = []
         for loop in loops {
             guard let loop = LoopReport(loop) else { return nil }
@@ -47,6 +43,7 @@ extension LoopReport {
             json.name(name)
             json.value(value)
         }
+        json.open("{")
         number("thread", Int64(thread), &json)
         text("name", name, &json)
         number("main", isMain ? 1 : 0, &json)
@@ -85,6 +82,11 @@ extension LoopReport {
             json.close("}")
         }
         json.close("]")
+        if let statistics {
+            json.name("statistics")
+            statistics.write(to: &json)
+        }
+        json.close("}")
     }
 
     /// Nothing that another process sends is believed to be there, or to be small.
@@ -109,6 +111,7 @@ extension LoopReport {
                 kind: $0["kind"]?.string ?? "", label: $0["label"]?.string ?? "", place: $0["place"]?.string,
                 since: $0.integer("since") ?? 0)
         }
+        statistics = json["statistics"].flatMap { LoopStatistics($0) }
         timers = (json["timers"]?.array ?? []).map {
             Timer(
                 label: $0["label"]?.string ?? "", due: $0.integer("due") ?? 0, interval: $0.integer("interval") ?? 0,
@@ -118,7 +121,7 @@ extension LoopReport {
 }
 
 extension JSON {
-    /// A number that is whole and not too large; otherwise `nil`.
+    /// A number that is whole and not too large to be in 64 bits; otherwise `nil`.
     var integer: Int64? { number.flatMap { Int64(exactly: $0) } }
 
     func integer(_ name: String) -> Int64? { self[name]?.integer }

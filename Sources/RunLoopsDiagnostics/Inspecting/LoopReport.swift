@@ -6,6 +6,8 @@ package struct ProcessReport: Sendable {
     package var process: Int32
     /// The program's file name.
     package var program: String
+    /// When it was said, in nanoseconds of the process's monotonic clock.
+    package var time: Int64
     package var loops: [LoopReport]
 }
 
@@ -57,6 +59,8 @@ package struct LoopReport: Sendable {
     package var timers: [Timer] = []
     /// The loop's debug description.
     package var description: String?
+    /// What was counted since that was asked for first.
+    package var statistics: LoopStatistics?
 }
 
 extension LoopReport {

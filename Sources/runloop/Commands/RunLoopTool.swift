@@ -15,6 +15,7 @@ struct RunLoopTool {
           port        Messages between processes, by name.
           ps          Which processes can be looked into, and what their loops are about.
           dump        Everything that the loops of a process hold, and what is under way in them.
+          top         What the loops of a process do, as it changes.
           trace       Records what the run loops of a program or process do, and says in short what that was.
           doctor      Says in words what is wrong with a recorded program.
 
@@ -33,6 +34,7 @@ struct RunLoopTool {
             case "port": try PortTool(&arguments).run()
             case "ps": try PsTool(&arguments).run()
             case "dump": try DumpTool(&arguments).run()
+            case "top": try TopTool(&arguments).run()
             case "trace": try TraceTool(&arguments).run()
             case "doctor": try DoctorTool(&arguments).run()
             case "--help", "-h", "help": throw CommandEnd.help(usage)

@@ -1,3 +1,4 @@
+import RunLoops
 import RunLoopsDiagnostics
 
 /// A loop of another process, in words.
@@ -8,7 +9,10 @@ enum LoopWording {
         return loop.name.isEmpty ? "\(loop.thread)" : "\(visible(loop.name)) \(loop.thread)"
     }
 
-    static func mode(_ loop: LoopReport) -> String { visible(loop.mode ?? (loop.isLocked ? "?" : "-")) }
+    static func mode(_ loop: LoopReport) -> String {
+        guard let mode = loop.mode else { return loop.isLocked ? "?" : "-" }
+        return visible(Wording.mode(RunLoop.Mode(mode)))
+    }
 
     /// What it is about, and for how long.
     static func state(_ loop: LoopReport) -> String {
