@@ -113,8 +113,15 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsDiagnosticsTests",
-            dependencies: ["RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting", "RunLoopsTestSupport"],
+            dependencies: [
+                "RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting", "RunLoopsTestSupport", "CLinuxKernel", "runloop",
+                "RunLoopsDiagnosticsPrograms",
+            ],
             swiftSettings: strict),
+        // A program to look into, which the tests run.
+        .executableTarget(
+            name: "RunLoopsDiagnosticsPrograms", dependencies: ["RunLoopsDiagnostics", "RunLoops", "CLinuxKernel"],
+            path: "Tests/RunLoopsDiagnosticsPrograms", swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]

@@ -74,6 +74,9 @@ final class InspectedLoops: @unchecked Sendable {
         for inspected in all { listener(inspected) }
     }
 
+    /// How many follow.
+    var followerCount: Int { lock.withLock { newcomers.count } }
+
     func unfollow(_ owner: AnyObject) {
         lock.withLock { newcomers.removeAll { $0.owner == ObjectIdentifier(owner) } }
     }

@@ -51,13 +51,15 @@ package final class InspectorClient {
 
     // MARK: Finding processes
 
-    /// All inspected processes of this user, by number.
+    /// All inspected processes of this user but this one, by number.
     package static func all() -> [InspectorClient] {
         var clients: [InspectorClient] = []
         for path in InspectorDirectory.candidates {
             guard let directory = try? InspectorDirectory(path, makes: false) else { continue }
             for (_, name) in directory.names() {
-                if case .success(let socket) = directory.connect(name), let client = try? InspectorClient(socket) {
+                if case .success(let socket) = directory.connect(name), let client = try? InspectorClient(socket),
+                    client.process != getpid()
+                {
                     clients.append(client)
                 }
             }

@@ -59,7 +59,8 @@ final class InspectorConnection {
         } else if ready != 0 {
             guard receive() else { return false }
         }
-        if !hasOutput, !isEnding { takeRequest() }
+        // Of requests that came at once, the later ones wait here: the socket will not tell of them again.
+        while !hasOutput, !isEnding, takeRequest() {}
         return hasOutput || !isEnding
     }
 
@@ -76,10 +77,11 @@ final class InspectorConnection {
         return got > 0 || got == -EAGAIN
     }
 
-    private func takeRequest() {
+    /// Whether there was one.
+    private func takeRequest() -> Bool {
         guard let end = input.firstIndex(of: UInt8(ascii: "\n")) else {
             if input.count >= InspectorProtocol.longestRequest { turnAway("the request is too long") }
-            return
+            return false
         }
         do {
             let request = try InspectorProtocol.Request(input[..<end])
@@ -89,6 +91,7 @@ final class InspectorConnection {
             // Who cannot ask is not asked again.
             turnAway(error.description)
         }
+        return true
     }
 
     private func reply(_ result: Result<[UInt8], InspectorProtocol.Refusal>) {

@@ -57,6 +57,11 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     /// Any thread.
     func remove(_ listener: any LoopListener) { change(.remove(listener)) }
 
+    /// How many listen at present.
+    ///
+    /// The loop's thread.
+    var listenerCount: Int { listeners.count }
+
     private func change(_ change: Change) {
         lock.withLock { changes.append(change) }
         hasChanges.store(true, ordering: .releasing)

@@ -32,6 +32,12 @@ enum LoopWording {
         "\(callout.kind) \(visible(callout.label)) for \(time(callout.since))"
     }
 
+    /// `timer clock`; the main queue has no other name.
+    static func name(_ callouts: LoopStatistics.Callouts) -> String {
+        let kind = callouts.callee.description
+        return callouts.label == kind ? kind : "\(kind) \(visible(callouts.label))"
+    }
+
     static func time(_ nanoseconds: Int64) -> String { Format.short(.nanoseconds(max(0, nanoseconds))) }
 
     /// What another process has named, without what could move the cursor.

@@ -14,7 +14,7 @@ enum TopPlain {
                 lateness.count > 0 ? LoopWording.time(lateness.percentile(0.99)) : "-",
             ]
             let dearest = loop.recent.dearest.first.map {
-                "; \($0.callee) \(LoopWording.visible($0.label)) \(LoopWording.time($0.total))"
+                "; \(LoopWording.name($0)) \(LoopWording.time($0.total))"
             }
             return Format.padded(LoopWording.thread(loop.report), 20) + Format.padded(LoopWording.mode(loop.report), 10)
                 + figures.map { Format.aligned($0, 11) }.joined() + "  \(LoopWording.state(loop.report))\(dearest ?? "")"

@@ -67,7 +67,8 @@ struct TopScreen: Sendable {
         line.add(Format.aligned(Format.percent(loop.busyShare), 9), loop.busyShare > 0.5 ? .warning : .plain)
         // A callout that takes longer than people wait without noticing.
         let isSlow = loop.report.callouts.contains { $0.since > 250_000_000 } && loop.report.activity == .busy
-        line.add("  " + LoopWording.state(loop.report), isSlow ? .warning : .dim)
+        let nesting = loop.report.depth > 1 ? ", \(loop.report.depth) runs deep" : ""
+        line.add("  " + LoopWording.state(loop.report) + nesting, isSlow ? .warning : .dim)
         return line
     }
 
@@ -148,7 +149,7 @@ struct TopScreen: Sendable {
         }
         return [rule(), title]
             + loop.window.dearest.prefix(max(0, size.rows)).map { entry in
-                var line = StyledLine("   " + column("\(entry.callee) \(LoopWording.visible(entry.label))", name - 2))
+                var line = StyledLine("   " + column(LoopWording.name(entry), name - 2))
                 let share = loop.windowSeconds > 0 ? Double(entry.total) / (loop.windowSeconds * 1e9) : 0
                 line.add(Format.aligned(Self.rate(loop.windowRate(entry.count)), Self.figureColumns + 1))
                 line.add(Format.aligned(Format.percent(share), Self.figureColumns + 1), share > 0.5 ? .warning : .plain)
