@@ -100,7 +100,7 @@ let package = Package(
             name: "RunLoopsConcurrencyTests",
             dependencies: [
                 "RunLoopsConcurrency", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
-                "RunLoopsConcurrencyPrograms", "RunLoopsTestSupport",
+                "RunLoopsConcurrencyPrograms", "RunLoopsDiagnostics", "RunLoopsTestSupport",
             ],
             swiftSettings: strict),
         // A program with an async main, which the tests run.

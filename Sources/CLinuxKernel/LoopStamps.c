@@ -19,25 +19,47 @@ static bool belongs(uint64_t word, uint64_t key) {
 
 static int32_t thread_in(uint64_t word) { return (int32_t)(word & ((1u << thread_bits) - 1)); }
 
-static struct {
+struct stamp {
     uint64_t owner;
     int64_t time;
-} signals[stamp_count];
+};
+
+static void put(struct stamp *entry, uint64_t key, int64_t time, int32_t thread) {
+    // Empty while it is written: who looks meanwhile finds that nobody knows. seq_cst keeps the three in order.
+    __atomic_store_n(&entry->owner, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&entry->time, time, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&entry->owner, packed(key, thread), __ATOMIC_SEQ_CST);
+}
+
+static bool get(struct stamp *entry, uint64_t key, int64_t *time, int32_t *thread) {
+    uint64_t before = __atomic_load_n(&entry->owner, __ATOMIC_SEQ_CST);
+    *time = __atomic_load_n(&entry->time, __ATOMIC_SEQ_CST);
+    *thread = thread_in(before);
+    return belongs(before, key) && __atomic_load_n(&entry->owner, __ATOMIC_SEQ_CST) == before;
+}
+
+static struct stamp signals[stamp_count];
 
 void rl_stamp_signal(uint64_t number, int64_t time, int32_t thread) {
-    uint64_t slot = number % stamp_count;
-    // Empty while it is written: who looks meanwhile finds that nobody knows. seq_cst keeps the three in order.
-    __atomic_store_n(&signals[slot].owner, 0, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&signals[slot].time, time, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&signals[slot].owner, packed(number, thread), __ATOMIC_SEQ_CST);
+    put(&signals[number % stamp_count], number, time, thread);
 }
 
 bool rl_find_signal(uint64_t number, int64_t *time, int32_t *thread) {
-    uint64_t slot = number % stamp_count;
-    uint64_t before = __atomic_load_n(&signals[slot].owner, __ATOMIC_SEQ_CST);
-    *time = __atomic_load_n(&signals[slot].time, __ATOMIC_SEQ_CST);
-    *thread = thread_in(before);
-    return belongs(before, number) && __atomic_load_n(&signals[slot].owner, __ATOMIC_SEQ_CST) == before;
+    return get(&signals[number % stamp_count], number, time, thread);
+}
+
+static struct stamp jobs[stamp_count];
+
+// Jobs are aligned to 16 bytes, and lie at steps of their size: the multiplication spreads those over the row.
+static uint64_t job_key(const void *job) { return (uint64_t)(uintptr_t)job >> 4; }
+static struct stamp *job_slot(uint64_t key) { return &jobs[(key * 0x9E3779B97F4A7C15u) >> 54]; }
+
+void rl_stamp_job(const void *job, int64_t time, int32_t thread) {
+    put(job_slot(job_key(job)), job_key(job), time, thread);
+}
+
+bool rl_find_job(const void *job, int64_t *time, int32_t *thread) {
+    return get(job_slot(job_key(job)), job_key(job), time, thread);
 }
 
 static uint64_t wakers[stamp_count];

@@ -1,7 +1,7 @@
 // Who asked a loop for something, and when: kept only while somebody records, and beside the things themselves, so that
 // nothing of the loop's grows and nothing costs more than the question whether anybody records.
 //
-// Two rows of fixed length, of which the oldest entries are overwritten. Each entry names what it belongs to: one that was
+// Rows of fixed length, of which the oldest entries are overwritten. Each entry names what it belongs to: one that was
 // overwritten is recognised, and the answer is that nobody knows.
 
 #ifndef LOOPSTAMPS_H
@@ -21,6 +21,10 @@ void rl_count_recorders(int32_t change);
 void rl_stamp_signal(uint64_t number, int64_t time, int32_t thread);
 // Whether it is known.
 bool rl_find_signal(uint64_t number, int64_t *time, int32_t *thread);
+
+// The same of a job, which is an address: for one that is queued again the later time counts.
+void rl_stamp_job(const void *job, int64_t time, int32_t thread);
+bool rl_find_job(const void *job, int64_t *time, int32_t *thread);
 
 // The wake-up that was called at `time` was called by `thread`.
 void rl_stamp_wake(int64_t time, int32_t thread);

@@ -15,6 +15,11 @@ extension Engine {
         tracer.trace(.returns)
     }
 
+    /// Tells who looks on of a part of a callout that somebody queued by itself, as if it were a callout.
+    package func callOut(job label: ItemLabel, wanted: LoopWait?, _ call: () -> Void) {
+        callOut(.job, label, wanted: wanted, call)
+    }
+
     /// Tells the observers of the mode in ascending order.
     ///
     /// The list is taken first: an observer added in a callout is told next time, one taken out in a callout is told

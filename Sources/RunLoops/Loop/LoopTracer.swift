@@ -23,6 +23,8 @@ package enum LoopEvent: Sendable {
     package enum Callee: String, Sendable {
         case observer, block, source, port, timer
         case mainQueue = "main queue"
+        /// A part of another callout that somebody queued by itself.
+        case job
     }
 }
 

@@ -24,6 +24,14 @@ package struct LoopWait: Sendable, Equatable {
         guard rl_find_signal(signal, &time, &thread) else { return nil }
         self.init(since: time, thread: thread)
     }
+
+    /// That of a job; `nil` if it was queued before somebody recorded, or too many were since.
+    package init?(job: UnsafeRawPointer) {
+        var time: Int64 = 0
+        var thread: Int32 = 0
+        guard rl_find_job(job, &time, &thread) else { return nil }
+        self.init(since: time, thread: thread)
+    }
 }
 
 /// What has ended a sleep.

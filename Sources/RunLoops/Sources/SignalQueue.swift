@@ -8,10 +8,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     /// One source in one mode.
     package final class Place: @unchecked Sendable {
         package let element: Element
-        private let queueKept: SignalQueue
-        /// The same, not counted on the way of a signal.
-        // SAFETY: kept by the line above.
-        private unowned(unsafe) let queue: SignalQueue
+        private let queue: SignalQueue
         /// Written by whoever queues the place, read by who takes it: the queue hands it over.
         @exclusivity(unchecked) fileprivate var next: Unmanaged<Place>?
         private let isQueued = Atomic<Bool>(false)
@@ -19,7 +16,6 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
 
         package init(_ element: Element, in queue: SignalQueue) {
             self.element = element
-            queueKept = queue
             self.queue = queue
         }
 
@@ -30,7 +26,8 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
             // sequentiallyConsistent, like leaveQueue: the caller has marked the source as signalled before. Either
             // the taker, who reads the mark after leaveQueue, sees it, or this finds the place free and queues it.
             if isQueued.exchange(true, ordering: .sequentiallyConsistent) { return }
-            queue.push(self)
+            // SAFETY: kept by the place, and not counted once more on the way of a signal.
+            Unmanaged.passUnretained(queue)._withUnsafeGuaranteedRef { $0.push(self) }
         }
 
         /// The source is no longer in the mode; the place may still be queued.

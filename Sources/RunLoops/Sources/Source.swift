@@ -63,7 +63,12 @@ public final class RunLoopSource: RunLoopItem, @unchecked Sendable {
             stamp.compareExchange(expected: 0, desired: rl_next_number(), ordering: .sequentiallyConsistent).exchanged
         else { return }
         if rl_is_recorded() { leaveWord() }
-        for index in memberships.indices { memberships[index].place.enqueue() }
+        var index = 0
+        while index < memberships.count {
+            // SAFETY: kept by the membership, which the lock keeps.
+            Unmanaged.passUnretained(memberships[index].place)._withUnsafeGuaranteedRef { $0.enqueue() }
+            index += 1
+        }
     }
 
     /// Whether the source has been signalled and not yet performed.

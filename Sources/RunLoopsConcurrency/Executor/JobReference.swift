@@ -23,7 +23,8 @@ struct JobReference: Equatable {
     @inline(__always)
     var job: UnownedJob { unsafeBitCast(pointer, to: UnownedJob.self) }
 
-    private var pointer: UnsafeRawPointer { bits - (number & 1) }
+    /// Where the job lies: its name among those that have not been run.
+    var pointer: UnsafeRawPointer { bits - (number & 1) }
 
     /// The priority at present, of a job that was put in with the given one.
     func priority(_ enqueued: UInt8) -> UInt8 { rl_job_priority(pointer, enqueued) }

@@ -1,3 +1,4 @@
+internal import CLinuxKernel
 public import RunLoops
 internal import Synchronization
 
@@ -96,7 +97,14 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     private func take(_ job: consuming ExecutorJob, isOfActor: Bool) {
         let priority = job.priority.rawValue
         let entry = JobQueue.Entry(JobReference(UnownedJob(job), isOfActor: isOfActor), priority: priority)
+        if rl_is_recorded() { leaveWord(entry.job) }
         if SystemCalls.threadID == threadID { enqueueHere(entry) } else { enqueueFromElsewhere(entry) }
+    }
+
+    /// For who records: when the job was queued, and by whom.
+    @inline(never)
+    private func leaveWord(_ job: JobReference) {
+        rl_stamp_job(job.pointer, loop.engine.kernel.now(.monotonic), SystemCalls.threadID)
     }
 
     @inline(__always)
@@ -154,11 +162,12 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         // A run that is nested in a job: the job's own batch goes on when it returns.
         if isRunningJobs { return }
         isRunningJobs = true
+        let isWatched = loop.engine.tracer != nil
         for place in 1...Self.batch {
             absorb()
             let job = place == Self.batch ? waiting.removeLeastUrgent() : waiting.removeMostUrgent()
             guard let job else { break }
-            run(job)
+            if isWatched { runWatched(job) } else { run(job) }
         }
         stopRunning()
     }
@@ -187,6 +196,15 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
                 isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
         }
     }
+
+    /// The same, told to who looks on.
+    @inline(never)
+    private func runWatched(_ reference: JobReference) {
+        loop.engine.callOut(job: Self.jobLabel, wanted: LoopWait(job: reference.pointer)) { run(reference) }
+    }
+
+    /// One for all: Swift does not tell an executor whose job it is.
+    private static let jobLabel = ItemLabel("job")
 
     /// Takes what came from other threads.
     @inline(__always)

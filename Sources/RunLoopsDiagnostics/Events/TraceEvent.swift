@@ -36,6 +36,8 @@ public struct TraceEvent: Sendable, Equatable {
         case timer
         /// What libdispatch's main queue had was done.
         case mainQueue
+        /// A job of an executor ran, inside the callout of the source that the executor is.
+        case job
 
         /// The name, in lower-case words.
         public var description: String {
@@ -46,6 +48,7 @@ public struct TraceEvent: Sendable, Equatable {
             case .port: "port"
             case .timer: "timer"
             case .mainQueue: "main queue"
+            case .job: "job"
             }
         }
     }
@@ -120,6 +123,7 @@ extension TraceEvent.Callee {
         case .port: self = .port
         case .timer: self = .timer
         case .mainQueue: self = .mainQueue
+        case .job: self = .job
         }
     }
 }

@@ -32,7 +32,7 @@ final class LoopMeter: LoopListener, @unchecked Sendable {
     /// Of each cause.
     private let wakings = AtomicRow(count: causes)
     /// Of each kind.
-    private let callouts = AtomicRow(count: Int(TraceEvent.Callee.mainQueue.rawValue) + 1)
+    private let callouts = AtomicRow(count: TraceEvent.Callee.allCases.count)
 
     // The loop's thread.
     @exclusivity(unchecked) private var labels = LabelKeeper()
@@ -112,7 +112,7 @@ final class LoopMeter: LoopListener, @unchecked Sendable {
         for cause in TraceEvent.Waking.Cause.allCases { statistics.wakings[cause] = wakings[Int(cause.rawValue)] }
         for callee in TraceEvent.Callee.allCases {
             statistics.callouts[callee] = callouts[Int(callee.rawValue)]
-            if [.source, .block, .port].contains(callee) {
+            if [.source, .block, .port, .job].contains(callee) {
                 statistics.latency[callee] = latency[Int(callee.rawValue)].snapshot()
             }
         }

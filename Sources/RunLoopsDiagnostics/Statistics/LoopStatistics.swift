@@ -31,7 +31,7 @@ public struct LoopStatistics: Sendable, Equatable {
     /// How much later than their dates timers fired.
     public var lateness = DurationHistogram()
     /// How long others had waited, by kind: sources since they were signalled, blocks since they were posted, ports since the
-    /// look that found them.
+    /// look that found them, jobs since they were queued.
     public var latency: [TraceEvent.Callee: DurationHistogram] = [:]
     /// The callouts that took the most time in all, at most 256 of them, the dearest first.
     public var dearest: [Callouts] = []
