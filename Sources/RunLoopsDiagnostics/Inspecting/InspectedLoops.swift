@@ -6,9 +6,10 @@ final class InspectedLoops: @unchecked Sendable {
     /// One loop, while it lives.
     private struct Entry {
         weak var loop: RunLoop?
-        // Weak, because a status keeps the loop's kernel alive, and with it descriptors.
-        weak var status: LoopStatus?
-        weak var announcer: LoopAnnouncer?
+        // Held: a weak reference would make each retain of what the loop calls again and again several times as dear. Neither
+        // holds anything of the loop's.
+        let status: LoopStatus
+        let announcer: LoopAnnouncer
     }
 
     /// One loop, held.
@@ -16,6 +17,9 @@ final class InspectedLoops: @unchecked Sendable {
         let loop: RunLoop
         let status: LoopStatus
         let announcer: LoopAnnouncer
+
+        /// The loop's monotonic time.
+        var now: Int64 { loop.engine.kernel.now(.monotonic) }
     }
 
     private let lock = Lock()
@@ -42,22 +46,29 @@ final class InspectedLoops: @unchecked Sendable {
         let status = LoopStatus(loop.engine)
         guard let announcer = LoopAnnouncer.add(status, to: loop.engine) else { return }
         let listeners = lock.withLock {
-            if entries.count >= nextPruning {
-                entries.removeAll { $0.loop == nil }
-                nextPruning = max(64, entries.count * 2)
-            }
+            if entries.count >= nextPruning { prune() }
             entries.append(Entry(loop: loop, status: status, announcer: announcer))
             return newcomers.map(\.listener)
         }
         for listener in listeners { listener(Inspected(loop: loop, status: status, announcer: announcer)) }
     }
 
+    /// Forgets those that have died.
+    ///
+    /// With the lock held.
+    private func prune() {
+        entries.removeAll { $0.loop == nil }
+        nextPruning = max(64, entries.count * 2)
+    }
+
     /// Those that live, in the order in which they were added.
     var all: [Inspected] {
-        let entries = lock.withLock { self.entries }
+        let entries = lock.withLock {
+            prune()
+            return self.entries
+        }
         return entries.compactMap { entry in
-            guard let loop = entry.loop, let status = entry.status, let announcer = entry.announcer else { return nil }
-            return Inspected(loop: loop, status: status, announcer: announcer)
+            entry.loop.map { Inspected(loop: $0, status: entry.status, announcer: entry.announcer) }
         }
     }
 

@@ -2,16 +2,31 @@ internal import RunLoops
 
 /// The statistics that one client looks at: a meter on each loop, for as long as the client is there.
 final class InspectorMeters: Sendable {
+    /// More loops than this are not metered: a meter takes 50 kB, and threads may come and go by the thousand.
+    private static let mostMeters = 256
+
     private struct Entry {
+        weak var loop: RunLoop?
         let meter: LoopMeter
-        // Weak: it keeps the loop's kernel alive, and with it descriptors.
-        weak var announcer: LoopAnnouncer?
+        let announcer: LoopAnnouncer
     }
 
     private struct State {
         var entries: [ObjectIdentifier: Entry] = [:]
         /// A loop that was about to get a meter gets none.
         var isOver = false
+
+        mutating func add(_ inspected: InspectedLoops.Inspected) {
+            let key = ObjectIdentifier(inspected.announcer)
+            if isOver || entries[key] != nil { return }
+            if entries.count >= InspectorMeters.mostMeters {
+                entries = entries.filter { $0.value.loop != nil }
+                if entries.count >= InspectorMeters.mostMeters { return }
+            }
+            let meter = LoopMeter(inspected.loop.engine)
+            inspected.announcer.add(meter)
+            entries[key] = Entry(loop: inspected.loop, meter: meter, announcer: inspected.announcer)
+        }
     }
 
     private let loops: InspectedLoops
@@ -22,16 +37,7 @@ final class InspectorMeters: Sendable {
         self.loops = loops
         // From here on signals, posts and wake-ups leave word of when.
         NewLoops.setRecorded(true)
-        loops.follow(self) { [state] inspected in
-            state.withLock { state in
-                let key = ObjectIdentifier(inspected.announcer)
-                // The address of one that has died may be used again.
-                if state.isOver || state.entries[key]?.announcer != nil { return }
-                let meter = LoopMeter(inspected.loop.engine)
-                inspected.announcer.add(meter)
-                state.entries[key] = Entry(meter: meter, announcer: inspected.announcer)
-            }
-        }
+        loops.follow(self) { [state] inspected in state.withLock { $0.add(inspected) } }
     }
 
     deinit {
@@ -41,7 +47,7 @@ final class InspectorMeters: Sendable {
             state.isOver = true
             return state.entries.values
         }
-        for entry in entries { entry.announcer?.remove(entry.meter) }
+        for entry in entries { entry.announcer.remove(entry.meter) }
     }
 
     /// What has been counted of a loop since this began.

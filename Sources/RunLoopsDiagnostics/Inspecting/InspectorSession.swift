@@ -71,7 +71,7 @@ final class InspectorSession {
         for inspected in loops.all {
             let mode = inspected.loop.glance(patience: Self.patience)?.mode
             beginnings[inspected.status.thread] = Beginning(
-                time: inspected.status.now, mode: mode.map { RunLoopMode($0) })
+                time: inspected.now, mode: mode.map { RunLoopMode($0) })
         }
         loops.follow(self) { recording.record($0.loop, through: $0.announcer) }
     }

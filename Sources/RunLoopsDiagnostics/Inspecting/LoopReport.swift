@@ -69,7 +69,7 @@ extension LoopReport {
         let loop = inspected.loop
         let glance = loop.glance(timers: most, patience: patience)
         let snapshot = inspected.status.snapshot()
-        let now = inspected.status.now
+        let now = inspected.now
         thread = inspected.status.thread
         name = ThreadName.ofThread(thread)
         isMain = inspected.status.isMain
