@@ -21,7 +21,13 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     private unowned(unsafe) let engine: Engine
 
     // The loop's thread.
-    @exclusivity(unchecked) private var listeners: [any LoopListener] = []
+    @exclusivity(unchecked) private var listeners: [any LoopListener] = [] {
+        didSet {
+            lone = listeners.count == 1 ? (listeners[0] as? LoopStatus).map { .passUnretained($0) } : nil
+        }
+    }
+    // SAFETY: the only one in `listeners`, which holds it.
+    @exclusivity(unchecked) private var lone: Unmanaged<LoopStatus>?
     @exclusivity(unchecked) private var depth: UInt16 = 0
 
     private let hasChanges = Atomic<Bool>(false)
@@ -29,8 +35,12 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     // Guarded by the lock.
     @exclusivity(unchecked) private var changes: [Change] = []
 
+    /// Whether the loop's time is the system's: asked without the loop then.
+    private let isOnSystemTime: Bool
+
     private init(_ engine: Engine) {
         self.engine = engine
+        isOnSystemTime = engine.kernel is EpollKernel
         // In the middle of a run its depth is not known; one is the most likely.
         depth = (engine.face as? RunLoop)?.currentMode == nil ? 0 : 1
     }
@@ -69,12 +79,30 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
 
     func trace(_ event: LoopEvent) {
         if hasChanges.load(ordering: .relaxed) { applyChanges() }
-        let time = engine.kernel.now(.monotonic)
+        // A program that can be looked into, while nobody does: this is what it pays all the time.
+        if let lone { return lone._withUnsafeGuaranteedRef { tell($0, event) } }
+        let time = now
         if case .runBegins = event { depth &+= 1 }
         // Who listens may be changed by a listener's owner meanwhile, but only through `changes`.
         for listener in listeners { listener.hear(event, at: time, depth: depth) }
         if case .runEnds = event { depth = max(depth, 1) - 1 }
     }
+
+    /// Tells a status, and nothing but what it notes: of most events not even the time is asked for.
+    @inline(__always)
+    private func tell(_ status: LoopStatus, _ event: LoopEvent) {
+        switch event {
+        case .wanted: return
+        case .passes(let activity) where activity != .beforeTimers: return
+        case .runBegins: depth &+= 1
+        default: break
+        }
+        status.hear(event, at: now, depth: depth)
+        if case .runEnds = event { depth = max(depth, 1) - 1 }
+    }
+
+    @inline(__always)
+    private var now: Int64 { isOnSystemTime ? SystemCalls.now(.monotonic) : engine.kernel.now(.monotonic) }
 
     @inline(never)
     private func applyChanges() {
