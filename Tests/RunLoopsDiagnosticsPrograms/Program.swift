@@ -16,7 +16,8 @@ import RunLoopsDiagnostics
         case "knock": knock(arguments.dropFirst().first ?? "")
         case let scene where Cost.scenes.contains(scene):
             let words = arguments.dropFirst()
-            try Cost.measure(scene, times: words.first.flatMap { Int($0) } ?? 1, inspected: words.dropFirst().first ?? "off")
+            let times = words.first.flatMap { Int($0) } ?? 1
+            try Cost.measure(scene, times: times, inspected: words.dropFirst().first ?? "off")
         case let other:
             print("there is no scene \(other)")
             exit(64)

@@ -40,7 +40,8 @@ struct InspectorGarbageTests {
             guard let client = try? inspector.connectRaw() else { continue }
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 guard var line = lines.randomElement(using: &random) else { continue }
-                if random.oneIn(2) { line[Int.random(in: line.indices, using: &random)] = .random(in: 0...255, using: &random) }
+                let place = Int.random(in: line.indices, using: &random)
+                if random.oneIn(2) { line[place] = .random(in: 0...255, using: &random) }
                 client.send(line)
             }
         }
@@ -59,7 +60,8 @@ struct InspectorGarbageTests {
         for index in 0..<(isFull ? 2000 : 40) {
             let client = try? inspector.connectRaw()
             client?.send("runloop-inspect/1 dump\n")
-            if index.isMultiple(of: 2), let number = client?.socket.number { _ = rl_port_wait(number, Int16(POLLIN), 0) }
+            guard index.isMultiple(of: 2), let number = client?.socket.number else { continue }
+            _ = rl_port_wait(number, Int16(POLLIN), InspectorClient.deadline(.milliseconds(1)))
         }
         #expect(answers(inspector))
         let description = try #require(try inspector.connect().dump(within: plenty).loops.first?.description)

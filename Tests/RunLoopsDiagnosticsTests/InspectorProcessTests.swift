@@ -49,7 +49,7 @@ struct InspectorProcessTests {
         return (String(decoding: bytes, as: UTF8.self), pclose(stream) >> 8 & 0xFF)
     }
 
-    /// Commands while the program plays a scene; `$pid` is its number. Its status, and that of the commands, are not kept.
+    /// What commands print while the program plays a scene; `$pid` is its number.
     private func during(
         _ scene: String, environment: String = "RUNLOOP_INSPECT=1", _ commands: String
     ) throws -> String {
@@ -84,7 +84,8 @@ struct InspectorProcessTests {
     }
 
     @Test func `trace records a process that goes on`() throws {
-        let said = try during("idle", "$tool trace --for 100ms -o live.json $pid; echo status $?; kill -0 $pid && echo alive")
+        let said = try during(
+            "idle", "$tool trace --for 100ms -o live.json $pid; echo status $?; kill -0 $pid && echo alive")
         #expect(said.contains("Page: live.html   Perfetto: live.json"))
         #expect(said.contains("status 0") && said.contains("alive"))
     }
@@ -109,7 +110,8 @@ struct InspectorProcessTests {
         #expect(said.contains("asleep for"))
     }
 
-    @Test(.enabled(if: canBeNobody)) func `another user gets refused by the directory, the tool and the process`() throws {
+    @Test(.enabled(if: canBeNobody, "Only root can become somebody else, who must be able to run what was built."))
+    func `another user gets refused by the directory, the tool and the process`() throws {
         let said = try during(
             "hang",
             """
@@ -190,7 +192,7 @@ struct InspectorProcessTests {
     @Test func `a process without a descriptor left is not kept awake by who knocks`() async {
         await #expect(processExitsWith: .exitCode(7)) {
             let inspector = try TestInspector()
-            let knocking = try (0..<4).map { _ in InspectorDescriptor(adopting: try check("socket", rl_inspect_socket())) }
+            let knocking = (0..<4).map { _ in InspectorDescriptor(adopting: rl_inspect_socket()) }
             var all: [CInt] = []
             while case let number = open("/dev/null", O_RDONLY | O_CLOEXEC), number >= 0 { all.append(number) }
             let path = "\(inspector.folder.directory)/\(inspector.server.name)"

@@ -78,6 +78,37 @@ struct InspectorTests {
         #expect(try inspector.connect().dump(within: plenty).loops.isEmpty)
     }
 
+    @Test func `lets go of what it has described on the loop's own thread`() throws {
+        /// Notes the thread on which it dies.
+        final class Witness: Sendable {
+            let thread: Locked<Int32>
+            init(_ thread: Locked<Int32>) { self.thread = thread }
+            deinit { thread.withLock { $0 = SystemCalls.threadID } }
+        }
+        let inspector = try TestInspector()
+        let (hangs, goOn) = (Semaphore(), Semaphore())
+        let died = Locked<Int32>(0)
+        let thread = InspectedThread(inspector) { loop in
+            let source = RunLoop.Source(label: "short-lived") { [witness = Witness(died)] _ in _ = witness }
+            loop.add(source, in: .default)
+            loop.perform {
+                hangs.signal()
+                goOn.wait()
+                source.invalidate()
+            }
+        }
+        hangs.wait()
+        let loop = try #require(try inspector.connect().dump(within: plenty).loops.first)
+        #expect(loop.description?.contains("short-lived") == true)
+        #expect(died.copy == 0)
+        goOn.signal()
+        thread.turn()
+        thread.turn()
+        let owner = thread.loop.engine.threadID
+        thread.end()
+        #expect(died.copy == owner)
+    }
+
     @Test func `knows every loop that is made while it watches`() throws {
         let loops = InspectedLoops()
         loops.watchNewLoops()

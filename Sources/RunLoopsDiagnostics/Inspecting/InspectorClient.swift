@@ -98,7 +98,9 @@ package final class InspectorClient {
         if result != line.count { throw result < 0 && result != -EAGAIN ? .gone : .silent }
     }
 
-    /// What has come, if the answer is whole; `nil` while it is not. Does not wait.
+    /// What has come, if the answer is whole; `nil` while it is not.
+    ///
+    /// Does not wait.
     func receive() throws(Failure) -> [UInt8]? {
         while true {
             if let body = try takeAnswer() { return body }

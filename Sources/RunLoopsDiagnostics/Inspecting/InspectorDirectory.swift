@@ -21,7 +21,8 @@ final class InspectorDirectory: Sendable {
         let user = rl_port_user()
         var parents: [String] = []
         // Relative paths are to be ignored, says the specification of the variable.
-        if let text = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), text.hasPrefix("/") { parents.append(text) }
+        let named = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+        if let named, named.hasPrefix("/") { parents.append(named) }
         let run = "/run/user/\(user)"
         if !parents.contains(run) { parents.append(run) }
         return parents.filter { isPrivate($0) }.map { "\($0)/run-loop-inspect" } + ["/tmp/run-loop-inspect-\(user)"]

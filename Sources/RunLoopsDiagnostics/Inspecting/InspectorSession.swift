@@ -89,7 +89,9 @@ final class InspectorSession {
         var trace = trace
         for index in trace.loops.indices {
             let loop = trace.loops[index]
-            guard loop.lost == 0, var first = loop.events.first, let beginning = beginnings[loop.thread] else { continue }
+            guard loop.lost == 0, var first = loop.events.first, let beginning = beginnings[loop.thread] else {
+                continue
+            }
             if case .runBegan = first.kind { continue }
             var time = first.time
             if case .woke(var waking) = first.kind {

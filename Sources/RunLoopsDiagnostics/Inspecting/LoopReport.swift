@@ -97,7 +97,11 @@ extension LoopReport {
         timers = (glance?.timers ?? []).map {
             Timer(label: $0.label, due: $0.due, interval: $0.interval, tolerance: $0.tolerance)
         }
-        description = describes && glance != nil ? Self.cut(loop.debugDescription) : nil
+        if describes, glance != nil {
+            let (text, items) = loop.describeWithItems()
+            description = Self.cut(text)
+            inspected.announcer.release(consume items)
+        }
     }
 
     private static func cut(_ text: String) -> String {

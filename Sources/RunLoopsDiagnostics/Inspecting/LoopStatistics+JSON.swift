@@ -66,7 +66,8 @@ extension LoopStatistics {
         }
         let latencies = json["latency"]?.array ?? []
         for index in stride(from: 0, to: latencies.count - 1, by: 2) {
-            if let callee = TraceEvent.Callee(latencies[index]), let histogram = DurationHistogram(latencies[index + 1]) {
+            if let callee = TraceEvent.Callee(latencies[index]), let histogram = DurationHistogram(latencies[index + 1])
+            {
                 latency[callee] = histogram
             }
         }

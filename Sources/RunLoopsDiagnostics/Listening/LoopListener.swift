@@ -15,6 +15,7 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     private enum Change {
         case add(any LoopListener)
         case remove(any LoopListener)
+        case release([AnyObject])
     }
 
     // SAFETY: looked at inside `trace` only, which the engine itself calls.
@@ -67,6 +68,17 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     /// Any thread.
     func remove(_ listener: any LoopListener) { change(.remove(listener)) }
 
+    /// Lets go of objects on the loop's thread, at its next event: what they hold may belong to that thread.
+    ///
+    /// Any thread.
+    func release(_ objects: consuming [AnyObject]) {
+        lock.lock()
+        // Moved: a reference that stayed here could be the last.
+        changes.append(.release(consume objects))
+        lock.unlock()
+        hasChanges.store(true, ordering: .releasing)
+    }
+
     /// How many listen at present.
     ///
     /// The loop's thread.
@@ -115,6 +127,7 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
             switch change {
             case .add(let listener): listeners.append(listener)
             case .remove(let listener): listeners.removeAll { $0 === listener }
+            case .release: break
             }
         }
         // The loop costs again what it costs when nobody looks. What it is telling just now reaches nobody.

@@ -16,8 +16,10 @@ enum TopPlain {
             let dearest = loop.recent.dearest.first.map {
                 "; \(LoopWording.name($0)) \(LoopWording.time($0.total))"
             }
-            return Format.padded(LoopWording.thread(loop.report), 20) + Format.padded(LoopWording.mode(loop.report), 10)
-                + figures.map { Format.aligned($0, 11) }.joined() + "  \(LoopWording.state(loop.report))\(dearest ?? "")"
+            let name = Format.padded(LoopWording.thread(loop.report), 20)
+            let mode = Format.padded(LoopWording.mode(loop.report), 10)
+            let columns = figures.map { Format.aligned($0, 11) }.joined()
+            return "\(name)\(mode)\(columns)  \(LoopWording.state(loop.report))\(dearest ?? "")"
         }
     }
 }
