@@ -36,9 +36,10 @@ struct TopScreen: Sendable {
 
     private func header() -> StyledLine {
         var line = StyledLine(" runloop top ", .bar)
-        line.add("  \(LoopWording.visible(model.program))  process \(model.process)", .bar)
-        line.add("  \(Format.count(model.loops.count, "loop"))", .bar)
+        line.add(" \(model.process) \(cut(LoopWording.visible(model.program), 24))", .bar)
+        // Before what is of less use, where there is little room.
         if let notice { line.add("  \(notice)", .bar) }
+        line.add("  \(Format.count(model.loops.count, "loop"))", .bar)
         return line.fitted(to: size.columns, filling: .bar)
     }
 
@@ -51,16 +52,19 @@ struct TopScreen: Sendable {
         let room = max(1, size.rows / 4)
         let first = min(max(0, selected - room + 1), max(0, model.loops.count - room))
         let shown = model.loops.indices.dropFirst(first).prefix(room)
-        var title = StyledLine("   " + Format.padded("LOOP", 20) + " " + Format.padded("MODE", 10), .title)
+        var title = StyledLine("   " + Format.padded("LOOP", loopColumns) + " " + Format.padded("MODE", 10), .title)
         title.add(Format.aligned("turns/s", 9) + Format.aligned("wakes/s", 9) + Format.aligned("busy", 9), .title)
         title.add("  STATE", .title)
         return [title] + shown.map { loopLine(model.loops[$0], isSelected: $0 == selected) }
     }
 
+    /// What the loops are about wants the room where there is little.
+    private var loopColumns: Int { size.columns < 100 ? 14 : 20 }
+
     private func loopLine(_ loop: TopModel.Loop, isSelected: Bool) -> StyledLine {
         let style: Style = isSelected ? .current : .plain
         var line = StyledLine(" \(isSelected ? theme.currentMark : " ") ", style)
-        line.add(column(LoopWording.thread(loop.report), 20) + " ", style)
+        line.add(column(LoopWording.thread(loop.report), loopColumns) + " ", style)
         line.add(column(LoopWording.mode(loop.report), 10))
         line.add(Format.aligned(Self.rate(loop.turnRate), 9))
         line.add(Format.aligned(Self.rate(loop.wakeRate), 9))
@@ -112,15 +116,15 @@ struct TopScreen: Sendable {
             ("ports, waited", loop.window.latency[.port]),
             ("awake at a time", loop.window.stretches),
         ]
-        return [rule(), title]
-            + rows.compactMap { name, histogram in
-                guard let histogram, histogram.count > 0 else { return nil }
-                var line = StyledLine("   " + Format.padded(name, 20))
-                line.add(Format.aligned(Self.rate(loop.windowRate(histogram.count)), Self.figureColumns + 1))
-                for share in [0.5, 0.9, 0.99] { line.add(figure(histogram.percentile(share))) }
-                line.add(figure(histogram.longest))
-                return line
-            }
+        let lines = rows.compactMap { name, histogram -> StyledLine? in
+            guard let histogram, histogram.count > 0 else { return nil }
+            var line = StyledLine("   " + Format.padded(name, 20))
+            line.add(Format.aligned(Self.rate(loop.windowRate(histogram.count)), Self.figureColumns + 1))
+            for share in [0.5, 0.9, 0.99] { line.add(figure(histogram.percentile(share))) }
+            line.add(figure(histogram.longest))
+            return line
+        }
+        return lines.isEmpty ? [] : [rule(), title] + lines
     }
 
     private func figure(_ nanoseconds: Int64) -> StyledLine {
@@ -142,6 +146,7 @@ struct TopScreen: Sendable {
     }
 
     private func callouts(_ loop: TopModel.Loop) -> [StyledLine] {
+        if loop.window.dearest.isEmpty { return [] }
         let name = max(16, size.columns - 4 * (Self.figureColumns + 1) - 2)
         var title = StyledLine(" " + Format.padded("CALLOUTS", name), .title)
         for heading in ["a second", "share", "mean", "longest"] {
@@ -179,8 +184,11 @@ struct TopScreen: Sendable {
     }
 
     private func column(_ text: String, _ columns: Int) -> String {
-        if text.count <= columns { return Format.padded(text, columns) }
-        return String(text.prefix(columns - 1)) + theme.ellipsis
+        Format.padded(cut(text, columns), columns)
+    }
+
+    private func cut(_ text: String, _ columns: Int) -> String {
+        text.count <= columns ? text : String(text.prefix(columns - 1)) + theme.ellipsis
     }
 
     private func rule() -> StyledLine { StyledLine(String(repeating: theme.rule, count: size.columns), .dim) }
