@@ -23,6 +23,8 @@ let package = Package(
         .library(name: "RunLoopsEvents", targets: ["RunLoopsEvents"]),
         .library(name: "RunLoopsPorts", targets: ["RunLoopsPorts"]),
         .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
+        .library(name: "RunLoopsAwaiting", targets: ["RunLoopsAwaiting"]),
+        .library(name: "RunLoopsMainActor", targets: ["RunLoopsMainActor"]),
         .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
         .library(name: "RunLoopsDiagnostics", targets: ["RunLoopsDiagnostics"]),
@@ -44,11 +46,18 @@ let package = Package(
         // Message ports, between threads and between processes.
         .target(
             name: "RunLoopsPorts", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
-        // Async mains, executors, clocks and sequences on a loop.
+        // Async mains, executors, clocks and sequences on a loop. Knows the loop alone, so that it brings nothing else along.
+        .target(name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        // Events, ports and threads, awaited.
         .target(
-            name: "RunLoopsConcurrency",
-            dependencies: ["RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "CLinuxKernel"],
+            name: "RunLoopsAwaiting",
+            dependencies: ["RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts"],
             swiftSettings: strict),
+        // What links it has the main actor on the main loop's own executor, from before main.
+        .target(
+            name: "RunLoopsMainActor", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainActorAtLoad"],
+            swiftSettings: strict),
+        .target(name: "CMainActorAtLoad"),
         // A trait for tests that need a live main loop. What depends on it gets the main thread of its test runner.
         .target(
             name: "RunLoopsTestingMain", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainLoopAtLoad"],
@@ -99,14 +108,28 @@ let package = Package(
         .testTarget(
             name: "RunLoopsConcurrencyTests",
             dependencies: [
-                "RunLoopsConcurrency", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts", "RunLoopsTesting",
-                "RunLoopsConcurrencyPrograms", "RunLoopsDiagnostics", "RunLoopsTestSupport",
+                "RunLoopsConcurrency", "RunLoopsAwaiting", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts",
+                "RunLoopsTesting", "RunLoopsDiagnostics", "RunLoopsTestSupport",
+                "RunLoopsConcurrencyPrograms", "RunLoopsSynchronousMainPrograms", "RunLoopsMainActorPrograms",
             ],
             swiftSettings: strict),
-        // A program with an async main, which the tests run.
+        // Programs that the tests run: an async main, a synchronous one, and one that links RunLoopsMainActor.
         .executableTarget(
-            name: "RunLoopsConcurrencyPrograms", dependencies: ["RunLoopsConcurrency", "RunLoops"],
+            name: "RunLoopsConcurrencyPrograms",
+            dependencies: ["RunLoopsConcurrencyScenes", "RunLoopsConcurrency", "RunLoops"],
             path: "Tests/RunLoopsConcurrencyPrograms", swiftSettings: strict),
+        .executableTarget(
+            name: "RunLoopsSynchronousMainPrograms",
+            dependencies: ["RunLoopsConcurrencyScenes", "RunLoopsConcurrency", "RunLoops"],
+            path: "Tests/RunLoopsSynchronousMainPrograms", swiftSettings: strict),
+        .executableTarget(
+            name: "RunLoopsMainActorPrograms", dependencies: ["RunLoopsConcurrencyScenes", "RunLoopsMainActor"],
+            path: "Tests/RunLoopsMainActorPrograms", swiftSettings: strict),
+        // What all of them play.
+        .target(
+            name: "RunLoopsConcurrencyScenes",
+            dependencies: ["RunLoopsConcurrency", "RunLoopsAwaiting", "RunLoops", "RunLoopsPorts"],
+            path: "Tests/RunLoopsConcurrencyScenes", swiftSettings: strict),
         .testTarget(
             name: "RunLoopsKitTests",
             dependencies: ["RunLoopsKit", "RunLoops", "RunLoopsTesting", "CLinuxKernel", "RunLoopsTestSupport"],

@@ -1,15 +1,8 @@
-// A program with an async main, for the tests: the test runner's main thread is the runner's, so what a main does is seen
-// in a process of its own. The first argument says which scene is played.
+// A program with an async main, which keeps its thread by the one line. The first argument says which scene is played.
 
-import Dispatch
-import Glibc
 import RunLoops
 import RunLoopsConcurrency
-
-/// What is said is said with "NOT ON MAIN" where the thread is not the main one.
-@MainActor func say(_ text: String) { print(SystemCalls.threadID == getpid() ? text : "NOT ON MAIN: \(text)") }
-
-struct Refusal: Error {}
+import RunLoopsConcurrencyScenes
 
 @main struct Program {
     static func main() async throws {
@@ -18,115 +11,9 @@ struct Refusal: Error {}
             // Sleeps off the main actor, so that main is certainly suspended.
             try await Task.detached { try await Task.sleep(for: .milliseconds(20)) }.value
         }
-        if scene.hasPrefix("run main") {
-            RunLoop.runMain { try await play(scene) }
-        }
+        if scene == "hook is taken" { Hooks.take("swift_task_asyncMainDrainQueue_hook") }
         RunLoop.adoptMain()
         RunLoop.adoptMain()
-        try await play(scene)
+        try await Scenes.play(scene)
     }
-
-    @MainActor static func play(_ scene: String) async throws {
-        // Not of the main actor: it runs on the thread that ends the process.
-        atexit { @Sendable in print("at exit") }
-        switch scene {
-        case "threads", "run main threads": try await threads()
-        case "return", "run main": try await everything()
-        case "exit":
-            try await everything()
-            exit(3)
-        case "exit elsewhere":
-            try await everything()
-            DispatchQueue.global().async { @Sendable in exit(4) }
-            while true { try await Task.sleep(for: .seconds(60)) }
-        case "error", "run main error":
-            try await everything()
-            // Swift traps where an async main throws, and a trap flushes nothing.
-            if scene == "error" { fflush(nil) }
-            throw Refusal()
-        case "at once": say("never suspended")
-        case "stop": try await stops()
-        case "nested": try await nested()
-        default: say("what?")
-        }
-    }
-
-    /// A part of main after each kind of suspension.
-    @MainActor static func threads() async throws {
-        say("begins")
-        try await Task.sleep(for: .milliseconds(2))
-        say("after a sleep")
-        await Task.yield()
-        say("after a yield")
-        await Task.detached {}.value
-        say("after a detached task")
-        await Elsewhere().visit()
-        say("after an actor")
-        await withCheckedContinuation { continuation in
-            DispatchQueue.main.async { continuation.resume() }
-        }
-        say("after the main queue")
-        await withCheckedContinuation { continuation in
-            RunLoop.main.add(.mainActor(.after(.milliseconds(2))) { _ in continuation.resume() }, in: .default)
-        }
-        say("after a timer")
-        let source = RunLoop.Source.mainActor { _ in say("source") }
-        RunLoop.main.add(source, in: .common)
-        source.signal()
-        RunLoop.main.wakeUp()
-        while source.isSignalled { await Task.yield() }
-        let mode = RunLoop.main.currentMode?.rawValue ?? "no mode"
-        say("current is main: \(RunLoop.current === RunLoop.main), in \(mode)")
-    }
-
-    /// Something of each kind, all of it done when main goes on.
-    @MainActor static func everything() async throws {
-        var left = 4
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            @MainActor func done(_ text: String) {
-                say(text)
-                left -= 1
-                if left == 0 { continuation.resume() }
-            }
-            RunLoop.main.add(.mainActor(.after(.milliseconds(40))) { _ in done("timer") }, in: .default)
-            DispatchQueue.main.async { MainActor.assumeIsolated { done("queue") } }
-            Task {
-                try await Task.sleep(for: .milliseconds(20))
-                done("task")
-            }
-            RunLoop.performOnMainActor { done("block") }
-        }
-        // Not flushed by a newline where the output is a pipe: exit has to do it.
-        print("last words")
-    }
-
-    /// A stop of the main loop from outside does not end the program.
-    @MainActor static func stops() async throws {
-        for _ in 0..<3 {
-            RunLoop.main.stop()
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        say("still there")
-    }
-
-    /// A run nested in a timer's callout serves the main queue and the main actor.
-    @MainActor static func nested() async throws {
-        await withCheckedContinuation { continuation in
-            let timer = RunLoop.Timer.mainActor(.after(.zero)) { _ in
-                Task {
-                    try await Task.sleep(for: .milliseconds(2))
-                    say("task in the nested run")
-                    RunLoop.main.stop()
-                }
-                say("nested: \(RunLoop.main.run(mode: .default, for: .seconds(30)))")
-                continuation.resume()
-            }
-            RunLoop.main.add(timer, in: .default)
-        }
-        say("after the nested run")
-    }
-}
-
-actor Elsewhere {
-    func visit() {}
 }

@@ -5,9 +5,9 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct AsyncMainProcessTests {
     private static let everything = ["block", "last words", "queue", "task", "timer"]
 
-    @Test(arguments: ["threads", "run main threads"])
-    func `Every part of main runs on the main thread, with the main loop under it`(scene: String) {
-        let output = Programs.play(scene)
+    @Test(arguments: Programs.Main.allCases)
+    func `Every part of main runs on the main thread, with the main loop under it`(main: Programs.Main) {
+        let output = Programs.play("threads", main)
         #expect(
             output.lines == [
                 "begins", "after a sleep", "after a yield", "after a detached task", "after an actor",
@@ -17,22 +17,23 @@ import Testing
         #expect(output.exitStatus == 0)
     }
 
-    @Test(arguments: [("return", 0), ("run main", 0), ("exit", 3), ("exit elsewhere", 4), ("run main error", 1)])
-    func `Nothing is lost when the program ends`(scene: String, status: CInt) {
-        let output = Programs.play(scene)
+    @Test(arguments: Programs.Main.allCases, [("return", 0), ("exit", 3), ("exit elsewhere", 4), ("error", 1)])
+    func `Nothing is lost when the program ends`(main: Programs.Main, end: (scene: String, status: CInt)) {
+        // That is the next test's.
+        if end.scene == "error", main.isAsync { return }
+        let output = Programs.play(end.scene, main)
         #expect(output.lines.dropLast().sorted() == Self.everything.map { $0[...] })
         #expect(output.lines.last == "at exit")
-        #expect(output.exitStatus == status)
+        #expect(output.exitStatus == end.status)
     }
 
-    @Test func `An error ends an async main as it does without a loop`() {
-        let output = Programs.play("error", withErrors: true)
+    @Test(arguments: Programs.Main.allCases)
+    func `An error ends an async main as it does without a loop`(main: Programs.Main) {
+        let output = Programs.play("error", main, withErrors: true)
         for words in Self.everything { #expect(output.lines.contains(words[...])) }
-        #expect(output.text.contains("Error raised at top level"))
+        #expect(output.text.contains(main.isAsync ? "Error raised at top level" : "Error: Refusal()"))
         #expect(output.text.contains("Refusal"))
         #expect(output.exitStatus != 0)
-        let said = Programs.play("run main error", withErrors: true)
-        #expect(said.lines.contains("Error: Refusal()"))
     }
 
     @Test func `A main that never waits ends as well`() {
@@ -56,5 +57,53 @@ import Testing
         let output = Programs.play("late", withErrors: true)
         #expect(output.text.contains("not on the main thread: make it the first line of main"))
         #expect(output.exitStatus != 0)
+    }
+
+    @Test(arguments: Programs.Main.allCases)
+    func `What runs on the main thread may assume the main actor and the main queue`(main: Programs.Main) {
+        let output = Programs.play("isolation", main, withErrors: true)
+        #expect(
+            output.lines == [
+                "job", "queue", "queue, waited for", "timer", "block", "from elsewhere: true", "at exit",
+            ])
+        #expect(output.exitStatus == 0)
+    }
+
+    @Test(arguments: Programs.Main.allCases)
+    func `The main actor is on the loop's executor where that was asked for`(main: Programs.Main) {
+        let output = Programs.play("executor", main)
+        let order = main.isOnLoop ? ["high", "background"] : ["background", "high"]
+        #expect(
+            output.lines == ["the loop's own: \(main.isOnLoop)"] + order.map { $0[...] } + [
+                "the timer fired in a flood of jobs", "bound: true", "at exit",
+            ])
+    }
+
+    @Test(arguments: Programs.Main.allCases)
+    func `A run nested in a job of the main actor runs no other job of it`(main: Programs.Main) {
+        let output = Programs.play("nested in a job", main)
+        // The main queue is served there where the job is not on it.
+        let expected =
+            main.isOnLoop
+            ? ["queue", "nested: stopped", "task", "at exit"] : ["nested: stopped", "task", "queue", "at exit"]
+        #expect(output.lines == expected.map { $0[...] })
+    }
+
+    @Test func `What waits on the main queue when the main actor leaves it is done`() {
+        let output = Programs.play(program: "RunLoopsSynchronousMainPrograms", ["late loop", "return"])
+        #expect(output.lines.contains("put in before"))
+        for words in Self.everything { #expect(output.lines.contains(words[...])) }
+        #expect(output.exitStatus == 0)
+    }
+
+    @Test func `Another library on the hook is not pushed off it`() {
+        let output = Programs.play("hook is taken", withErrors: true)
+        #expect(output.text.contains("another library has set swift_task_asyncMainDrainQueue_hook already"))
+        #expect(output.text.contains("Use a synchronous main with RunLoop.runMain instead"))
+        #expect(output.exitStatus != 0)
+        let taken = Programs.play(program: "RunLoopsSynchronousMainPrograms", ["loop, taken", ""], withErrors: true)
+        #expect(taken.text.contains("another library has replaced it already"))
+        #expect(taken.text.contains("Leave the main actor on the main queue"))
+        #expect(taken.exitStatus != 0)
     }
 }

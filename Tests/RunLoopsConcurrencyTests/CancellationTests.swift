@@ -1,5 +1,7 @@
 import RunLoops
+import RunLoopsAwaiting
 import RunLoopsConcurrency
+import RunLoopsPorts
 import RunLoopsTestSupport
 import Testing
 
@@ -15,12 +17,13 @@ import Testing
             let before = labels(in: loop)
             let ends = (0..<8).map { _ in DescriptorPair.sockets() }
             var random = SeededRandom(6)
+            let others = Others(on: loop)
             var done = 0
             while done < count {
                 await withTaskGroup(of: Void.self) { group in
                     for index in 0..<min(200, count - done) {
                         let seed = random.next()
-                        group.addTask { await startAndCancel(on: loop, ends[index % ends.count], seed) }
+                        group.addTask { await startAndCancel(on: loop, ends[index % ends.count], others, seed) }
                         done += 1
                     }
                 }
@@ -28,25 +31,27 @@ import Testing
             // What the last ones have left to the loop's thread is done when this is.
             _ = try? await loop.result {}
             #expect(labels(in: loop) == before)
+            others.end()
         }
     }
 
     /// The items of the loop, by the words that this package labels them with.
     private func labels(in loop: RunLoop) -> [String] {
         let text = loop.debugDescription
-        return ["sleep", "ticks", "passed", "signals", "readiness", "trial", "steered run"].filter { text.contains($0) }
+        let labels = ["sleep", "ticks", "passed", "signals", "readiness", "trial", "steered run", "answers", "request"]
+        return labels.filter { text.contains($0) }
     }
 }
 
 /// One thing that waits, and perhaps a cancellation, a little later.
-private func startAndCancel(on loop: RunLoop, _ ends: DescriptorPair, _ seed: UInt64) async {
+private func startAndCancel(on loop: RunLoop, _ ends: DescriptorPair, _ others: Others, _ seed: UInt64) async {
     var random = SeededRandom(seed)
-    let kind = random.next() % 7
+    let kind = random.next() % 8
     let duration = Duration.microseconds(Int64(random.next() % 300))
     let isEndless = random.next() % 2 == 0
     let prefers = random.next() % 2 == 0
     let task = Task(executorPreference: prefers ? loop.executor : nil) {
-        await waitSomehow(kind, on: loop, ends, isEndless ? .seconds(3600) : duration)
+        await waitSomehow(kind, on: loop, ends, others, isEndless ? .seconds(3600) : duration)
     }
     for _ in 0..<(random.next() % 4) { await Task.yield() }
     // Not on the loop: while it runs in a mode of its own for another task, it wakes no common sleeper.
@@ -55,7 +60,9 @@ private func startAndCancel(on loop: RunLoop, _ ends: DescriptorPair, _ seed: UI
     await task.value
 }
 
-private func waitSomehow(_ kind: UInt64, on loop: RunLoop, _ ends: DescriptorPair, _ duration: Duration) async {
+private func waitSomehow(
+    _ kind: UInt64, on loop: RunLoop, _ ends: DescriptorPair, _ others: Others, _ duration: Duration
+) async {
     switch kind {
     case 0: try? await loop.clock.sleep(for: duration, tolerance: .milliseconds(1))
     case 1: for await _ in loop.ticks(every: duration + .nanoseconds(1)) { break }
@@ -73,10 +80,47 @@ private func waitSomehow(_ kind: UInt64, on loop: RunLoop, _ ends: DescriptorPai
         guard let events = try? loop.readiness(of: ends.first) else { return }
         if duration < .seconds(1) { events.cancel() }
         for await _ in events { break }
+    case 6:
+        let sender = others.one(duration)
+        let isShort = duration < .seconds(1)
+        _ = try? await sender.request(Message(id: 1), on: loop, within: isShort ? duration : nil)
     default:
         let keeper = RunLoop.Source.sendable { _ in }
         loop.add(keeper, in: "run")
         _ = try? await loop.run(in: "run", for: duration)
         keeper.invalidate()
+    }
+}
+
+/// Ports on a thread of their own: one answers, one does not and lets go, one keeps the right to answer, and one is gone.
+private struct Others {
+    private let thread = LoopThread()
+    private let kept = Locked<[MessageSender]>([])
+    private let ports: [MessagePort]
+
+    init(on loop: RunLoop) {
+        let kept = kept
+        ports = [
+            .sendable { $0 }, .sendable { _ in nil },
+            .sendable { message in
+                kept.withLock { kept in
+                    if let replyTo = message.replyTo { kept.append(replyTo) }
+                    if kept.count > 16 { kept.removeFirst() }
+                }
+                return nil
+            }, .sendable { $0 },
+        ]
+        // The first is where the answers are taken in, too.
+        for (port, home) in zip(ports, [loop, thread.loop, thread.loop]) { try? home.add(port, in: .common) }
+        ports.last?.invalidate()
+    }
+
+    func one(_ duration: Duration) -> MessageSender {
+        ports[Int(truncatingIfNeeded: duration.components.attoseconds / 1_000_000_000_000) % ports.count].sender
+    }
+
+    func end() {
+        for port in ports { port.invalidate() }
+        thread.end()
     }
 }

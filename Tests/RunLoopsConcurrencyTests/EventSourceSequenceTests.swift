@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import RunLoopsAwaiting
 import RunLoopsConcurrency
 import RunLoopsEvents
 import RunLoopsKit

@@ -1,8 +1,32 @@
 import Glibc
 import RunLoopsTestSupport
 
-/// The program of `RunLoopsConcurrencyPrograms`, built beside the tests.
+/// The programs that were built beside the tests.
 enum Programs {
+    /// How a program's main begins, and what its main actor is on.
+    enum Main: CaseIterable {
+        /// An async main with `RunLoop.adoptMain()`.
+        case adopted
+        /// A synchronous one with `RunLoop.runMain`.
+        case synchronous
+        /// The same, with the main actor on the loop's executor.
+        case synchronousOnLoop
+        /// An async main that links `RunLoopsMainActor`.
+        case linkedOnLoop
+
+        var isOnLoop: Bool { self == .synchronousOnLoop || self == .linkedOnLoop }
+        var isAsync: Bool { self == .adopted || self == .linkedOnLoop }
+
+        fileprivate var command: String {
+            switch self {
+            case .adopted: "RunLoopsConcurrencyPrograms"
+            case .synchronous: "RunLoopsSynchronousMainPrograms' 'queue"
+            case .synchronousOnLoop: "RunLoopsSynchronousMainPrograms' 'loop"
+            case .linkedOnLoop: "RunLoopsMainActorPrograms"
+            }
+        }
+    }
+
     struct Output {
         let status: CInt
         let text: String
@@ -13,8 +37,13 @@ enum Programs {
     }
 
     /// Plays a scene to its end; what the program says, on standard output or on both streams.
-    static func play(_ scene: String, withErrors: Bool = false) -> Output {
-        run("'\(folder)/RunLoopsConcurrencyPrograms' '\(scene)'", withErrors: withErrors)
+    static func play(_ scene: String, _ main: Main = .adopted, withErrors: Bool = false) -> Output {
+        run("'\(folder)/\(main.command)' '\(scene)'", withErrors: withErrors)
+    }
+
+    /// The same for a program and all its arguments.
+    static func play(program: String, _ arguments: [String], withErrors: Bool = false) -> Output {
+        run(([folder + "/" + program] + arguments).map { "'\($0)'" }.joined(separator: " "), withErrors: withErrors)
     }
 
     /// The folder of what was built.
@@ -24,6 +53,20 @@ enum Programs {
         let path = String(cString: executable)
         // The tests of a package are one program, in the same folder.
         return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+
+    /// Starts a scene that goes on for a while, and waits for the first line it says; `pclose` waits for its end.
+    static func start(_ scene: String, _ argument: String) -> UnsafeMutablePointer<FILE>? {
+        guard let stream = popen("exec '\(folder)/RunLoopsConcurrencyPrograms' '\(scene)' '\(argument)'", "r") else {
+            return nil
+        }
+        while true {
+            let byte = fgetc(stream)
+            if byte == 10 { return stream }
+            if byte == EOF { break }
+        }
+        pclose(stream)
+        return nil
     }
 
     private static func run(_ command: String, withErrors: Bool) -> Output {

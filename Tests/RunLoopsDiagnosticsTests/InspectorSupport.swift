@@ -73,7 +73,7 @@ final class InspectedThread: Sendable {
 
     init(_ inspector: TestInspector, _ setUp: @escaping @Sendable (RunLoop) -> Void = { _ in }) {
         let found = Locked<RunLoop?>(nil)
-        let isReady = Semaphore()
+        let isReady = Permit()
         thread = TestThread {
             let loop = RunLoop.current
             inspector.server.loops.add(loop)
@@ -90,7 +90,7 @@ final class InspectedThread: Sendable {
 
     /// Has the loop turn, and waits for it.
     func turn() {
-        let isDone = Semaphore()
+        let isDone = Permit()
         loop.perform { isDone.signal() }
         loop.wakeUp()
         isDone.wait()
@@ -100,7 +100,7 @@ final class InspectedThread: Sendable {
     func countListeners(_ inspector: TestInspector) -> Int {
         let announcer = inspector.server.loops.all.first { $0.loop === loop }?.announcer
         let count = Locked<Int>()
-        let isDone = Semaphore()
+        let isDone = Permit()
         loop.perform {
             count.withLock { $0 = announcer?.listenerCount ?? 0 }
             isDone.signal()

@@ -29,7 +29,7 @@ struct InspectorTests {
     @Test func `answers while a callout hangs, and names it with the place where it was made`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
-        let (hangs, goOn) = (Semaphore(), Semaphore())
+        let (hangs, goOn) = (Permit(), Permit())
         thread.loop.perform {
             RunLoop.current.perform {
                 hangs.signal()
@@ -86,7 +86,7 @@ struct InspectorTests {
             deinit { thread.withLock { $0 = SystemCalls.threadID } }
         }
         let inspector = try TestInspector()
-        let (hangs, goOn) = (Semaphore(), Semaphore())
+        let (hangs, goOn) = (Permit(), Permit())
         let died = Locked<Int32>(0)
         let thread = InspectedThread(inspector) { loop in
             let source = RunLoop.Source(label: "short-lived") { [witness = Witness(died)] _ in _ = witness }

@@ -215,7 +215,7 @@ import Testing
     @Test func `Cancelled by another thread while it is called, it ends, and closes its descriptor only then`() throws {
         let rounds = isFull ? 10_000 : 500
         let open = Locked<EventSource?>(nil)
-        let next = Semaphore()
+        let next = Permit()
         let other = TestThread {
             for _ in 0..<rounds {
                 next.wait()

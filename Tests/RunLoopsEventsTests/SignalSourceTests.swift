@@ -42,7 +42,7 @@ import Testing
 
     @Test func `Several sources, in loops of several threads, are each told`() throws {
         let told = Locked(0)
-        let ready = Semaphore()
+        let ready = Permit()
         let threads = (0..<4).map { _ in
             TestThread {
                 let loop = RunLoop.current
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `It does not matter which thread the kernel picks`() throws {
-        let end = Semaphore()
+        let end = Permit()
         let before = TestThread { end.wait() }
         let signal = __libc_current_sigrtmin() + 2
         try withLoop { loop in

@@ -11,7 +11,7 @@ import Testing
         let length = isFull ? Duration.seconds(20) : .milliseconds(300)
         let bare = makeThread("bare timerfd")
         let drawing = makeThread("display link")
-        let (bareCost, done) = (Locked<Int64>(0), Semaphore())
+        let (bareCost, done) = (Locked<Int64>(0), Permit())
         bare.post {
             let cost = bareLoop(rate: rate, for: length)
             bareCost.withLock { $0 = cost }

@@ -60,7 +60,7 @@ import Testing
     @Test func `A wait ends when the thread ends meanwhile`() {
         let thread = makeThread("ending")
         let here = makeThread("asking")
-        let (busy, proceed, done) = (Semaphore(), Semaphore(), Semaphore())
+        let (busy, proceed, done) = (Permit(), Permit(), Permit())
         thread.post {
             busy.signal()
             proceed.wait()
@@ -91,7 +91,7 @@ import Testing
     @Test func `A loop that never runs is given up after the time that was given`() {
         let thread = makeThread("busy")
         let here = makeThread("asking")
-        let (busy, proceed) = (Semaphore(), Semaphore())
+        let (busy, proceed) = (Permit(), Permit())
         thread.post {
             busy.signal()
             proceed.wait()
@@ -112,7 +112,7 @@ import Testing
 
     @Test func `A closure that has begun in time is waited for`() throws {
         let thread = makeThread("slow")
-        let (begun, proceed) = (Semaphore(), Semaphore())
+        let (begun, proceed) = (Permit(), Permit())
         let here = makeThread("asking")
         let results = Locked<[Int]>([])
         here.post {
@@ -151,7 +151,7 @@ import Testing
     @Test func `A circle that is closed by strangers is found whoever comes last`() {
         let (one, two) = (makeThread("one"), makeThread("two"))
         let errors = Locked<[PerformError]>([])
-        let (first, second) = (Semaphore(), Semaphore())
+        let (first, second) = (Permit(), Permit())
         // Each asks while it is in a task of its own: one of them gets in first, and the other is told.
         one.post {
             first.signal()
@@ -174,7 +174,7 @@ import Testing
     @Test func `A wait that is over is no part of a circle`() throws {
         let (one, two) = (makeThread("one"), makeThread("two"))
         for _ in 0..<500 {
-            let done = Semaphore()
+            let done = Permit()
             one.post {
                 _ = try? two.performAndWait {}
                 done.signal()

@@ -9,7 +9,7 @@ import Testing
     @Test func `A request wakes the loop and runs once on its thread`() {
         let thread = makeThread("worker")
         let ran = Locked<[Int32]>([])
-        let done = Semaphore()
+        let done = Permit()
         let request = thread.loop.performRequest {
             ran.withLock { $0.append(SystemCalls.threadID) }
             done.signal()

@@ -19,7 +19,7 @@ import Testing
     @Test func `A stop that drains runs what was posted and a stop that drops does not`() {
         for (ending, expected) in [(RunLoopThread.Ending.draining, 3), (.dropping, 0)] {
             let thread = makeThread("ending")
-            let (busy, proceed) = (Semaphore(), Semaphore())
+            let (busy, proceed) = (Permit(), Permit())
             let (ran, released) = (Locked(0), Locked(0))
             thread.post {
                 busy.signal()
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `A second stop drops what a first would drain and never the other way round`() {
         let thread = makeThread("twice")
-        let (busy, proceed) = (Semaphore(), Semaphore())
+        let (busy, proceed) = (Permit(), Permit())
         let ran = Locked(0)
         thread.post {
             busy.signal()
@@ -63,7 +63,7 @@ import Testing
         thread.post { thread.stop() }
         thread.join()
 
-        let ended = Semaphore()
+        let ended = Permit()
         var other: RunLoopThread? = makeThread("dropped")
         let holder = Locked(other)
         let loop = other?.loop
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `Releasing a thread ends it after what was posted`() {
-        let ended = Semaphore()
+        let ended = Permit()
         let ran = Locked(0)
         do {
             let thread = makeThread("released")
@@ -95,7 +95,7 @@ import Testing
         let thread = makeThread("nested")
         thread.post { RunLoop.current.stop() }
         #expect(try thread.performAndWait { 1 } == 1)
-        let inside = Semaphore()
+        let inside = Permit()
         thread.post {
             inside.signal()
             RunLoop.current.run()
@@ -127,15 +127,20 @@ import Testing
             ThreadAttributes(
                 name: "eine längere Bezeichnung", stackSize: 1 << 20, nice: 7, schedulingClass: .batch, processors: [0])
         )
-        let found = try thread.performAndWait {
-            [
+        let (found, asked) = (Locked<[Int]>([]), Permit())
+        // Not waited on, which would lend it this thread's.
+        thread.post {
+            let here = [
                 Int(rl_thread_stack_size()), 20 - Int(rl_thread_nice()), Int(rl_thread_schedule()),
                 Int(rl_thread_processor_count()),
             ]
+            found.withLock { $0 = here }
+            asked.signal()
         }
-        #expect(found == [1 << 20, 7, Int(RL_SCHEDULE_BATCH), 1])
+        asked.wait()
+        #expect(found.copy == [1 << 20, 7, Int(RL_SCHEDULE_BATCH), 1])
         let waiting = makeThread("asking")
-        let busy = Semaphore()
+        let busy = Permit()
         thread.post { busy.wait() }
         defer { busy.signal() }
         // The kernel's name, cut between two characters.

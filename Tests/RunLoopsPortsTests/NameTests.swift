@@ -74,7 +74,7 @@ import Testing
         #expect(try directory.ports.publishedPorts() == [PublishedPort(name: "one", process: nil)])
         let sender = try directory.sender("one")
         #expect(throws: PortError.noSuchPort("one")) { try sender.send(Message(), within: plenty) }
-        let received = Semaphore()
+        let received = Permit()
         let server = Server(
             .sendable { _ in
                 received.signal()

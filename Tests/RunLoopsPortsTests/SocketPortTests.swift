@@ -13,7 +13,7 @@ import Testing
         let number = 20_000
         let next = Locked<Int32>(0)
         let disorder = Locked(0)
-        let done = Semaphore()
+        let done = Permit()
         let server = Server(
             .sendable { message in
                 next.withLock {
@@ -177,8 +177,8 @@ import Testing
 
     @Test func `A queue that nobody empties is full`() throws {
         let directory = try TestDirectory()
-        let inside = Semaphore()
-        let go = Semaphore()
+        let inside = Permit()
+        let go = Permit()
         let server = Server(
             .sendable { _ in
                 inside.signal()

@@ -17,7 +17,7 @@ final class Server: @unchecked Sendable {
     init(_ port: MessagePort) {
         self.port = port
         let started = Locked<RunLoop?>(nil)
-        let permit = Semaphore()
+        let permit = Permit()
         thread = TestThread {
             let loop = RunLoop.current
             do { try loop.add(port, in: .default) } catch { fatalError("\(error)") }

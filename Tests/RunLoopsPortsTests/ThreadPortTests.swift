@@ -10,7 +10,7 @@ import Testing
         let number = count(1_000_000, orElse: 50_000)
         let expected = Locked<Int32>(0)
         let disorder = Locked(0)
-        let done = Semaphore()
+        let done = Permit()
         let server = Server(
             .sendable { message in
                 expected.withLock {

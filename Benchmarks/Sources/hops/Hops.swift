@@ -1,9 +1,12 @@
 // What it costs to go from one executor to another and back: 1,000,000 hops between two loops, within one, and between one
-// and Swift's pool of threads; beside the main actor as Swift has it, serial queues of libdispatch and SwiftNIO's loops.
+// and Swift's pool of threads; beside serial queues of libdispatch, SwiftNIO's loops and the main actor. That one is measured
+// as Swift has it, kept on the main thread by the main loop, and on the main loop's own executor: a process has one main
+// actor, so the latter two are measured in processes of their own, which this one starts in each pass and waits for.
 //
 //   swift run -c release --package-path Benchmarks hops [HOPS]
 
 import Dispatch
+import Glibc
 import NIOCore
 import NIOPosix
 import RunLoops
@@ -84,8 +87,23 @@ struct Pair {
 }
 
 @main struct Hops {
-    static func main() async {
-        let hops = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000
+    static func main() {
+        let arguments = CommandLine.arguments.dropFirst()
+        let hops = arguments.first.flatMap { Int($0) } ?? 1_000_000
+        switch arguments.last {
+        case MainActorKind.adopted.rawValue: RunLoop.runMain { await measureMainAlone(hops) }
+        case MainActorKind.onLoop.rawValue: RunLoop.runMain(mainExecutor: .runLoop) { await measureMainAlone(hops) }
+        default:
+            // What an async main would do.
+            Task { @MainActor in
+                await compare(hops)
+                exit(0)
+            }
+            dispatchMain()
+        }
+    }
+
+    @MainActor static func compare(_ hops: Int) async {
         let (loops, queues, nios) = (loopPair(), queuePair(), nioPair())
         // In passes, each of all kinds, so that what else the machine does falls on all of them; the first is not counted.
         let passes = 10
@@ -93,11 +111,21 @@ struct Pair {
         for pass in 0...passes {
             var figures: [Row] = []
             for pair in [loops, queues, nios] { figures += await measure(pair, hops / passes) }
-            figures += await measureMain(queues, loops, hops / passes)
+            figures += await measureMain(.dispatch, queues, loops, hops / passes)
+            figures += MainActorKind.adopted.measure(hops / passes) + MainActorKind.onLoop.measure(hops / passes)
             if pass > 0 { rows += figures }
         }
         print("\(hops) hops each, in \(passes) passes; ns a hop, and as a multiple of the run loop's")
         print(table(rows))
+    }
+
+    /// One pass of the main actor's rows, in a process that has it so.
+    static func measureMainAlone(_ hops: Int) async {
+        let kind = CommandLine.arguments.last.flatMap(MainActorKind.init) ?? .dispatch
+        let (queues, loops) = (queuePair(), loopPair())
+        // The first is not counted.
+        _ = await measureMain(kind, queues, loops, hops / 10)
+        for row in await measureMain(kind, queues, loops, hops) { print(row.line) }
     }
 
     static func loopPair() -> Pair {
@@ -139,15 +167,22 @@ struct Pair {
         ]
     }
 
-    // The main actor of an async main is served by any of libdispatch's threads, as a queue is: with a queue it may share one, with
-    // a loop it cannot.
-    static func measureMain(_ queues: Pair, _ loops: Pair, _ hops: Int) async -> [Row] {
+    /// Of the main actor, of the kind that this process has.
+    static func measureMain(_ kind: MainActorKind, _ queues: Pair, _ loops: Pair, _ hops: Int) async -> [Row] {
         let (main, place, bound) = (MainActor.shared, Place(queues.first), Place(loops.first))
-        return [
-            Row(.itself, "main actor", await time(hops) { await yields(on: main, times: hops) }),
-            Row(.other, "main actor, queue", await time(hops) { await visit(from: main, place, times: hops / 2) }),
-            Row(.other, "main actor, loop", await time(hops) { await visit(from: main, bound, times: hops / 2) }),
-            Row(.pool, "main actor", await time(hops) { await visitPool(from: main, times: hops / 2) }),
+        let name = kind.rawValue
+        // The one kind that a task can prefer, and that another actor can be on.
+        let executor = kind == .onLoop ? RunLoop.main.executor : nil
+        var same: [Row] = []
+        if let executor {
+            let sibling = Place(executor)
+            same = [Row(.same, name, await time(hops) { await visit(from: main, sibling, times: hops / 2) })]
+        }
+        return same + [
+            Row(.itself, name, await time(hops, on: executor) { await yields(on: main, times: hops) }),
+            Row(.other, name + ", queue", await time(hops) { await visit(from: main, place, times: hops / 2) }),
+            Row(.other, name + ", loop", await time(hops) { await visit(from: main, bound, times: hops / 2) }),
+            Row(.pool, name, await time(hops) { await visitPool(from: main, times: hops / 2) }),
         ]
     }
 

@@ -14,6 +14,17 @@ struct Row {
     init(_ kind: Kind, _ name: String, _ nanoseconds: Double) {
         (self.kind, self.name, self.nanoseconds) = (kind, name, nanoseconds)
     }
+
+    /// For the process that has started this one.
+    var line: String { "\(kind)\t\(name)\t\(nanoseconds)" }
+
+    init?(line: Substring) {
+        let parts = line.split(separator: "\t")
+        guard parts.count == 3, let kind = Kind.allCases.first(where: { "\($0)" == parts[0] }),
+            let nanoseconds = Double(parts[2])
+        else { return nil }
+        self.init(kind, String(parts[1]), nanoseconds)
+    }
 }
 
 /// The figures by kind: the best pass and the middle one, each beside how many times the run loop's it is.
@@ -24,9 +35,8 @@ func table(_ rows: [Row]) -> String {
             .mapValues { $0.map(\.nanoseconds).sorted() }
         guard let ours = passes["run loop"] else { continue }
         lines.append("\n" + padded(kind.rawValue, 72) + "best             middle")
-        let names = [
-            "run loop", "Dispatch queue", "NIO event loop", "main actor", "main actor, queue", "main actor, loop",
-        ]
+        let mains = MainActorKind.allCases.flatMap { [$0.rawValue, $0.rawValue + ", queue", $0.rawValue + ", loop"] }
+        let names = ["run loop", "Dispatch queue", "NIO event loop"] + mains
         for name in names {
             guard let passes = passes[name] else { continue }
             lines.append("  " + padded(name, 64) + [0, ours.count / 2].map { figure(passes[$0], ours[$0]) }.joined())

@@ -1,4 +1,5 @@
 internal import CLinuxKernel
+package import Synchronization
 
 /// Sleeps until there is something to do on its thread, does it, tells its observers, and sleeps again.
 ///
@@ -36,6 +37,10 @@ public final class RunLoop: Sendable {
     public typealias SystemCallError = RunLoopSystemCallError
 
     package let engine: Engine
+
+    /// Whether the thread was found to be scheduled as threads usually are: who waits on it then has nothing to lend it,
+    /// and does not ask the system each time.
+    package let isUsuallyScheduled = Atomic(false)
 
     package init(engine: Engine) {
         self.engine = engine

@@ -3,7 +3,7 @@ internal import RunLoops
 /// What a task waits for and somebody else brings: a result, once.
 ///
 /// The first who brings one is heard; it may come before the task waits. One task waits, once.
-final class Outcome<Success: Sendable>: Sendable {
+package final class Outcome<Success: Sendable>: Sendable {
     private struct State {
         /// Somebody is about to bring the result.
         var isClaimed = false
@@ -13,11 +13,13 @@ final class Outcome<Success: Sendable>: Sendable {
 
     private let state = Guarded(State())
 
+    package init() {}
+
     /// Brings the result; whether it was the first.
     ///
     /// - Parameter cleanUp: Done by the first, before the waiting task goes on.
     @discardableResult
-    func settle(_ result: Result<Success, any Error>, after cleanUp: () -> Void = {}) -> Bool {
+    package func settle(_ result: Result<Success, any Error>, after cleanUp: () -> Void = {}) -> Bool {
         guard claim() else { return false }
         cleanUp()
         deliver(result)
@@ -25,7 +27,7 @@ final class Outcome<Success: Sendable>: Sendable {
     }
 
     /// Takes it upon the caller to deliver; whether nobody else has.
-    func claim() -> Bool {
+    package func claim() -> Bool {
         state.withLock { state in
             defer { state.isClaimed = true }
             return !state.isClaimed
@@ -33,7 +35,7 @@ final class Outcome<Success: Sendable>: Sendable {
     }
 
     /// Brings the result, by who has claimed that.
-    func deliver(_ result: Result<Success, any Error>) {
+    package func deliver(_ result: Result<Success, any Error>) {
         let waiting = state.withLock { state in
             state.result = result
             defer { state.waiting = nil }
@@ -44,7 +46,7 @@ final class Outcome<Success: Sendable>: Sendable {
     }
 
     /// Waits for the result.
-    func value(isolation: isolated (any Actor)? = #isolation) async throws -> Success {
+    package func value(isolation: isolated (any Actor)? = #isolation) async throws -> Success {
         try await withCheckedThrowingContinuation { continuation in
             let known = state.withLock { state in
                 if state.result == nil { state.waiting = continuation }
@@ -58,10 +60,10 @@ final class Outcome<Success: Sendable>: Sendable {
 /// The duty to settle an outcome: whoever lets go of it unsettled has settled it with an error.
 ///
 /// Held by what a loop keeps (a timer's closure, a block), which the end of its thread releases uncalled.
-final class Duty<Success: Sendable>: Sendable {
-    let outcome: Outcome<Success>
+package final class Duty<Success: Sendable>: Sendable {
+    package let outcome: Outcome<Success>
 
-    init(_ outcome: Outcome<Success>) { self.outcome = outcome }
+    package init(_ outcome: Outcome<Success>) { self.outcome = outcome }
 
     deinit { outcome.settle(.failure(RunLoopThreadEnded())) }
 }

@@ -25,7 +25,8 @@ extension RunLoop {
     /// of the main loop ends a run that is nested in the one below; that one itself goes on.
     ///
     /// The line sets a variable that Swift's runtime exports for this purpose; Documentation/Decisions/0020-async-main.md
-    /// says what happens to it when Swift has an interface of its own. A second call does nothing.
+    /// says what happens to it when Swift has an interface of its own. A second call does nothing, and so does one in a program
+    /// that links `RunLoopsMainActor`. A library that sets the variable later gets the main thread instead, unnoticed.
     ///
     /// Precondition: called on the main thread, before `main` has been suspended; no other library has set the variable.
     /// Each of these traps, and says what to do.
@@ -35,33 +36,45 @@ extension RunLoop {
             SystemCalls.threadID == SystemCalls.mainThreadID,
             "RunLoop.adoptMain() was called on thread \(SystemCalls.threadID), not on the main thread: make it the first line of main, before the first await."
         )
+        takeMainThread()
+    }
+
+    /// Has the main loop run on the main thread, once main is suspended.
+    static func takeMainThread() {
         switch rl_async_main_set_drain({ runMainForever() }) {
         case 0: break
         case -EBUSY:
             fatalError(
-                "RunLoop.adoptMain() found that another library has set swift_task_asyncMainDrainQueue_hook already: only one of them can keep the main thread. Use a synchronous main with RunLoop.runMain instead."
+                "The main loop was to keep the main thread of an async main (by RunLoop.adoptMain() or RunLoopsMainActor), and another library has set swift_task_asyncMainDrainQueue_hook already: only one of them can have the thread. Use a synchronous main with RunLoop.runMain instead."
             )
         default:
             fatalError(
-                "RunLoop.adoptMain() found no swift_task_asyncMainDrainQueue_hook in this Swift runtime: use a synchronous main with RunLoop.runMain instead."
+                "The main loop was to keep the main thread of an async main (by RunLoop.adoptMain() or RunLoopsMainActor), and this Swift runtime has no swift_task_asyncMainDrainQueue_hook: use a synchronous main with RunLoop.runMain instead."
             )
         }
     }
 
     /// Runs an async function on the main actor, with the main loop running under it, and ends the process with it.
     ///
-    /// For a program with a synchronous `main`. It uses nothing but the documented interfaces of Swift and this package,
-    /// and does what an async `main` with ``adoptMain()`` does: the process ends with status 0 when `body` returns; when it
-    /// throws, the error is written to standard error, and the status is 1.
+    /// For a program with a synchronous `main`. It does what an async `main` with ``adoptMain()`` does: the process ends with
+    /// status 0 when `body` returns; when it throws, the error is written to standard error, and the status is 1. With the main
+    /// queue as main executor it uses nothing but the documented interfaces of Swift and this package.
     ///
-    /// - Parameter body: The program.
+    /// - Parameters:
+    ///   - mainExecutor: What runs the jobs of the main actor. An async `main` gets ``MainExecutor/runLoop`` by linking
+    ///     `RunLoopsMainActor`, which has to come before its first line.
+    ///   - body: The program.
     ///
-    /// Precondition: called on the main thread; any other traps.
+    /// Precondition: called on the main thread; any other traps. For ``MainExecutor/runLoop``, no other library has replaced
+    /// the main actor's executor, and the runtime lets it be replaced; both trap, and say what to do.
     /// Corresponds to what `NSApplicationMain` and its like do with `CFRunLoopRun`.
-    public static func runMain(_ body: @escaping @Sendable @MainActor () async throws -> Void) -> Never {
+    public static func runMain(
+        mainExecutor: MainExecutor = .mainQueue, _ body: @escaping @Sendable @MainActor () async throws -> Void
+    ) -> Never {
         require(
             SystemCalls.threadID == SystemCalls.mainThreadID,
             "RunLoop.runMain was called on thread \(SystemCalls.threadID), not on the main thread: call it from main.")
+        if mainExecutor == .runLoop { replaceMainExecutor() }
         Task { @MainActor in
             do {
                 try await body()

@@ -1,4 +1,6 @@
+internal import CLinuxKernel
 internal import RunLoops
+internal import Synchronization
 
 /// One closure on its way to a loop: it runs once, or is cancelled, given up or discarded, whichever comes first.
 ///
@@ -19,6 +21,9 @@ final class PerformTicket: @unchecked Sendable {
 
     private let word: StateWord
     let loop: RunLoop
+    /// Whether the loop's thread was given the scheduling of one who waits.
+    // Relaxed: seen late, a thread of the same priority goes on a little longer before the one that it has woken.
+    let isHurried = Atomic(false)
     // Set before the ticket is shown to anybody; afterwards of the one who ends `pending`.
     @exclusivity(unchecked) private var body: (() -> Void)?
     @exclusivity(unchecked) private var target: (any AnyObject & Sendable)?
@@ -48,6 +53,9 @@ final class PerformTicket: @unchecked Sendable {
         guard let body = end(with: State.running) else { return }
         body()
         word.set(State.finished)
+        // At equal priority the one who waits would not run before this thread sleeps, and could not take back what it
+        // has lent.
+        if isHurried.load(ordering: .relaxed) { rl_schedule_yield() }
     }
 
     /// Any thread; whether it was in time.

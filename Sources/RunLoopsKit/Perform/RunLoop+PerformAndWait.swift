@@ -16,7 +16,8 @@ extension RunLoop {
     ///   run in one of the modes.
     ///
     /// Corresponds to `performSelector:onThread:withObject:waitUntilDone:modes:` with waiting, which hangs or crashes
-    /// where this one throws.
+    /// where this one throws. As there, the thread that is waited on is scheduled at least as well as the one that waits,
+    /// for as long as it does, where the system allows: see <doc:PartsOfTheKit>.
     /// Thread safety: any thread.
     public func performAndWait<Value: Sendable>(
         in modes: [Mode] = [.common], startingWithin limit: Duration? = nil,
@@ -36,7 +37,7 @@ extension RunLoop {
     /// The calling thread's loop, if another thread could wait on it.
     ///
     /// The main thread's can be reached without that thread ever having asked for it.
-    private static var ofCallingThread: RunLoop? {
+    static var ofCallingThread: RunLoop? {
         ThreadLoopAccess.existing ?? (SystemCalls.threadID == SystemCalls.mainThreadID ? main : nil)
     }
 
@@ -48,10 +49,10 @@ extension RunLoop {
         let answer = Answer<Value>()
         let ticket = PerformTicket(self, isWaitedFor: true) { answer.result = Result(catching: body) }
         let waiter = Self.ofCallingThread
-        if let waiter, let cycle = WaitGraph.begin(waiter, ticket) {
+        if let cycle = WaitGraph.begin(waiter, .closure(ticket, hasLimit: limit != nil), on: self) {
             throw PerformError.cycle(cycle.map { .living($0.engine.threadID) })
         }
-        defer { if let waiter { WaitGraph.end(waiter) } }
+        defer { WaitGraph.end(waiter, on: self) }
         post(TicketHolder(ticket))
         let deadline = limit.map { SystemCalls.now(.monotonic).clampedAdding($0.clampedNanoseconds) }
         switch ticket.wait(until: deadline ?? .max) {

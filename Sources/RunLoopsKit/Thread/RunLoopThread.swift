@@ -16,7 +16,7 @@ public import RunLoops
 public final class RunLoopThread: Sendable {
     /// What becomes of tasks that were posted and have not begun.
     public enum Ending: Sendable {
-        /// They are run before the thread ends.
+        /// They are run before the thread ends, whatever modes they were posted in.
         case draining
         /// They are released unrun.
         case dropping
@@ -56,17 +56,41 @@ public final class RunLoopThread: Sendable {
     /// The thread, as errors name it.
     public var identity: ThreadIdentity { ThreadIdentity(number: loop.engine.threadID, name: attributes.name) }
 
-    /// Runs a closure on the thread, after those that were posted before.
+    /// Runs a closure on the thread, in any common mode, after those that were posted before.
     ///
     /// - Returns: Whether it was taken in: after ``stop(_:)`` nothing is, and the closure is released.
     ///
     /// Complexity: O(1) amortised.
     @discardableResult
     public func post(_ task: @escaping @Sendable () -> Void) -> Bool {
-        guard let mustCall = tasks.add(task) else { return false }
-        // One block for all that come until it runs.
-        if mustCall { loop.perform(in: .common, wake: true) { [tasks] in tasks.runWaiting() } }
+        guard let added = tasks.add(task) else { return false }
+        if added.mustCall { call(added.queue, in: [.common]) }
         return true
+    }
+
+    /// Runs a closure on the thread, in one of the given modes, after those that were posted before and may run in that
+    /// mode.
+    ///
+    /// The thread itself runs its loop in the default mode; other modes are those of runs inside tasks, timers and
+    /// sources. A task whose modes have not run when the thread ends is run then, with no run in progress, unless the
+    /// ending was to drop tasks.
+    ///
+    /// - Parameters:
+    ///   - modes: In which of the loop's modes the closure may run; without any it waits for the thread's end.
+    ///   - task: Runs once, or is released.
+    /// - Returns: Whether it was taken in: after ``stop(_:)`` nothing is, and the closure is released.
+    ///
+    /// Complexity: O(k) in the lists of modes that were ever posted in, amortised.
+    @discardableResult
+    public func post(in modes: [RunLoop.Mode], _ task: @escaping @Sendable () -> Void) -> Bool {
+        guard let added = tasks.add(task, in: modes) else { return false }
+        if added.mustCall { call(added.queue, in: modes) }
+        return true
+    }
+
+    /// One block for all that come until it runs.
+    private func call(_ queue: Int, in modes: [RunLoop.Mode]) {
+        loop.perform(in: modes, wake: true) { [tasks] in tasks.runWaiting(queue, on: RunLoop.current) }
     }
 
     /// Runs a closure on the thread, after those that were posted before, and waits for what it returns or throws.
@@ -74,24 +98,27 @@ public final class RunLoopThread: Sendable {
     /// On the thread itself the closure runs at once.
     ///
     /// - Parameters:
+    ///   - modes: In which of the loop's modes the closure may run.
     ///   - limit: How long to wait for the closure to begin; `nil` for ever.
     ///   - body: Runs once, or not at all where an error of the wait is thrown.
     /// - Throws: What the closure threw, or a ``PerformError`` as `RunLoop.performAndWait` does. A thread that was told to
     ///   stop counts as ended.
     public func performAndWait<Value: Sendable>(
-        startingWithin limit: Duration? = nil, _ body: @escaping @Sendable () throws -> Value
+        in modes: [RunLoop.Mode] = [.common], startingWithin limit: Duration? = nil,
+        _ body: @escaping @Sendable () throws -> Value
     ) throws -> Value {
         if loop.isOfCallingThread { return try body() }
         // Refused, the holder goes with the task, and the wait ends before it begins.
         return try loop.waitForTurn(startingWithin: limit, named: attributes.name, body) { holder in
-            post { holder.run() }
+            post(in: modes) { holder.run() }
         }
     }
 
     /// Tells the thread to end after the task that it runs, and takes no more.
     ///
     /// Returns at once. Called twice, `dropping` after `draining` drops what is left, and any other second call changes
-    /// nothing. Nested runs of common modes end as well; one of a private mode is waited for.
+    /// nothing. Nested runs of common modes end as well; one of a private mode is waited for, and runs the tasks that
+    /// were posted in that mode until then.
     ///
     /// - Parameter ending: What becomes of tasks that have not begun.
     public func stop(_ ending: Ending = .draining) {
@@ -105,12 +132,29 @@ public final class RunLoopThread: Sendable {
     ///
     /// Does not stop it: that is ``stop(_:)``. Any number of threads may wait, and wait again.
     ///
-    /// Precondition: not called on the thread itself, which would wait for ever.
+    /// As in `performAndWait`, the thread is scheduled at least as well as the one that waits.
+    ///
+    /// Precondition: not called on the thread itself, which would wait for ever, nor on one that it waits for without a
+    /// limit, straight or through others. A wait on the thread that joins, begun later, is refused to the one who begins
+    /// it: ``PerformError/cycle(_:)``.
     public func join() {
         require(
             !loop.isOfCallingThread,
             "\(identity) was asked to wait for its own end: call stop() alone there, and join() elsewhere.")
+        let waiter = RunLoop.ofCallingThread
+        if let circle = WaitGraph.begin(waiter, .end, on: loop) { refuseToJoin(circle) }
+        defer { WaitGraph.end(waiter, on: loop) }
         end.wait()
+    }
+
+    private func refuseToJoin(_ circle: [RunLoop]) -> Never {
+        let threads = circle.map { ThreadIdentity.living($0.engine.threadID).description }
+        fatalError(
+            """
+            \(threads[0]) was asked to wait for the end of \(threads.dropFirst().joined(separator: ", which waits on ")), \
+            which waits on \(threads[0]): none could go on. Call stop() alone there, and join() on a thread that the \
+            other one does not wait on.
+            """)
     }
 }
 

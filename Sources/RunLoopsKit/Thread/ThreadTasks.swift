@@ -8,72 +8,127 @@ final class ThreadTasks: @unchecked Sendable {
 
     private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private var queue: [Task] = []
-    /// Those before it have been taken.
-    @exclusivity(unchecked) private var first = 0
+    /// One for each list of modes that tasks were posted in, which are few, so that they stay; the usual one first.
+    @exclusivity(unchecked) private var queues = [ThreadTaskQueue(modes: [.common])]
+    /// The number of the next task: across queues they run in the order in which they came.
+    @exclusivity(unchecked) private var number: UInt64 = 0
     @exclusivity(unchecked) private var isStoppingState = false
-    /// Whether the loop has been asked to run tasks, and has not begun to.
-    @exclusivity(unchecked) private var isCalled = false
 
     /// Whether nothing more is taken in.
     var isStopping: Bool { lock.withLock { isStoppingState } }
 
-    /// Puts a task in.
+    /// Puts a task in, for the common modes unless it is told otherwise.
     ///
-    /// `nil` if it came too late; otherwise whether the loop has to be called.
-    func add(_ task: @escaping Task) -> Bool? {
+    /// `nil` if it came too late; otherwise the queue and whether the loop has to be called for it.
+    func add(_ task: @escaping Task, in modes: [RunLoop.Mode]? = nil) -> (queue: Int, mustCall: Bool)? {
         lock.withLock {
             if isStoppingState { return nil }
-            queue.append(task)
-            defer { isCalled = true }
-            return !isCalled
+            let queue = modes.map(place(for:)) ?? 0
+            let mustCall = queues[queue].add(task, number)
+            number += 1
+            return (queue, mustCall)
         }
     }
 
     /// Takes nothing more in.
     ///
     /// Those that wait are given back to be released by the caller, with no lock held, if they are to be dropped.
-    func stop(dropping: Bool) -> ArraySlice<Task> {
+    func stop(dropping: Bool) -> [ThreadTaskQueue] {
         lock.withLock {
             isStoppingState = true
             guard dropping else { return [] }
-            defer {
-                queue = []
-                first = 0
-            }
-            return queue[first...]
+            defer { for queue in queues.indices { queues[queue] = ThreadTaskQueue(modes: queues[queue].modes) } }
+            return queues
         }
     }
 
-    /// Runs the tasks that wait now; those that are put in meanwhile wait for the next call.
+    /// Runs the tasks that wait now and may run in the mode of the present run, for which `queue` has called the loop.
     ///
-    /// A task that runs the loop again has the later ones run inside it, in order.
-    func runWaiting() {
-        let count = lock.withLock {
-            isCalled = false
-            return queue.count - first
+    /// Those that are put in meanwhile wait for the next call. A run inside a task that is called meanwhile runs the later
+    /// ones first.
+    func runWaiting(_ queue: Int, on loop: RunLoop) {
+        let (first, end) = lock.withLock {
+            queues[queue].isCalled = false
+            return (queues.count == 1 ? [0] : nil, number)
         }
-        for _ in 0..<count {
-            guard let task = next() else { return }
-            task()
-        }
+        let places = first ?? queuesThatMayRun(on: loop)
+        while let task = next(places, before: end) { task() }
+        // A run inside a task, in another mode, has taken the wake-up of what came for this one.
+        if hasTasksToRun(on: loop) { loop.wakeUp() }
     }
 
-    /// Runs all that is left.
+    private func hasTasksToRun(on loop: RunLoop) -> Bool {
+        if lock.withLock({ queues.allSatisfy { $0.nextNumber == nil } }) { return false }
+        let places = queuesThatMayRun(on: loop)
+        return lock.withLock { places.contains { queues[$0].nextNumber != nil } }
+    }
+
+    /// Runs all that is left, whatever the modes: no run will come any more.
     func drain() {
-        while let task = next() { task() }
+        let all = lock.withLock { Array(queues.indices) }
+        while let task = next(all, before: .max) { task() }
     }
 
-    private func next() -> Task? {
+    /// The place of the queue for these modes, which is made if there is none.
+    ///
+    /// Called with the lock held.
+    private func place(for modes: [RunLoop.Mode]) -> Int {
+        if let place = queues.firstIndex(where: { $0.modes == modes }) { return place }
+        queues.append(ThreadTaskQueue(modes: modes))
+        return queues.count - 1
+    }
+
+    private func queuesThatMayRun(on loop: RunLoop) -> [Int] {
+        guard let mode = loop.currentMode else { return [] }
+        let isCommon = loop.commonModes.contains(mode)
+        return lock.withLock { queues.indices.filter { queues[$0].mayRun(in: mode, isCommon: isCommon) } }
+    }
+
+    /// The oldest task of these queues, if it came before the one with number `end`.
+    private func next(_ places: [Int], before end: UInt64) -> Task? {
         lock.withLock {
-            guard first < queue.count else { return nil }
-            let task = queue[first]
-            first += 1
-            if first == queue.count {
-                queue.removeAll(keepingCapacity: queue.count <= 1024)
-                first = 0
+            var (oldest, found) = (end, -1)
+            for place in places {
+                if let number = queues[place].nextNumber, number < oldest { (oldest, found) = (number, place) }
             }
-            return task
+            return found < 0 ? nil : queues[found].take()
         }
+    }
+}
+
+/// The tasks that may run in the same modes, in the order in which they came.
+struct ThreadTaskQueue {
+    let modes: [RunLoop.Mode]
+    /// Whether the loop has been asked to run tasks, and has not begun to.
+    var isCalled = false
+    private var tasks: [(number: UInt64, run: ThreadTasks.Task)] = []
+    /// Those before it have been taken.
+    private var first = 0
+
+    init(modes: [RunLoop.Mode]) { self.modes = modes }
+
+    /// The number of the task that is next.
+    var nextNumber: UInt64? { first < tasks.count ? tasks[first].number : nil }
+
+    func mayRun(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+        modes.contains { $0 == mode || (isCommon && $0 == .common) }
+    }
+
+    /// Returns whether the loop has to be called.
+    mutating func add(_ task: @escaping ThreadTasks.Task, _ number: UInt64) -> Bool {
+        tasks.append((number, task))
+        defer { isCalled = true }
+        return !isCalled
+    }
+
+    /// Takes the next task out; there is one.
+    mutating func take() -> ThreadTasks.Task {
+        let task = tasks[first].run
+        first += 1
+        if first == tasks.count {
+            tasks.removeAll(keepingCapacity: tasks.count <= 1024)
+            first = 0
+        }
+        return task
     }
 }

@@ -50,7 +50,8 @@ final class Channel: Route, @unchecked Sendable {
                 return try write(delivery, until: deadline)
             } catch {
                 if error == .full, delivery.isAnswer, backlogBegan != nil { return try keep(delivery) }
-                if error == .dead { isBroken = true }
+                // Dead may also be the port that the message brings along, which was taken back meanwhile.
+                if error == .dead, socket.hasHungUp { isBroken = true }
                 throw error
             }
         }

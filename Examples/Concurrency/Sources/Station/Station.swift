@@ -1,12 +1,14 @@
 // A weather station: sensors on a thread of their own, a log on another, the display on the main thread.
 //
-// It uses each part of RunLoopsConcurrency, in Swift 6 mode, with nothing that is unsafe or unchecked. It ends by itself, and prints
-// the same at each run.
+// It uses each part of RunLoopsConcurrency and asks a port by RunLoopsAwaiting, in Swift 6 mode, with nothing that is unsafe or
+// unchecked. It ends by itself, and prints the same at each run.
 
 import AsyncAlgorithms
 import Foundation
 import RunLoops
+import RunLoopsAwaiting
 import RunLoopsConcurrency
+import RunLoopsPorts
 
 // Foundation has another one.
 import class RunLoops.RunLoop
@@ -22,6 +24,7 @@ import class RunLoops.RunLoop
         try await listen(to: sensors, display)
         try await keepTime(sensors, display)
         try await askTheThread(sensors, display)
+        try await askTheArchive(on: sensors.loop, display)
         await writeTheLog(display)
         try waitWithoutAsync(display)
         display.show("the station ends, \(display.count) lines shown")
@@ -178,6 +181,31 @@ final class Driver {
         return sum
     }
     display.show("the tasks' sum is \(sum)")
+}
+
+/// Questions to a port on the sensors' thread, whose answers come by way of the main loop: no thread waits.
+@MainActor func askTheArchive(on loop: RunLoop, _ display: Display) async throws {
+    let (port, questions) = try loop.messages()
+    let archive = Task {
+        for await question in questions {
+            // One that is not answered is dropped with its right to answer, and the asker is told.
+            if question.text != "tomorrow" { try question.replyTo?.send(Message(text: "\(question.text) it was dry")) }
+        }
+    }
+    let answer = try await port.sender.request(Message(text: "yesterday"), on: .main, within: .seconds(20))
+    display.show("the archive: \(answer.text)")
+    do {
+        _ = try await port.sender.request(Message(text: "tomorrow"), on: .main, within: .seconds(20))
+    } catch PortError.noReply {
+        display.show("the archive knows nothing of tomorrow")
+    }
+    port.invalidate()
+    try await archive.value
+    do {
+        _ = try await port.sender.request(Message(text: "yesterday"), on: .main)
+    } catch PortError.dead {
+        display.show("the archive is closed")
+    }
 }
 
 @LogActor func writeTheLog(_ display: Display) async {

@@ -1,8 +1,10 @@
 import Glibc
 
 /// A number of permits to wait for.
+///
+/// Not called a semaphore: Glibc has a type of that name.
 // Unchecked: the system's semaphore is made for several threads.
-package final class Semaphore: @unchecked Sendable {
+package final class Permit: @unchecked Sendable {
     // On the heap: a semaphore must not move.
     private let semaphore: UnsafeMutablePointer<sem_t>
 

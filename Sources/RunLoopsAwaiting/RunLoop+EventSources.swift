@@ -1,4 +1,5 @@
 public import RunLoops
+public import RunLoopsConcurrency
 public import RunLoopsEvents
 public import RunLoopsPorts
 

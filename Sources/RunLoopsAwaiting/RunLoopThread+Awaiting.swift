@@ -1,3 +1,5 @@
+internal import RunLoops
+internal import RunLoopsConcurrency
 public import RunLoopsKit
 
 extension RunLoopThread {
@@ -6,7 +8,7 @@ extension RunLoopThread {
     /// The task waits, and no thread does. If the task is cancelled before the closure has begun, it is not run; once it has begun,
     /// its result is waited for.
     ///
-    /// - Throws: What `body` throws; `CancellationError`; ``RunLoopThreadEnded`` when the thread was told to stop, or ends before.
+    /// - Throws: What `body` throws; `CancellationError`; `RunLoopThreadEnded` when the thread was told to stop, or ends before.
     ///
     /// Thread safety: any thread, this one's own too.
     public func perform<Success: Sendable>(

@@ -1,0 +1,9 @@
+// Nothing to call: what this holds runs before main().
+
+#ifndef CMAINACTORATLOAD_H
+#define CMAINACTORATLOAD_H
+
+// In Swift, RunLoopsMainActor: makes the main loop the main actor's executor, and gives it the main thread.
+void run_loops_take_main_actor(void);
+
+#endif

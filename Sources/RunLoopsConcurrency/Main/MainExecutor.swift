@@ -1,0 +1,58 @@
+internal import CLinuxKernel
+internal import Glibc
+public import RunLoops
+
+extension RunLoop {
+    /// What runs the jobs of the main actor, in a program whose main thread the main loop has.
+    public enum MainExecutor: Sendable {
+        /// libdispatch's main queue, as in every Swift program on Linux; the main loop serves it.
+        ///
+        /// Work of `DispatchQueue.main` and jobs of the main actor come in the one order in which they were put in.
+        case mainQueue
+        /// The executor of the main loop, the same object as `RunLoop.main.executor`.
+        ///
+        /// Jobs of the main actor have what jobs of ``RunLoopExecutor`` have: the more urgent first, 64 a turn, and no system
+        /// call and no lock on the main thread itself. An actor that is bound to the main loop is on the main actor's executor:
+        /// going from one to the other is no hop. `DispatchQueue.main` is served by the main loop as before, beside it: its work
+        /// may assume the main actor, and its order with the main actor's jobs is not defined.
+        case runLoop
+    }
+
+    /// Makes the main loop's executor the main actor's, from now on.
+    static func replaceMainExecutor() {
+        let result = rl_main_executor_set(
+            { words(RunLoop.main.executor) }, { enqueue(unowned($0), on: RunLoop.main.executor) })
+        switch result {
+        case 0: break
+        case -EBUSY:
+            fatalError(
+                "The main actor's executor was to be the main loop's, and another library has replaced it already: only one of them can. Leave the main actor on the main queue (RunLoop.adoptMain(), or RunLoop.runMain without mainExecutor), without linking RunLoopsMainActor."
+            )
+        default:
+            fatalError(
+                "The main actor's executor was to be the main loop's, and this Swift runtime has no variables to replace it with: leave the main actor on the main queue (RunLoop.adoptMain(), or RunLoop.runMain without mainExecutor), without linking RunLoopsMainActor."
+            )
+        }
+    }
+
+    /// Does it before the main function, with the main thread for the main loop: what ``adoptMain()`` does in an async main.
+    package static func takeMainActorAtLoad() {
+        replaceMainExecutor()
+        takeMainThread()
+    }
+}
+
+/// The executor's two words.
+private func words(_ executor: RunLoopExecutor) -> rl_executor {
+    // SAFETY: UnownedSerialExecutor is what the runtime calls SerialExecutorRef: the object's address and its conformance. The
+    // executor of the main loop is kept for ever, by the table of executors.
+    unsafeBitCast(executor.asUnownedSerialExecutor(), to: rl_executor.self)
+}
+
+private func unowned(_ job: UnsafeRawPointer?) -> UnownedJob {
+    // SAFETY: UnownedJob is one pointer. The runtime keeps the job until it is run.
+    unsafeBitCast(job.unsafelyUnwrapped, to: UnownedJob.self)
+}
+
+/// As an actor's job, since that is what the main actor's are.
+private func enqueue(_ job: UnownedJob, on executor: some SerialExecutor) { executor.enqueue(ExecutorJob(job)) }

@@ -1,0 +1,86 @@
+internal import Glibc
+package import RunLoops
+
+/// A message that was sent with a question, whose answer is told on the thread of a loop: for who cannot wait on one.
+///
+/// Thread safety: any thread.
+package final class Question: Sendable {
+    private let desk: AnswerDesk
+    private let serial: UInt64
+    private let sender: MessageSender
+    private let message: Message
+
+    /// Opens the question; it has to be sent.
+    ///
+    /// - Parameter told: Told once: the answer, or why there is none; `nil` when the thread of the loop has ended. Not told what
+    ///   was withdrawn.
+    package init(
+        _ message: Message, to sender: MessageSender, on loop: RunLoop, in mode: RunLoop.Mode,
+        told: @escaping @Sendable (Result<Message, PortError>?) -> Void
+    ) throws(PortError) {
+        (desk, serial) = try AnswerDesk.open(on: loop, in: mode) { [sender] result in
+            // A dead receiver drops what it had, and that comes first.
+            if case .failure(.noReply) = result, sender.isDead { return told(.failure(.dead)) }
+            told(result)
+        }
+        self.sender = sender
+        self.message = message
+    }
+
+    /// Takes the question back: an answer that still comes is dropped.
+    package func withdraw() { desk.withdraw(serial) }
+
+    /// Sends the message, without waiting here.
+    ///
+    /// Where there is no room yet, or no connection, a thread of its own waits for it.
+    package func send(within limit: Duration?) {
+        let deadline = Deadline.after(limit)
+        do throws(PortError) {
+            try desk.send(message, serial, sender, until: Deadline.none)
+        } catch {
+            let isWorthWaiting = error == .full || error == .timedOut
+            if !isWorthWaiting || deadline == Deadline.none { return desk.tell(serial, .failure(error)) }
+            waitOnThread(until: deadline)
+        }
+    }
+
+    private func waitOnThread(until deadline: Int64) {
+        do throws(PortError) {
+            try Errand.begin { [self] in
+                do throws(PortError) {
+                    try desk.send(message, serial, sender, until: deadline)
+                } catch {
+                    desk.tell(serial, .failure(error))
+                }
+            }
+        } catch {
+            desk.tell(serial, .failure(error))
+        }
+    }
+}
+
+/// A thread that does one thing, which may take long.
+private final class Errand {
+    private let body: @Sendable () -> Void
+
+    private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    static func begin(_ body: @escaping @Sendable () -> Void) throws(PortError) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+        var thread = pthread_t()
+        let errand = Unmanaged.passRetained(Errand(body))
+        let result = pthread_create(
+            &thread, &attributes,
+            { argument in
+                // SAFETY: the reference passed below; taken once.
+                Unmanaged<Errand>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue().body()
+                return nil
+            }, errand.toOpaque())
+        if result == 0 { return }
+        errand.release()
+        try Errors.check("pthread_create", -result)
+    }
+}

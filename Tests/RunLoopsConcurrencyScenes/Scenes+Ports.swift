@@ -1,0 +1,28 @@
+import Glibc
+import RunLoops
+import RunLoopsAwaiting
+import RunLoopsConcurrency
+import RunLoopsPorts
+
+extension Scenes {
+    /// Answers what another process asks of the port "numbers", in the directory that is the last argument.
+    ///
+    /// The number says how: the next one is the answer, 0 is dropped, -1 is kept for ever, -2 ends the process.
+    @MainActor static func serve() async throws {
+        let (port, messages) = try RunLoop.main.messages()
+        try port.publish(as: "numbers", in: PortDirectory(shared: CommandLine.arguments.last ?? ""))
+        say("published")
+        fflush(nil)
+        // Nobody is to wait for it for ever whose test has failed.
+        RunLoop.main.add(.mainActor(.after(.seconds(60))) { _ in exit(2) }, in: .common)
+        var kept: [Message] = []
+        for await message in messages {
+            switch message.id {
+            case 0: continue
+            case -1: kept.append(message)
+            case -2: _exit(0)
+            default: try? message.replyTo?.send(Message(id: message.id + 1))
+            }
+        }
+    }
+}

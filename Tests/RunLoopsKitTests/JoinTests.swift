@@ -1,0 +1,92 @@
+import Glibc
+import RunLoops
+import RunLoopsKit
+import RunLoopsTestSupport
+import Testing
+
+/// Waiting for a thread's end, when that may wait on who waits.
+@Suite(.timeLimit(.minutes(1))) struct JoinTests {
+    @Test func `A wait on a thread that waits for one's own end is refused`() throws {
+        let (joining, asking) = (makeThread("joining"), makeThread("asking"))
+        let errors = Locked<[PerformError?]>([])
+        let begun = Permit()
+        asking.post {
+            begun.signal()
+            // Until the other one waits: before, this is an ordinary wait that takes too long.
+            var found: PerformError?
+            while true {
+                do {
+                    try joining.performAndWait(startingWithin: .milliseconds(1)) {}
+                } catch {
+                    found = error as? PerformError
+                    if case .cycle = found { break }
+                }
+            }
+            errors.withLock { $0.append(found) }
+            asking.stop()
+        }
+        begun.wait()
+        joining.post { asking.join() }
+        joining.stop()
+        joining.join()
+        #expect(errors.copy == [.cycle([asking.identity, joining.identity])])
+    }
+
+    @Test func `A join waits for one who gives up on the thread that joins`() {
+        let (joining, asking) = (makeThread("joining"), makeThread("asking"))
+        let errors = Locked<[PerformError?]>([])
+        let (busy, proceed) = (Permit(), Permit())
+        joining.post {
+            busy.signal()
+            proceed.wait()
+            asking.join()
+        }
+        busy.wait()
+        asking.post {
+            proceed.signal()
+            do {
+                try joining.performAndWait(startingWithin: .milliseconds(50)) {}
+            } catch { errors.withLock { $0.append(error as? PerformError) } }
+        }
+        asking.stop()
+        joining.stop()
+        joining.join()
+        // Which of the two waits began first is open, and so is why the second one did not get its way.
+        #expect(errors.copy.count == 1)
+    }
+
+    @Test func `Several threads may wait for one end`() {
+        let thread = makeThread("ending")
+        let others = (0..<3).map { makeThread("other \($0)") }
+        for other in others { other.post { thread.join() } }
+        thread.stop()
+        for other in others { other.stop() }
+        for other in others { other.join() }
+    }
+}
+
+/// Joins that nobody could survive, each in a process of its own.
+@Suite(.timeLimit(.minutes(1))) struct JoinTrapProcessTests {
+    @Test func `A join of a thread that waits on the caller traps and names both`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (joining, asking) = (makeThread("joining"), makeThread("asking"))
+            // The closure of the one runs on the other, which then waits for its end.
+            asking.post { try? joining.performAndWait { asking.join() } }
+            joining.join()
+        }
+        expectText(result, "(joining) was asked to wait for the end of thread ")
+        expectText(result, "(asking), which waits on thread ")
+        expectText(result, "Call stop() alone there")
+    }
+
+    @Test func `Two threads that wait for each other's end trap`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (one, two) = (makeThread("one"), makeThread("two"))
+            one.post { two.join() }
+            two.post { one.join() }
+            one.join()
+        }
+        expectText(result, "was asked to wait for the end of thread ")
+        expectText(result, "none could go on")
+    }
+}

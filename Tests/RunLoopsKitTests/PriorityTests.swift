@@ -1,0 +1,193 @@
+import CLinuxKernel
+import Glibc
+import RunLoops
+import RunLoopsKit
+import RunLoopsTestSupport
+import Testing
+
+/// What the kernel says of a thread.
+private struct Schedule: Equatable, Sendable {
+    var policy = CInt(SCHED_OTHER)
+    var nice: CInt = 0
+    var priority: CInt = 0
+
+    /// As threads usually are.
+    static let usual = Schedule()
+
+    static func realTime(_ priority: CInt) -> Schedule { Schedule(policy: SCHED_FIFO, priority: priority) }
+
+    static let batch: CInt = 3
+    static let idle: CInt = 5
+
+    init(policy: CInt = SCHED_OTHER, nice: CInt = 0, priority: CInt = 0) {
+        (self.policy, self.nice, self.priority) = (policy, nice, priority)
+    }
+
+    /// That of a thread; of the calling one without a number.
+    init(of thread: Int32 = 0) {
+        var found = rl_schedule()
+        let code = rl_schedule_read(thread, &found)
+        precondition(code == 0, "no thread \(thread): \(code)")
+        self.init(policy: found.policy, nice: found.nice, priority: found.priority)
+    }
+}
+
+/// The priority of a thread that waits, passed on to the one that keeps it waiting.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: mayRaise, "needs CAP_SYS_NICE")) struct PriorityTests {
+    private func realTime(_ name: String, _ priority: Int) throws -> RunLoopThread {
+        try RunLoopThread(ThreadAttributes(name: name, schedulingClass: .firstInFirstOut(priority: priority)))
+    }
+
+    /// Occupies a thread until the semaphore is signalled.
+    private func occupy(_ thread: RunLoopThread) -> Permit {
+        let (busy, proceed) = (Permit(), Permit())
+        thread.post {
+            busy.signal()
+            proceed.wait()
+        }
+        busy.wait()
+        return proceed
+    }
+
+    private func schedule(of thread: RunLoopThread) -> Schedule { Schedule(of: thread.identity.number) }
+
+    @Test func `A thread has the real-time priority of the one that waits on it and its own again afterwards`() throws {
+        let waiter = try realTime("waiter", 10)
+        let other = try RunLoopThread(ThreadAttributes(name: "other", nice: 5))
+        let inside = try waiter.performAndWait { try other.performAndWait { Schedule() } }
+        #expect(inside == .realTime(10))
+        #expect(schedule(of: other) == Schedule(nice: 5))
+        #expect(schedule(of: waiter) == .realTime(10))
+        // Through the loop alone as well.
+        #expect(try waiter.performAndWait { try other.loop.performAndWait { Schedule() } } == .realTime(10))
+        #expect(schedule(of: other) == Schedule(nice: 5))
+    }
+
+    @Test func `A thread has the nice value of the one that waits on it in its own class`() throws {
+        let waiter = try RunLoopThread(ThreadAttributes(name: "waiter", nice: -5))
+        let other = try RunLoopThread(ThreadAttributes(name: "other", nice: 5, schedulingClass: .batch))
+        let inside = try waiter.performAndWait { try other.performAndWait { Schedule() } }
+        #expect(inside == Schedule(policy: Schedule.batch, nice: -5))
+        #expect(schedule(of: other) == Schedule(policy: Schedule.batch, nice: 5))
+        let idle = try RunLoopThread(ThreadAttributes(name: "idle", nice: 5, schedulingClass: .idle))
+        #expect(try waiter.performAndWait { try idle.performAndWait { Schedule() } } == Schedule(nice: -5))
+        #expect(schedule(of: idle) == Schedule(policy: Schedule.idle, nice: 5))
+    }
+
+    @Test func `A thread that is scheduled as well or better keeps what it has`() throws {
+        let (ten, twenty) = (try realTime("ten", 10), try realTime("twenty", 20))
+        let usual = makeThread("usual")
+        #expect(try ten.performAndWait { try twenty.performAndWait { Schedule() } } == .realTime(20))
+        #expect(try usual.performAndWait { try twenty.performAndWait { Schedule() } } == .realTime(20))
+        #expect(try twenty.performAndWait { try ten.performAndWait { Schedule() } } == .realTime(20))
+        #expect(schedule(of: ten) == .realTime(10))
+    }
+
+    @Test func `Of several that wait the best counts and the last one's leaving gives back`() throws {
+        let other = makeThread("other")
+        let proceed = occupy(other)
+        let (ten, twenty) = (try realTime("ten", 10), try realTime("twenty", 20))
+        let givenUp = Permit()
+        ten.post { try? other.performAndWait {} }
+        waitUntil { schedule(of: other) == .realTime(10) }
+        let mayLeave = Locked(false)
+        twenty.post {
+            // Many short waits, of which each has an end.
+            while !mayLeave.copy { try? other.performAndWait(startingWithin: .milliseconds(20)) {} }
+            givenUp.signal()
+        }
+        waitUntil { schedule(of: other) == .realTime(20) }
+        mayLeave.withLock { $0 = true }
+        givenUp.wait()
+        #expect(schedule(of: other) == .realTime(10))
+        proceed.signal()
+        ten.stop()
+        ten.join()
+        #expect(schedule(of: other) == .usual)
+    }
+
+    @Test func `The last thread of a chain has the priority of the first`() throws {
+        let (middle, last) = (makeThread("middle"), makeThread("last"))
+        let proceed = occupy(last)
+        middle.post { try? last.performAndWait {} }
+        let first = try realTime("first", 10)
+        first.post { try? middle.performAndWait {} }
+        waitUntil { schedule(of: last) == .realTime(10) }
+        #expect(schedule(of: middle) == .realTime(10))
+        proceed.signal()
+        first.stop()
+        first.join()
+        #expect(schedule(of: middle) == .usual)
+        #expect(schedule(of: last) == .usual)
+    }
+
+    @Test func `A wait that is given up takes its priority back from the whole chain`() throws {
+        let (middle, last) = (makeThread("middle"), makeThread("last"))
+        let proceed = occupy(last)
+        let first = try realTime("first", 10)
+        let begun = Permit()
+        middle.post {
+            begun.signal()
+            try? last.performAndWait {}
+        }
+        begun.wait()
+        _ = try? first.performAndWait { try middle.performAndWait(startingWithin: .milliseconds(20)) {} }
+        #expect(schedule(of: middle) == .usual)
+        #expect(schedule(of: last) == .usual)
+        proceed.signal()
+        middle.stop()
+        middle.join()
+    }
+
+    @Test func `A thread that ends is hurried by the one that waits for its end`() throws {
+        let other = makeThread("other")
+        let proceed = occupy(other)
+        let waiter = try realTime("waiter", 10)
+        waiter.post { other.join() }
+        waitUntil { schedule(of: other) == .realTime(10) }
+        other.stop()
+        proceed.signal()
+        waiter.stop()
+        waiter.join()
+    }
+
+    @Test func `What the program itself changes meanwhile is kept`() throws {
+        let waiter = try realTime("waiter", 10)
+        let other = makeThread("other")
+        try waiter.performAndWait {
+            try other.performAndWait { #expect(rl_thread_set_schedule(CInt(RL_SCHEDULE_ROUND_ROBIN), 5) == 0) }
+        }
+        #expect(schedule(of: other) == Schedule(policy: SCHED_RR, priority: 5))
+        let third = makeThread("third")
+        try waiter.performAndWait { try third.performAndWait { #expect(rl_thread_set_nice(3) == 0) } }
+        #expect(schedule(of: third) == Schedule(nice: 3))
+    }
+
+    @Test func `A thread started meanwhile does not keep a real-time class`() throws {
+        let waiter = try realTime("waiter", 10)
+        let other = makeThread("other")
+        let child = try waiter.performAndWait { try other.performAndWait { TestThread.run { Schedule() } } }
+        #expect(child == .usual)
+    }
+}
+
+/// In processes of their own, which give the privilege up.
+@Suite(.timeLimit(.minutes(1)), .enabled(if: mayRaise && getuid() == 0, "needs the superuser, to be it no more"))
+struct PriorityRefusalProcessTests {
+    @Test func `Where the system refuses a wait is as it was`() async {
+        await #expect(processExitsWith: .success) {
+            let waiter = try RunLoopThread(
+                ThreadAttributes(name: "waiter", schedulingClass: .firstInFirstOut(priority: 10)))
+            let other = try RunLoopThread(ThreadAttributes(name: "other", nice: 5))
+            precondition(setuid(65_534) == 0)
+            let inside = try waiter.performAndWait { try other.performAndWait { Schedule() } }
+            precondition(inside == Schedule(nice: 5), "\(inside)")
+        }
+    }
+}
+
+/// Whether this process may schedule its threads better than they are.
+private let mayRaise: Bool = {
+    let best = ThreadAttributes(name: "may raise", nice: -1, schedulingClass: .firstInFirstOut(priority: 1))
+    return (try? RunLoopThread(best)) != nil
+}()

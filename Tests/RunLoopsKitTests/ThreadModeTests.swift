@@ -1,0 +1,143 @@
+import Glibc
+import RunLoops
+import RunLoopsKit
+import RunLoopsTestSupport
+import Testing
+
+/// Tasks of a resident thread that may run in some modes only, and what it does while there are none.
+@Suite(.timeLimit(.minutes(1))) struct ThreadModeTests {
+    /// A thread that runs in `mode` until it is told to go on, and what to tell it by.
+    private func running(_ mode: RunLoop.Mode, _ thread: RunLoopThread) -> Permit {
+        let (inside, left) = (Permit(), Permit())
+        let run: @Sendable () -> Void = {
+            let keeper = RunLoop.Source.sendable { _ in }
+            RunLoop.current.add(keeper, in: mode)
+            inside.signal()
+            _ = RunLoop.current.run(mode: mode, for: plenty)
+            keeper.invalidate()
+            left.signal()
+        }
+        // Posted by a task, so that it runs before the sleep of its turn and not after.
+        thread.post { thread.post(run) }
+        inside.wait()
+        return left
+    }
+
+    @Test func `A task runs in its modes only`() throws {
+        let thread = makeThread("modes")
+        let lines = Locked<[String]>()
+        let left = running("private", thread)
+        for mode in [RunLoop.Mode.default, "private", .common, "other"] {
+            thread.post(in: [mode]) { lines.note("\(mode) in \(presentMode)") }
+        }
+        thread.post(in: ["other", "private"]) { lines.note("either in \(presentMode)") }
+        try thread.performAndWait(in: ["private"]) {}
+        #expect(lines.lines == ["private in private", "either in private"])
+        thread.post(in: ["private"]) { RunLoop.current.stop() }
+        left.wait()
+        try thread.performAndWait {}
+        let name = RunLoop.Mode.default.rawValue
+        #expect(lines.lines.dropFirst(2) == ["\(name) in \(name)", "\(RunLoop.Mode.common) in \(name)"])
+        #expect(lines.lines.count == 4)
+    }
+
+    @Test func `Tasks of one mode run in the order in which they came whatever other modes they have`() {
+        let thread = makeThread("ordered")
+        let lists: [[RunLoop.Mode]] = [[.common], [.default], [.default, "other"], ["other", .common]]
+        let numbers = Locked<[Int]>([])
+        for number in 0..<1000 { thread.post(in: lists[number * 7 % 4]) { numbers.withLock { $0.append(number) } } }
+        let done = Permit()
+        thread.post { done.signal() }
+        done.wait()
+        #expect(numbers.copy == Array(0..<1000))
+    }
+
+    @Test func `A task whose wake-up a run in another mode has taken is not left behind`() throws {
+        let thread = makeThread("left behind")
+        let left = running("private", thread)
+        let done = Permit()
+        thread.post { done.signal() }
+        // When this has run, the wake-up has had its turn, in the private mode.
+        try thread.performAndWait(in: ["private"]) {}
+        thread.post(in: ["private"]) { RunLoop.current.stop() }
+        left.wait()
+        done.wait()
+    }
+
+    @Test func `A stop that drains runs tasks of modes that never ran and one that drops does not`() {
+        for (ending, expected) in [(RunLoopThread.Ending.draining, ["never", "none", "never"]), (.dropping, [])] {
+            let thread = makeThread("ending")
+            let (busy, proceed) = (Permit(), Permit())
+            let (lines, released) = (Locked<[String]>(), Locked(0))
+            thread.post {
+                busy.signal()
+                proceed.wait()
+            }
+            busy.wait()
+            let posts: [(String, [RunLoop.Mode])] = [("never", ["never"]), ("none", []), ("never", ["never"])]
+            for (name, modes) in posts {
+                let token = Token { released.increment() }
+                thread.post(in: modes) { withExtendedLifetime(token) { lines.note(name) } }
+            }
+            thread.stop(ending)
+            #expect(!thread.post(in: ["never"]) {})
+            proceed.signal()
+            thread.join()
+            #expect(lines.lines == expected)
+            #expect(released.count == 3)
+        }
+    }
+
+    @Test func `A wait for a mode that does not run is given up`() {
+        let thread = makeThread("waited")
+        let here = makeThread("asking")
+        let errors = Locked<[PerformError?]>([])
+        here.post {
+            do { try thread.performAndWait(in: ["never"], startingWithin: .milliseconds(5)) {} } catch {
+                errors.withLock { $0.append(error as? PerformError) }
+            }
+        }
+        here.stop()
+        here.join()
+        guard case .notStarted(_, thread.identity, .milliseconds(5)) = errors.copy.first ?? nil else {
+            Issue.record("\(errors.copy)")
+            return
+        }
+    }
+
+    @Test func `A thread that nobody asks for anything does not wake up`() throws {
+        let threads = (0..<3).map { makeThread("idle \($0)") }
+        for thread in threads {
+            // Something to do, in several modes, of which one does not run.
+            try thread.performAndWait {}
+            thread.post(in: ["never"]) {}
+            waitUntil { thread.loop.isWaiting && isAsleep(thread) }
+        }
+        let before = threads.map(switches)
+        // The longer the surer to see a wake-up; that there is none does not depend on it.
+        usleep(isFull ? 5_000_000 : 500_000)
+        #expect(threads.map(switches) == before)
+        #expect(before.allSatisfy { $0 > 0 })
+    }
+}
+
+/// The name of the mode in which the calling thread's loop runs.
+private var presentMode: String { RunLoop.current.currentMode?.rawValue ?? "none" }
+
+/// How often the kernel has put the thread to sleep, as it was asked to.
+private func switches(_ thread: RunLoopThread) -> Int {
+    status(thread, "voluntary_ctxt_switches:").flatMap { Int($0) } ?? -1
+}
+
+private func isAsleep(_ thread: RunLoopThread) -> Bool { status(thread, "State:")?.hasPrefix("S") ?? false }
+
+/// What the kernel says of a thread under that name.
+private func status(_ thread: RunLoopThread, _ name: String) -> String? {
+    let file = open("/proc/self/task/\(thread.identity.number)/status", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    for line in readText(file).split(separator: "\n") where line.hasPrefix(name) {
+        return String(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " })
+    }
+    return nil
+}
