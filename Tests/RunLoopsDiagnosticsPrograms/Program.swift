@@ -12,7 +12,6 @@ import RunLoopsDiagnostics
         switch arguments.first ?? "" {
         case "hang": try hang()
         case "idle": try idle()
-        case "many": try many()
         case "knock": knock(arguments.dropFirst().first ?? "")
         case let scene where Cost.scenes.contains(scene):
             let words = arguments.dropFirst()
@@ -68,22 +67,5 @@ import RunLoopsDiagnostics
         _ = rl_port_wait(socket, Int16(POLLIN), .max)
         let got = rl_inspect_receive(socket, &space, space.count)
         print(String(decoding: space.prefix(max(0, Int(got))), as: UTF8.self))
-    }
-
-    /// Threads with loops come and go.
-    static func many() throws {
-        ready()
-        for _ in 0..<1000 {
-            var thread = pthread_t()
-            pthread_create(
-                &thread, nil,
-                { _ in
-                    RunLoop.current.perform {}
-                    RunLoop.current.run(mode: .default, for: .milliseconds(1))
-                    return nil
-                }, nil)
-            pthread_join(thread, nil)
-        }
-        waitForEnd()
     }
 }

@@ -160,6 +160,8 @@ struct InspectorProcessTests {
                     guard let own = InspectorClient.find(getpid()) else { exit(4) }
                     _ = try own.dump(within: plenty)
                 }
+                // What only a thread of the parent's holds is a leak to the address sanitizer, which looks at exit.
+                if Sanitizer.isAddress { _exit(3) }
                 exit(3)
             }
             var status: CInt = 0
@@ -167,7 +169,7 @@ struct InspectorProcessTests {
             _ = try client.dump(within: plenty)
             Inspector.stop()
             if countEntries(folder.path + "/run-loop-inspect") != 2 { exit(4) }
-            exit(status == 3 << 8 ? 7 : 20 + status >> 8 & 0xFF + status & 0x7F)
+            exit(status == 3 << 8 ? 7 : 5)
         }
     }
 
