@@ -161,7 +161,10 @@ struct InspectorProcessTests {
                     _ = try own.dump(within: plenty)
                 }
                 // What only a thread of the parent's holds is a leak to the address sanitizer, which looks at exit.
-                if Sanitizer.isAddress { _exit(3) }
+                if Sanitizer.isAddress {
+                    Inspector.stop()
+                    _exit(3)
+                }
                 exit(3)
             }
             var status: CInt = 0
