@@ -68,7 +68,9 @@ let package = Package(
         // Starts recording before main() when the environment asks for it: Swift has no constructors.
         .target(name: "CTraceStart"),
         // What a loop does, recorded; as pictures and in words.
-        .target(name: "RunLoopsDiagnostics", dependencies: ["RunLoops", "CTraceStart"], swiftSettings: strict),
+        .target(
+            name: "RunLoopsDiagnostics", dependencies: ["RunLoops", "CTraceStart", "CLinuxKernel"],
+            swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(
             name: "runloop", dependencies: ["RunLoops", "RunLoopsDiagnostics", "RunLoopsPorts", "CLinuxKernel"],
@@ -134,8 +136,15 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsDiagnosticsTests",
-            dependencies: ["RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting", "RunLoopsTestSupport"],
+            dependencies: [
+                "RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting", "RunLoopsTestSupport", "CLinuxKernel", "runloop",
+                "RunLoopsDiagnosticsPrograms",
+            ],
             swiftSettings: strict),
+        // A program to look into, which the tests run.
+        .executableTarget(
+            name: "RunLoopsDiagnosticsPrograms", dependencies: ["RunLoopsDiagnostics", "RunLoops", "CLinuxKernel"],
+            path: "Tests/RunLoopsDiagnosticsPrograms", swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]

@@ -5,5 +5,7 @@
 
 // In Swift, RunLoopsDiagnostics: begins a recording that is written to `file` when the process ends.
 void run_loops_start_trace(const char *file);
+// Lets the same user look into the process from outside.
+void run_loops_start_inspector(void);
 
 #endif

@@ -35,6 +35,11 @@ package enum SystemCalls {
         _ = rl_futex_wait(word, expected, .max)
     }
 
+    /// The same until `deadline` of the monotonic clock; whether that has come.
+    package static func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64) -> Bool {
+        rl_futex_wait(word, expected, deadline) == -ETIMEDOUT
+    }
+
     package static func futexWake(_ word: UnsafeRawPointer) {
         _ = rl_futex_wake(word, 1)
     }

@@ -9,10 +9,15 @@ extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// items, then each mode with its sources, observers and timers.
     ///
     /// Thread safety: any thread; a picture of one instant. Complexity: O(n log n) in the items.
-    public var debugDescription: String {
+    public var debugDescription: String { describeWithItems().text }
+
+    /// The same with the items it speaks of.
+    ///
+    /// For somebody on another thread, who must not be the last to hold one: its closure would die on the wrong thread.
+    package func describeWithItems() -> (text: String, items: [AnyObject]) {
         // Items are described after the lock is given back: their own fields are under it.
         let picture = engine.lock.withLock { LoopPicture(engine) }
-        return picture.text(waiting: isWaiting)
+        return (picture.text(waiting: isWaiting), picture.items)
     }
 }
 
@@ -57,6 +62,11 @@ private struct LoopPicture {
                 ports: state.ports.sources, observers: state.observers, timers: Self.timers(engine, state))
         }
         now = Dictionary(uniqueKeysWithValues: RunLoopTimeBase.allCases.map { ($0, engine.kernel.now($0)) })
+    }
+
+    /// All that is described.
+    var items: [AnyObject] {
+        commonItems + modes.flatMap { $0.sources + $0.ports + $0.observers + $0.timers.map(\.timer) as [AnyObject] }
     }
 
     private static func timers(_ engine: Engine, _ state: ModeState) -> [TimerPicture] {

@@ -15,6 +15,7 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     private enum Change {
         case add(any LoopListener)
         case remove(any LoopListener)
+        case release([AnyObject])
     }
 
     /// What a listener is kept by: read as a constant of an object that is not counted, it need not be counted either, which
@@ -78,6 +79,22 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     /// Any thread.
     func remove(_ listener: any LoopListener) { change(.remove(listener)) }
 
+    /// Lets go of objects on the loop's thread, at its next event: what they hold may belong to that thread.
+    ///
+    /// Any thread.
+    func release(_ objects: consuming [AnyObject]) {
+        lock.lock()
+        // Moved: a reference that stayed here could be the last.
+        changes.append(.release(consume objects))
+        lock.unlock()
+        hasChanges.store(true, ordering: .releasing)
+    }
+
+    /// How many listen at present.
+    ///
+    /// The loop's thread.
+    var listenerCount: Int { ears.count }
+
     private func change(_ change: Change) {
         lock.withLock { changes.append(change) }
         hasChanges.store(true, ordering: .releasing)
@@ -126,6 +143,7 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
             case .remove(let listener):
                 retired += ears.filter { $0.listener === listener }
                 ears.removeAll { $0.listener === listener }
+            case .release: break
             }
         }
         if telling == 0 { retired = [] }

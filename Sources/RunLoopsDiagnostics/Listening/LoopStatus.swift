@@ -59,7 +59,6 @@ final class LoopStatus: LoopListener, @unchecked Sendable {
 
     let thread: Int32
     let isMain: Bool
-    private let kernel: any Kernel
     /// Odd while the words are being written.
     private let version = Atomic<UInt64>(0)
     // SAFETY: `wordCount` words, zero at first, given back in deinit.
@@ -71,16 +70,12 @@ final class LoopStatus: LoopListener, @unchecked Sendable {
     init(_ engine: Engine) {
         thread = engine.threadID
         isMain = engine.threadID == SystemCalls.mainThreadID
-        kernel = engine.kernel
         words = .allocate(capacity: Self.wordCount)
         for index in 0..<Self.wordCount { (words + index).initialize(to: Atomic(0)) }
-        set(.since, UInt64(bitPattern: kernel.now(.monotonic)))
+        set(.since, UInt64(bitPattern: engine.kernel.now(.monotonic)))
     }
 
     deinit { words.deallocate() }
-
-    /// The loop's monotonic time.
-    var now: Int64 { kernel.now(.monotonic) }
 
     // MARK: Writing: the loop's thread
 

@@ -77,6 +77,20 @@ public final class Recording: @unchecked Sendable {
         }
     }
 
+    /// The same from any thread, for a loop that somebody listens to until then.
+    func record(_ loop: RunLoop, through announcer: LoopAnnouncer) {
+        lock.withLock {
+            if isStopped || recorded.contains(where: { $0.announcer === announcer }) { return }
+            if recorded.count >= Self.mostLoops {
+                refused += 1
+                return
+            }
+            let recorder = LoopRecorder(loop.engine, capacity: capacity)
+            announcer.add(recorder)
+            recorded.append((recorder, announcer))
+        }
+    }
+
     /// Ends the recording; what was recorded stays.
     ///
     /// A second call does nothing. Ends by itself with the recording's life.
@@ -108,7 +122,7 @@ public final class Recording: @unchecked Sendable {
         return Trace(process: getpid(), program: Self.programName, loops: loops, loopsNotRecorded: refused)
     }
 
-    private static var programName: String {
+    static var programName: String {
         let path = CommandLine.arguments.first ?? ""
         return path.split(separator: "/").last.map(String.init) ?? path
     }

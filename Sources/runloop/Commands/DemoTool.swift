@@ -46,7 +46,7 @@ struct DemoTool {
 
     @MainActor
     private func runOnMainActor() throws {
-        let environment = Environment()
+        let environment = TerminalEnvironment()
         let isLive = !plain && Terminal.isUsable(term: environment["TERM"])
         let options = DemoOptions(
             length: length,
@@ -65,18 +65,5 @@ struct DemoTool {
         print(Summary.lines(model).joined(separator: "\n"))
         // As a shell would put it of a program that the signal had ended.
         if let signal = demo.endingSignal { throw CommandEnd.status(128 + signal) }
-    }
-}
-
-/// The variables of the environment that say what the terminal can do.
-private struct Environment {
-    subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
-
-    var theme: Theme {
-        // The first that is set decides, as in setlocale(3).
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { self[$0] }.first { !$0.isEmpty } ?? ""
-        let isUnicode = locale.lowercased().contains("utf-8") || locale.lowercased().contains("utf8")
-        // no-color.org: set and not empty.
-        return Theme(hasColour: (self["NO_COLOR"] ?? "").isEmpty, hasUnicode: isUnicode)
     }
 }

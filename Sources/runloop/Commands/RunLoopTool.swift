@@ -13,7 +13,10 @@ struct RunLoopTool {
           demo        One loop on the main thread, with real input.
           describe    A small loop with an item of every kind, as its debugDescription lists it.
           port        Messages between processes, by name.
-          trace       Runs a program, records what its run loops do, and says in short what that was.
+          ps          Which processes can be looked into, and what their loops are about.
+          dump        Everything that the loops of a process hold, and what is under way in them.
+          top         What the loops of a process do, as it changes.
+          trace       Records what the run loops of a program or process do, and says in short what that was.
           doctor      Says in words what is wrong with a program, which it runs, or with a trace.
 
         runloop <command> --help says more about one.
@@ -29,6 +32,9 @@ struct RunLoopTool {
             case "demo": try DemoTool(&arguments).run()
             case "describe": try DescribeTool(&arguments).run()
             case "port": try PortTool(&arguments).run()
+            case "ps": try PsTool(&arguments).run()
+            case "dump": try DumpTool(&arguments).run()
+            case "top": try TopTool(&arguments).run()
             case "trace": try TraceTool(&arguments).run()
             case "doctor": try DoctorTool(&arguments).run()
             case "--help", "-h", "help": throw CommandEnd.help(usage)

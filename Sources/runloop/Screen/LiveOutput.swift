@@ -4,9 +4,7 @@ final class LiveOutput: DemoOutput {
     private let theme: Theme
     private let keys: [(key: String, what: String)]
     private let interval: Duration
-    /// The frame that is on the terminal; nil where nothing is known of it.
-    private var shown: [String]?
-    private var size = Terminal.size()
+    private var frame = LiveFrame()
 
     var isSlow = false
 
@@ -21,20 +19,11 @@ final class LiveOutput: DemoOutput {
 
     func commit(_ model: DemoModel) {
         let screen = Screen(
-            model: model, size: size, theme: theme, keys: keys, interval: interval, isSlow: isSlow)
-        let frame = screen.frame().map(theme.render)
-        var text = shown == nil ? "\u{1B}[2J" : ""
-        for row in frame.indices where shown.map({ row >= $0.count || $0[row] != frame[row] }) ?? true {
-            text += "\u{1B}[\(row + 1);1H" + frame[row]
-        }
-        shown = frame
-        if !text.isEmpty { Terminal.write(text) }
+            model: model, size: frame.size, theme: theme, keys: keys, interval: interval, isSlow: isSlow)
+        frame.show(screen.frame().map(theme.render))
     }
 
-    func invalidate() {
-        size = Terminal.size()
-        shown = nil
-    }
+    func invalidate() { frame.invalidate() }
 
     func suspend() { Terminal.leave() }
 

@@ -69,6 +69,8 @@ struct Theme: Sendable {
     var litMark: String { hasUnicode ? "●" : "*" }
     var currentMark: String { hasUnicode ? "▶" : ">" }
     var darkMark: String { hasUnicode ? "·" : "." }
+    /// From nothing to full.
+    var heights: [Character] { Array(hasUnicode ? " ▁▂▃▄▅▆▇█" : " .:-=+*%@") }
     var ellipsis: String { hasUnicode ? "…" : "~" }
 
     /// The line as the terminal wants it; styles are reset at the end of each piece, so that no line colours the next.

@@ -1,0 +1,88 @@
+#define _GNU_SOURCE
+#include "Inspecting.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static inline int result(long value) { return value < 0 ? -errno : (int)value; }
+
+// MARK: Sockets
+
+int rl_inspect_socket(void) { return result(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
+
+int rl_inspect_send(int socket, const void *bytes, size_t length) {
+    ssize_t sent;
+    do sent = send(socket, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (sent < 0 && errno == EINTR);
+    return result(sent);
+}
+
+int rl_inspect_receive(int socket, void *space, size_t capacity) {
+    ssize_t got;
+    // recv gives no control data room: descriptors that somebody sends along are closed by the kernel.
+    do got = recv(socket, space, capacity, MSG_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    return result(got);
+}
+
+int rl_inspect_shut(int socket) { return result(shutdown(socket, SHUT_RDWR)); }
+
+int rl_inspect_poll(struct pollfd *wanted, size_t count, int milliseconds) {
+    int got = poll(wanted, count, milliseconds);
+    return got < 0 && errno == EINTR ? 0 : result(got);
+}
+
+// MARK: The thread
+
+int rl_inspect_start_thread(pthread_t *thread, size_t stack, const char *name, void *(*body)(void *), void *argument) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_attr_t attributes;
+    int code = pthread_attr_init(&attributes);
+    if (code != 0) return -code;
+    code = pthread_attr_setstacksize(&attributes, stack);
+    if (code == 0) {
+        // A thread begins with the mask of the one that makes it: so there is no moment at which it takes signals.
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        code = pthread_create(thread, &attributes, body, argument);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    pthread_attr_destroy(&attributes);
+    // A name that cannot be set is nothing to fail for.
+    if (code == 0) pthread_setname_np(*thread, name);
+    return -code;
+}
+
+// MARK: Forks
+
+// Each place holds a descriptor and one, so that 0 is a free one. Written before a descriptor is in use and before it is
+// closed: what a child finds here is the inspector's.
+#define PLACES 256
+static int kept[PLACES];
+
+static void child_begins(void) {
+    for (int index = 0; index < PLACES; index++) {
+        if (kept[index] > 0) close(kept[index] - 1);
+        kept[index] = 0;
+    }
+}
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, child_begins); }
+
+void rl_inspect_keep_from_children(int descriptor) {
+    for (int index = 0; index < PLACES; index++) {
+        int expected = 0;
+        if (__atomic_compare_exchange_n(
+                &kept[index], &expected, descriptor + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return;
+    }
+}
+
+void rl_inspect_give_up(int descriptor) {
+    for (int index = 0; index < PLACES; index++) {
+        int expected = descriptor + 1;
+        if (__atomic_compare_exchange_n(&kept[index], &expected, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
+    }
+}

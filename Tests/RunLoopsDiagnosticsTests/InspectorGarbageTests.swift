@@ -1,0 +1,111 @@
+import CLinuxKernel
+import Glibc
+import RunLoops
+import RunLoopsTestSupport
+import Testing
+
+@testable import RunLoopsDiagnostics
+
+@Suite("Clients without manners", .timeLimit(.minutes(2)))
+struct InspectorGarbageTests {
+    private func answers(_ inspector: TestInspector) -> Bool {
+        // Places are given back when the inspector's thread has seen a client go.
+        while true {
+            if let client = try? inspector.connect(), (try? client.dump(within: plenty)) != nil { return true }
+        }
+    }
+
+    @Test func `random bytes are refused, and the next client is served`() throws {
+        let inspector = try TestInspector()
+        let thread = InspectedThread(inspector)
+        var random = SeededRandom(3)
+        for _ in 0..<(isFull ? 20_000 : 500) {
+            let client = try? inspector.connectRaw()
+            let length = Int.random(in: 0...600, using: &random)
+            client?.send((0..<length).map { _ in UInt8.random(in: 0...255, using: &random) })
+        }
+        #expect(answers(inspector))
+        thread.turn()
+        thread.end()
+    }
+
+    @Test func `almost right requests are refused or answered, and none does harm`() throws {
+        let inspector = try TestInspector()
+        let thread = InspectedThread(inspector)
+        let lines = ["loops", "dump", "statistics", "record 16", "recorded", "events 0"].map {
+            Array("runloop-inspect/1 \($0)\n".utf8)
+        }
+        var random = SeededRandom(4)
+        for _ in 0..<(isFull ? 20_000 : 500) {
+            guard let client = try? inspector.connectRaw() else { continue }
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                guard var line = lines.randomElement(using: &random) else { continue }
+                let place = Int.random(in: line.indices, using: &random)
+                if random.oneIn(2) { line[place] = .random(in: 0...255, using: &random) }
+                client.send(line)
+            }
+        }
+        #expect(answers(inspector))
+        thread.turn()
+        thread.end()
+        waitUntil { inspector.server.loops.followerCount == 0 }
+    }
+
+    @Test func `who asks and goes, in the middle of an answer too, holds nothing up`() throws {
+        let inspector = try TestInspector()
+        let thread = InspectedThread(inspector) { loop in
+            // An answer that no socket's buffer takes whole.
+            for index in 0..<5000 { loop.add(RunLoop.Source(label: "source \(index)") { _ in }, in: .default) }
+        }
+        for index in 0..<(isFull ? 2000 : 40) {
+            let client = try? inspector.connectRaw()
+            client?.send("runloop-inspect/1 dump\n")
+            guard index.isMultiple(of: 2), let number = client?.socket.number else { continue }
+            _ = rl_port_wait(number, Int16(POLLIN), InspectorClient.deadline(.milliseconds(1)))
+        }
+        #expect(answers(inspector))
+        let description = try #require(try inspector.connect().dump(within: plenty).loops.first?.description)
+        #expect(description.contains("source 4999"))
+        thread.end()
+    }
+
+    @Test func `a request that does not end is refused`() throws {
+        let inspector = try TestInspector()
+        let client = try inspector.connectRaw()
+        client.send([UInt8](repeating: UInt8(ascii: "a"), count: InspectorProtocol.longestRequest))
+        #expect(client.readToEnd().hasSuffix("the request is too long"))
+    }
+
+    @Test func `requests that come at once are answered one after the other`() throws {
+        let inspector = try TestInspector()
+        let client = try inspector.connectRaw()
+        client.send("runloop-inspect/1 loops\nrunloop-inspect/1 nothing\n")
+        let said = client.readToEnd()
+        #expect(said.hasPrefix("runloop-inspect/1 ok "))
+        #expect(said.hasSuffix("unknown request"))
+    }
+
+    @Test func `more clients than there are places are turned away`() throws {
+        let inspector = try TestInspector()
+        let clients = try (0..<InspectorServer.mostClients).map { _ in try inspector.connect() }
+        for client in clients { _ = try client.dump(within: plenty) }
+        #expect(try inspector.connectRaw().readToEnd().hasSuffix("16 others are looking"))
+        _ = try clients[0].dump(within: plenty)
+    }
+
+    @Test func `who says nothing, or takes nothing, is not waited for`() throws {
+        let inspector = try TestInspector(
+            patience: .init(greeting: 20_000_000, idle: 20_000_000, taking: 20_000_000))
+        let thread = InspectedThread(inspector) { loop in
+            for index in 0..<5000 { loop.add(RunLoop.Source(label: "source \(index)") { _ in }, in: .default) }
+        }
+        #expect(try inspector.connectRaw().readToEnd() == "")
+        let lazy = try inspector.connectRaw()
+        lazy.send("runloop-inspect/1 dump\n")
+        // Both ends are closed, whatever was still to be taken.
+        var wanted = pollfd(fd: lazy.socket.number, events: 0, revents: 0)
+        while rl_inspect_poll(&wanted, 1, 1000) == 0 {}
+        #expect(wanted.revents & Int16(POLLHUP) != 0)
+        thread.end()
+    }
+}

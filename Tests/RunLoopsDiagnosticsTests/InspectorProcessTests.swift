@@ -1,0 +1,231 @@
+import CLinuxKernel
+import Glibc
+import RunLoops
+import RunLoopsTestSupport
+import Testing
+
+@testable import RunLoopsDiagnostics
+
+/// What was built beside the tests.
+private let builtFolder: String? = {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    // The test runner may be the toolchain's own: the bundle's place is in its arguments.
+    let own = CommandLine.arguments + [String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)]
+    for path in own where path.contains("/") {
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        if access(folder + "/runloop", X_OK) == 0, access(folder + "/RunLoopsDiagnosticsPrograms", X_OK) == 0 {
+            return folder
+        }
+    }
+    return nil
+}()
+
+private let asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+
+/// Whether the tests may become somebody else, who can run what was built.
+private let canBeNobody: Bool = {
+    guard geteuid() == 0, let builtFolder else { return false }
+    return system("\(asNobody) '\(builtFolder)/runloop' --help >/dev/null 2>&1") == 0
+}()
+
+@Suite("Looking into another process", .timeLimit(.minutes(1)), .enabled(if: builtFolder != nil))
+struct InspectorProcessTests {
+    private let folder = InspectorFolder()
+
+    /// What a shell's commands print, errors too, and their status; `$tool` is the tool, `$program` the program to look into.
+    private func shell(_ commands: String) throws -> (text: String, status: CInt) {
+        let built = builtFolder ?? ""
+        let text = """
+            export XDG_RUNTIME_DIR='\(folder.path)' tool='\(built)/runloop' program='\(built)/RunLoopsDiagnosticsPrograms'
+            cd '\(folder.path)'
+            {
+            \(commands)
+            } 2>&1
+            """
+        let stream = try #require(popen(text, "re"))
+        var bytes: [UInt8] = []
+        while case let byte = fgetc(stream), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+        return (String(decoding: bytes, as: UTF8.self), pclose(stream) >> 8 & 0xFF)
+    }
+
+    /// What commands print while the program plays a scene; `$pid` is its number.
+    private func during(
+        _ scene: String, environment: String = "RUNLOOP_INSPECT=1", _ commands: String
+    ) throws -> String {
+        try shell(
+            """
+            rm -f input output
+            mkfifo input output
+            \(environment) "$program" \(scene) <input >output &
+            pid=$!
+            exec 3>input 4<output
+            read ready <&4
+            \(commands)
+            exec 3>&-
+            wait $pid
+            """
+        ).text
+    }
+
+    @Test func `ps and dump show a process whose main loop hangs`() throws {
+        let said = try during("hang", "$tool ps; $tool dump $pid; echo status $?")
+        #expect(said.contains("RunLoopsDiagnosticsPrograms"))
+        #expect(said.contains("in timer the one that hangs for"))
+        #expect(said.contains("made at RunLoopsDiagnosticsPrograms/Program.swift:"))
+        #expect(said.contains("<RunLoop of main thread"))
+        #expect(said.contains("status 0"))
+    }
+
+    @Test func `top says in lines what it would show`() throws {
+        let said = try during("idle", "$tool top --plain --every 50ms --for 500ms $pid </dev/null; echo status $?")
+        #expect(said.contains("asleep for"))
+        #expect(said.contains("status 0"))
+    }
+
+    @Test func `trace records a process that goes on`() throws {
+        let said = try during(
+            "idle", "$tool trace --for 100ms -o live.json $pid; echo status $?; kill -0 $pid && echo alive")
+        #expect(said.contains("Page: live.html   Perfetto: live.json"))
+        #expect(said.contains("status 0") && said.contains("alive"))
+    }
+
+    @Test func `a process that does not want it is not looked into`() throws {
+        let said = try during("idle", environment: "", "$tool ps | grep -c $pid; $tool dump $pid; echo status $?")
+        #expect(said.hasPrefix("0\n"))
+        #expect(said.contains("cannot be looked into: it must be this user's") && said.contains("status 1"))
+    }
+
+    @Test func `the name goes with the process, and one that is killed is forgotten`() throws {
+        let count = "ls run-loop-inspect | wc -l"
+        let killed = try during("idle", "\(count); kill -9 $pid; wait $pid; \(count); $tool ps >/dev/null; \(count)")
+        #expect(killed.split(separator: "\n").map { $0.trimming(" ") }.filter { $0.count == 1 } == ["1", "1", "0"])
+        let ended = try during("idle", "exec 3>&-; wait $pid; \(count)")
+        #expect(ended.trimming(" \n") == "0")
+    }
+
+    @Test func `one that is stopped is said to be, and holds up nobody`() throws {
+        let said = try during("idle", "kill -STOP $pid; $tool ps; kill -CONT $pid; $tool ps")
+        #expect(said.contains("stopped"))
+        #expect(said.contains("asleep for"))
+    }
+
+    @Test(.enabled(if: canBeNobody, "Only root can become somebody else, who must be able to run what was built."))
+    func `another user gets refused by the directory, the tool and the process`() throws {
+        let said = try during(
+            "hang",
+            """
+            name=$(ls run-loop-inspect)
+            echo tool: $(\(asNobody) $tool dump $pid 2>&1)
+            echo closed: $(\(asNobody) $program knock $PWD/run-loop-inspect/$name)
+            chmod 755 . run-loop-inspect; chmod 666 run-loop-inspect/$name
+            echo tool: $(\(asNobody) $tool dump $pid 2>&1)
+            echo open: $(\(asNobody) $program knock $PWD/run-loop-inspect/$name)
+            chmod 700 . run-loop-inspect
+            $tool ps
+            """)
+        let lines = said.split(separator: "\n")
+
+        #expect(lines.count { $0.hasPrefix("tool: Error: process") && $0.contains("must be this user's") } == 2)
+        #expect(said.contains("closed: connect: Permission denied"))
+        #expect(said.contains("only user 0 may look into this process"))
+        #expect(said.contains("in timer the one that hangs for"))
+    }
+
+    /// How many sockets and directories the process has open.
+    private static func countSockets() -> Int {
+        (CInt(0)..<256).count { number in
+            var status = stat()
+            guard fstat(number, &status) == 0 else { return false }
+            return status.st_mode & S_IFMT == S_IFSOCK || status.st_mode & S_IFMT == S_IFDIR
+        }
+    }
+
+    @Test func `a child made by fork neither serves nor keeps anything open`() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let folder = InspectorFolder()
+            setenv("XDG_RUNTIME_DIR", folder.path, 1)
+            let before = Self.countSockets()
+            try Inspector.start()
+            guard Inspector.isStarted, let client = InspectorClient.find(getpid()) else { exit(1) }
+            _ = try client.dump(within: plenty)
+            let child = fork()
+            if child == 0 {
+                // The C library's lock on the heap is free: the fork took it. exit() runs what is to remove the name.
+                if Inspector.isStarted { exit(1) }
+                if Self.countSockets() != before { exit(2) }
+                // The thread sanitizer cannot follow threads that are made after a fork.
+                if !Sanitizer.isThread {
+                    try Inspector.start()
+                    guard let own = InspectorClient.find(getpid()) else { exit(4) }
+                    _ = try own.dump(within: plenty)
+                }
+                // What only a thread of the parent's holds is a leak to the address sanitizer, which looks at exit.
+                if Sanitizer.isAddress {
+                    Inspector.stop()
+                    _exit(3)
+                }
+                exit(3)
+            }
+            var status: CInt = 0
+            waitpid(child, &status, 0)
+            _ = try client.dump(within: plenty)
+            Inspector.stop()
+            if countEntries(folder.path + "/run-loop-inspect") != 2 { exit(4) }
+            exit(status == 3 << 8 ? 7 : 5)
+        }
+    }
+
+    @Test func `thousands of clients without manners leave no descriptor and hold no loop up`() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let inspector = try TestInspector()
+            let thread = InspectedThread(inspector)
+            thread.turn()
+            let before = countOpenDescriptors()
+            var random = SeededRandom(5)
+            for index in 0..<(isFull ? 50_000 : 3000) {
+                let client = try? inspector.connectRaw()
+                switch index % 4 {
+                case 0: break
+                case 1: client?.send("runloop-inspect/1 dump\n")
+                case 2: client?.send("runloop-inspect/1 statistics\n")
+                default: client?.send((0..<64).map { _ in UInt8.random(in: 0...255, using: &random) })
+                }
+                if index.isMultiple(of: 100) { thread.turn() }
+            }
+            // Clients have gone when nobody follows and their descriptors are closed.
+            waitUntil { inspector.server.loops.followerCount == 0 && countOpenDescriptors() == before }
+            thread.turn()
+            thread.end()
+            exit(7)
+        }
+    }
+
+    @Test func `a process without a descriptor left is not kept awake by who knocks`() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            let inspector = try TestInspector()
+            let knocking = (0..<4).map { _ in InspectorDescriptor(adopting: rl_inspect_socket()) }
+            var all: [CInt] = []
+            while case let number = open("/dev/null", O_RDONLY | O_CLOEXEC), number >= 0 { all.append(number) }
+            let path = "\(inspector.folder.directory)/\(inspector.server.name)"
+            for socket in knocking {
+                _ = rl_port_connect(socket.number, path, 0)
+                // Accepted with the number in reserve, and closed.
+                if RawClient(socket).readToEnd() != "" { exit(1) }
+            }
+            for number in all { close(number) }
+            _ = try inspector.connect().dump(within: plenty)
+            exit(7)
+        }
+    }
+}
+
+extension StringProtocol {
+    /// Without the given characters at both ends.
+    fileprivate func trimming(_ characters: String) -> String {
+        var rest = Substring(self)
+        while let first = rest.first, characters.contains(first) { rest.removeFirst() }
+        while let last = rest.last, characters.contains(last) { rest.removeLast() }
+        return String(rest)
+    }
+}

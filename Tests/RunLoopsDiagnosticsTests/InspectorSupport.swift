@@ -1,0 +1,119 @@
+import CLinuxKernel
+import Glibc
+import RunLoops
+import RunLoopsTestSupport
+
+@testable import RunLoopsDiagnostics
+
+/// A folder of its own, gone with the value's life.
+final class InspectorFolder: Sendable {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/runloop-inspect-XXXXXX".utf8CString)
+        path = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
+    }
+
+    deinit { _ = system("rm -rf '\(path)'") }
+
+    /// Where the sockets are.
+    var directory: String { path + "/sockets" }
+}
+
+/// An inspector of the test's own: any number of them can be in a process.
+final class TestInspector: Sendable {
+    let folder = InspectorFolder()
+    let server: InspectorServer
+
+    init(user: UInt32 = geteuid(), patience: InspectorConnection.Patience = .init()) throws {
+        server = try InspectorServer(
+            InspectorDirectory(folder.directory, makes: true), user: user, patience: patience)
+    }
+
+    deinit { server.stop() }
+
+    func connect() throws -> InspectorClient { try InspectorClient(try server.directory.connect(server.name).get()) }
+
+    /// A connection without manners.
+    func connectRaw() throws -> RawClient { RawClient(try server.directory.connect(server.name).get()) }
+}
+
+/// Sends what it likes.
+final class RawClient {
+    let socket: InspectorDescriptor
+
+    init(_ socket: InspectorDescriptor) { self.socket = socket }
+
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> CInt { rl_inspect_send(socket.number, bytes, bytes.count) }
+
+    func send(_ text: String) { send(Array(text.utf8)) }
+
+    /// Everything until the other side closes.
+    func readToEnd() -> String {
+        var all: [UInt8] = []
+        var space = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let got = rl_inspect_receive(socket.number, &space, space.count)
+            if got > 0 {
+                all += space[..<Int(got)]
+            } else if got == -EAGAIN {
+                _ = rl_port_wait(socket.number, Int16(POLLIN), InspectorClient.deadline(plenty))
+            } else {
+                return String(decoding: all, as: UTF8.self)
+            }
+        }
+    }
+}
+
+/// A thread whose loop runs until it is told not to.
+final class InspectedThread: Sendable {
+    let loop: RunLoop
+    private let thread: TestThread
+
+    init(_ inspector: TestInspector, _ setUp: @escaping @Sendable (RunLoop) -> Void = { _ in }) {
+        let found = Locked<RunLoop?>(nil)
+        let isReady = Permit()
+        thread = TestThread {
+            let loop = RunLoop.current
+            inspector.server.loops.add(loop)
+            setUp(loop)
+            loop.add(RunLoop.Source(label: "keeps the mode") { _ in }, in: .default)
+            found.withLock { $0 = loop }
+            isReady.signal()
+            _ = loop.run(mode: .default, for: plenty)
+        }
+        isReady.wait()
+        guard let loop = found.copy else { preconditionFailure("the thread has left its loop") }
+        self.loop = loop
+    }
+
+    /// Has the loop turn, and waits for it.
+    func turn() {
+        let isDone = Permit()
+        loop.perform { isDone.signal() }
+        loop.wakeUp()
+        isDone.wait()
+    }
+
+    /// How many listen to the loop.
+    func countListeners(_ inspector: TestInspector) -> Int {
+        let announcer = inspector.server.loops.all.first { $0.loop === loop }?.announcer
+        let count = Locked<Int>()
+        let isDone = Permit()
+        loop.perform {
+            count.withLock { $0 = announcer?.listenerCount ?? 0 }
+            isDone.signal()
+        }
+        loop.wakeUp()
+        isDone.wait()
+        return count.copy
+    }
+
+    func end() {
+        // Once in a turn: a stop before the run has begun would be lost.
+        loop.perform { RunLoop.current.stop() }
+        loop.wakeUp()
+        thread.join()
+    }
+}

@@ -1,0 +1,227 @@
+import CLinuxKernel
+import Glibc
+import RunLoops
+import RunLoopsTestSupport
+import Testing
+
+@testable import RunLoopsDiagnostics
+
+@Suite("An inspector", .timeLimit(.minutes(1)))
+struct InspectorTests {
+    @Test func `describes a loop that sleeps`() throws {
+        let inspector = try TestInspector()
+        let thread = InspectedThread(inspector) { loop in
+            loop.add(RunLoop.Timer(.every(.seconds(100)), tolerance: .seconds(1), label: "tick") { _ in }, in: .default)
+        }
+        defer { thread.end() }
+        waitUntil { thread.loop.isWaiting }
+        let report = try inspector.connect().dump(within: plenty)
+        #expect(report.process == getpid())
+        let loop = try #require(report.loops.first)
+        #expect(report.loops.count == 1 && loop.thread == thread.loop.engine.threadID && !loop.isMain)
+        #expect(loop.activity == .asleep && loop.depth == 1 && loop.turns >= 1)
+        #expect(loop.mode == RunLoop.Mode.default.rawValue && !loop.isLocked && loop.callouts.isEmpty)
+        #expect(loop.description?.contains("keeps the mode") == true)
+        #expect(loop.timers.map(\.label) == ["tick"])
+        #expect(loop.timers.first?.interval == 100_000_000_000 && loop.timers.first?.tolerance == 1_000_000_000)
+    }
+
+    @Test func `answers while a callout hangs, and names it with the place where it was made`() throws {
+        let inspector = try TestInspector()
+        let thread = InspectedThread(inspector)
+        let (hangs, goOn) = (Permit(), Permit())
+        thread.loop.perform {
+            RunLoop.current.perform {
+                hangs.signal()
+                goOn.wait()
+            }
+            RunLoop.current.poll()
+        }
+        let line = UInt(#line) - 7
+        thread.loop.wakeUp()
+        hangs.wait()
+        let client = try inspector.connect()
+        for _ in 0..<10 {
+            let loop = try #require(try client.dump(within: plenty).loops.first)
+            #expect(loop.activity == .busy && loop.depth == 2 && loop.description != nil)
+            #expect(loop.callouts.map(\.kind) == ["block", "block"])
+            #expect(loop.callouts.first?.label == "RunLoopsDiagnosticsTests/InspectorTests.swift:\(line)")
+            #expect(loop.callouts.allSatisfy { $0.since >= 0 })
+        }
+        goOn.signal()
+        thread.end()
+    }
+
+    @Test func `answers while somebody holds a loop's lock, and says what it does not know`() throws {
+        let inspector = try TestInspector()
+        let thread = InspectedThread(inspector)
+        waitUntil { thread.loop.isWaiting }
+        try thread.loop.engine.lock.withLock {
+            let loop = try #require(try inspector.connect().dump(within: plenty).loops.first)
+            #expect(loop.isLocked && loop.mode == nil && loop.description == nil)
+            #expect(loop.activity == .asleep)
+        }
+        #expect(try inspector.connect().dump(within: plenty).loops.first?.isLocked == false)
+        thread.end()
+    }
+
+    @Test func `forgets loops whose threads have ended, and holds nothing of them`() throws {
+        let inspector = try TestInspector()
+        weak var loop: RunLoop?
+        do {
+            let thread = InspectedThread(inspector)
+            loop = thread.loop
+            _ = try inspector.connect().dump(within: plenty)
+            thread.end()
+        }
+        waitUntil { loop == nil }
+        #expect(try inspector.connect().dump(within: plenty).loops.isEmpty)
+    }
+
+    @Test func `lets go of what it has described on the loop's own thread`() throws {
+        /// Notes the thread on which it dies.
+        final class Witness: Sendable {
+            let thread: Locked<Int32>
+            init(_ thread: Locked<Int32>) { self.thread = thread }
+            deinit { thread.withLock { $0 = SystemCalls.threadID } }
+        }
+        let inspector = try TestInspector()
+        let (hangs, goOn) = (Permit(), Permit())
+        let died = Locked<Int32>(0)
+        let thread = InspectedThread(inspector) { loop in
+            let source = RunLoop.Source(label: "short-lived") { [witness = Witness(died)] _ in _ = witness }
+            loop.add(source, in: .default)
+            loop.perform {
+                hangs.signal()
+                goOn.wait()
+                source.invalidate()
+            }
+        }
+        hangs.wait()
+        let loop = try #require(try inspector.connect().dump(within: plenty).loops.first)
+        #expect(loop.description?.contains("short-lived") == true)
+        #expect(died.copy == 0)
+        goOn.signal()
+        thread.turn()
+        thread.turn()
+        let owner = thread.loop.engine.threadID
+        thread.end()
+        #expect(died.copy == owner)
+    }
+
+    @Test func `knows every loop that is made while it watches`() throws {
+        let loops = InspectedLoops()
+        loops.watchNewLoops()
+        defer { loops.ignoreNewLoops() }
+        let isKnown = TestThread.run {
+            let loop = RunLoop.current
+            return loops.all.contains { $0.loop === loop && $0.status.thread == loop.engine.threadID }
+        }
+        #expect(isKnown)
+    }
+
+    // MARK: Only while somebody looks
+
+    @Test func `counts from the first ask on, and takes its meter away with the client`() throws {
+        let inspector = try TestInspector()
+        let thread = InspectedThread(inspector)
+        var client: InspectorClient? = try inspector.connect()
+        let first = try #require(try ask(client).loops.first?.statistics)
+        #expect(first.turns == 0)
+        for _ in 0..<3 { thread.turn() }
+        let second = try #require(try ask(client).loops.first?.statistics)
+        // The turn in which the meter came had begun.
+        #expect(second.turns >= 2 && second.callouts[.block, default: 0] >= 2)
+        #expect(second.dearest.contains { $0.callee == .block })
+        #expect(inspector.server.loops.followerCount == 1)
+        client = nil
+        waitUntil { inspector.server.loops.followerCount == 0 }
+        // Nothing is left but the status.
+        waitUntil {
+            thread.turn()
+            return thread.countListeners(inspector) == 1
+        }
+        thread.end()
+    }
+
+    private func ask(_ client: InspectorClient?) throws -> ProcessReport {
+        let client = try #require(client)
+        try client.requestStatistics()
+        return try client.takeReport(until: InspectorClient.deadline(plenty))
+    }
+
+    @Test func `records what happens between two requests, as a whole trace`() throws {
+        let inspector = try TestInspector()
+        let thread = InspectedThread(inspector)
+        waitUntil { thread.loop.isWaiting }
+        let client = try inspector.connect()
+        try client.record(within: plenty)
+        #expect(throws: InspectorClient.Failure.self) { try client.record(within: plenty) }
+        let second = try inspector.connect()
+        try second.record(capacity: 16, within: plenty)
+        thread.turn()
+        thread.turn()
+        // One that is made meanwhile is recorded too.
+        let newcomer = InspectedThread(inspector)
+        newcomer.turn()
+        let trace = try second.takeRecording(within: plenty)
+        #expect(trace.loops.count == 2)
+        let whole = try client.takeRecording(within: plenty)
+        let loop = try #require(whole.loops.first { $0.thread == thread.loop.engine.threadID })
+        #expect(loop.lost == 0)
+        #expect(loop.events.first?.kind == .runBegan(.default))
+        #expect(loop.events.contains { if case .woke(let waking) = $0.kind { waking.cause == .wakeUp } else { false } })
+        let report = try TraceReport(json: whole.chromeJSON())
+        #expect(report.slices.contains { $0.kind == "block" })
+        #expect(Set(report.slices.filter { $0.kind == "run" }.map(\.thread)).count == 2)
+        #expect(throws: InspectorClient.Failure.self) { try client.takeRecording(within: plenty) }
+        thread.end()
+        newcomer.end()
+    }
+
+    // MARK: Who may look
+
+    @Test func `refuses another user, in words`() throws {
+        let inspector = try TestInspector(user: geteuid() + 1)
+        let client = try inspector.connectRaw()
+        #expect(client.readToEnd().contains("only user \(geteuid() + 1) may look into this process"))
+        // It goes on answering: here only to be asked whether it does.
+        #expect(try inspector.connectRaw().readToEnd().contains("only user"))
+    }
+
+    @Test func `uses no directory that others may enter, that is a link, or that is somebody else's`() throws {
+        let folder = InspectorFolder()
+        mkdir(folder.directory, 0o755)
+        chmod(folder.directory, 0o755)
+        #expect(throws: InspectorDirectory.Unusable.self) { try InspectorDirectory(folder.directory, makes: true) }
+        chmod(folder.directory, 0o700)
+        #expect(throws: Never.self) { try InspectorDirectory(folder.directory, makes: true) }
+        symlink(folder.directory, folder.path + "/link")
+        #expect(throws: InspectorDirectory.Unusable.self) { try InspectorDirectory(folder.path + "/link", makes: true) }
+        if geteuid() == 0 {
+            chown(folder.directory, 65_534, 65_534)
+            #expect(throws: InspectorDirectory.Unusable.self) { try InspectorDirectory(folder.directory, makes: true) }
+        }
+    }
+
+    // MARK: Names
+
+    @Test func `takes its name away when it stops, and what the dead have left is removed by who asks`() throws {
+        let folder = InspectorFolder()
+        let directory = try InspectorDirectory(folder.directory, makes: true)
+        let server = try InspectorServer(directory)
+        #expect(directory.names().map(\.name) == [server.name])
+        server.stop()
+        #expect(directory.names().isEmpty)
+        // A socket that nobody listens to any more.
+        var (socket, name): (InspectorDescriptor?, String) = try directory.listen()
+        withExtendedLifetime(socket) {}
+        socket = nil
+        #expect(directory.names().map(\.name) == [name])
+        // The process lives: its name is nobody's to remove without asking.
+        directory.tidy()
+        #expect(directory.names().map(\.name) == [name])
+        #expect(throws: RunLoop.SystemCallError.self) { try directory.connect(name).get() }
+        #expect(directory.names().isEmpty)
+    }
+}
