@@ -59,7 +59,9 @@ let package = Package(
         // Starts recording before main() when the environment asks for it: Swift has no constructors.
         .target(name: "CTraceStart"),
         // What a loop does, recorded; as pictures and in words.
-        .target(name: "RunLoopsDiagnostics", dependencies: ["RunLoops", "CTraceStart"], swiftSettings: strict),
+        .target(
+            name: "RunLoopsDiagnostics", dependencies: ["RunLoops", "CTraceStart", "CLinuxKernel"],
+            swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(
             name: "runloop", dependencies: ["RunLoops", "RunLoopsDiagnostics", "RunLoopsPorts"],
@@ -103,8 +105,15 @@ let package = Package(
             name: "RunLoopsKitTests", dependencies: ["RunLoopsKit", "RunLoops", "RunLoopsTesting", "CLinuxKernel"],
             swiftSettings: strict),
         .testTarget(
-            name: "RunLoopsDiagnosticsTests", dependencies: ["RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting"],
+            name: "RunLoopsDiagnosticsTests",
+            dependencies: [
+                "RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting", "CLinuxKernel", "RunLoopsHangPrograms",
+            ],
             swiftSettings: strict),
+        // Programs that hang, which the tests run.
+        .executableTarget(
+            name: "RunLoopsHangPrograms", dependencies: ["RunLoopsDiagnostics", "RunLoops"],
+            path: "Tests/RunLoopsHangPrograms", swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]

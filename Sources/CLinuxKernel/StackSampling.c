@@ -2,12 +2,15 @@
 #include "StackSampling.h"
 #include "CLinuxKernel.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -225,10 +228,24 @@ rl_wait rl_wait_of_call(long number) {
     }
 }
 
-void rl_block_signals(void) {
+void rl_become_helper(const char *name) {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
+    pthread_setname_np(pthread_self(), name);
+}
+
+bool rl_find_module(uint64_t address, rl_module *module) {
+    Dl_info info, program;
+    struct link_map *map = NULL;
+    if (dladdr1((void *)address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0) return false;
+    module->base = (uint64_t)info.dli_fbase;
+    module->bias = map == NULL ? module->base : (uint64_t)map->l_addr;
+    module->path = info.dli_fname;
+    module->is_program = dladdr((void *)getauxval(AT_ENTRY), &program) != 0 && program.dli_fbase == info.dli_fbase;
+    module->symbol = info.dli_sname;
+    module->symbol_start = (uint64_t)info.dli_saddr;
+    return true;
 }
 
 extern char *swift_demangle(const char *name, size_t length, char *output, size_t *size, uint32_t flags)

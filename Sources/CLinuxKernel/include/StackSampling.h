@@ -53,7 +53,21 @@ int64_t rl_thread_processor_time(int32_t thread);
 typedef enum { rl_wait_other, rl_wait_lock, rl_wait_sleep, rl_wait_descriptors, rl_wait_child } rl_wait;
 rl_wait rl_wait_of_call(long number);
 
-// Blocks all signals on the calling thread: those meant for the program must not be taken by a helper.
-void rl_block_signals(void);
+// Makes the calling thread a helper: it has a name, and no signals that are meant for the program.
+void rl_become_helper(const char *name);
+
+// What the loader knows of an address.
+typedef struct {
+    // Where the module is loaded, and what its own addresses are counted from.
+    uint64_t base;
+    uint64_t bias;
+    const char *path;
+    bool is_program;
+    // An exported function before the address; NULL where there is none.
+    const char *symbol;
+    uint64_t symbol_start;
+} rl_module;
+
+bool rl_find_module(uint64_t address, rl_module *module);
 
 #endif
