@@ -28,7 +28,15 @@ final class Thread {
 struct Task {
     let folder: String
 
+    /// Waits until there is one.
     static func named(_ name: String) -> Task {
+        while true {
+            if let task = find(name) { return task }
+            usleep(1000)
+        }
+    }
+
+    private static func find(_ name: String) -> Task? {
         guard let tasks = opendir("/proc/self/task") else { preconditionFailure("no /proc") }
         defer { closedir(tasks) }
         while let entry = readdir(tasks) {
@@ -38,7 +46,7 @@ struct Task {
             let task = Task(folder: "/proc/self/task/\(number)/")
             if task.text("comm") == name + "\n" { return task }
         }
-        preconditionFailure("no thread is called \(name)")
+        return nil
     }
 
     /// How often it has gone to sleep.

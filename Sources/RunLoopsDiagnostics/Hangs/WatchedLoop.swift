@@ -4,10 +4,15 @@ internal import Synchronization
 /// One loop that one watch looks at.
 // Unchecked: what is not fixed belongs to the watcher's thread.
 final class WatchedLoop: @unchecked Sendable {
+    /// What the thread has had in all.
     private struct Usage {
-        var time: Int64
         var processor: Int64
         var delay: Int64
+
+        init(_ probe: ThreadProbe) {
+            processor = probe.processorTime
+            delay = probe.processorDelay
+        }
     }
 
     /// A hang under way.
@@ -29,10 +34,10 @@ final class WatchedLoop: @unchecked Sendable {
     private let limit: Int64
     private let probe: ThreadProbe
     private var detector: HangDetector
-    /// At the first look at the present stretch.
-    private var usage = Usage(time: 0, processor: 0, delay: 0)
-    /// Since then.
-    private var standstill: Int64 = 0
+    /// At the last look.
+    private var usage: Usage
+    /// When the present stretch began, as far as can be told.
+    private var usageBefore: Usage
     private var hang: Hang?
     /// Of a stretch of a traced process.
     private var isIgnored = false
@@ -44,6 +49,8 @@ final class WatchedLoop: @unchecked Sendable {
         listener = HangListener(loop.engine, limit: limit, watcher: .shared)
         probe = ThreadProbe(thread: loop.engine.threadID)
         detector = HangDetector(limit: limit, interval: setting.interval)
+        usage = Usage(probe)
+        usageBefore = usage
     }
 
     // MARK: The watcher's thread
@@ -62,26 +69,31 @@ final class WatchedLoop: @unchecked Sendable {
         let status = listener.status.snapshot()
         let now = SystemCalls.now(.monotonic)
         let ended = listener.tally.read().lastLong
-        self.standstill += standstill
         let step = detector.look(
             HangDetector.Look(
                 now: now, isBusy: status.activity == .busy, since: status.since, standstill: standstill,
                 ended: (ended.began, ended.ended)))
+        let before = usage
+        usage = Usage(probe)
         switch step {
         case .nothing: break
-        case .newStretch: notesUsage(now)
+        case .newStretch: newStretch(after: now - status.since, before)
         case .began: begins(status, now)
         case .goesOn: goesOn(status, now)
         case .ended(let duration):
             ends(ended, duration, now)
-            notesUsage(now)
+            newStretch(after: now - status.since, before)
         }
         return detector.nextLook
     }
 
-    private func notesUsage(_ now: Int64) {
-        usage = Usage(time: now, processor: probe.processorTime, delay: probe.processorDelay)
-        standstill = 0
+    /// A stretch is seen for the first time, when it has lasted for a while already.
+    private func newStretch(after time: Int64, _ before: Usage) {
+        // What the thread has had since the look before may have been in that time: all that fits is taken to have been.
+        let delay = min(usage.delay - before.delay, max(0, time))
+        usageBefore = usage
+        usageBefore.delay -= delay
+        usageBefore.processor -= min(usage.processor - before.processor, max(0, time) - delay)
         isIgnored = false
     }
 
@@ -129,8 +141,8 @@ final class WatchedLoop: @unchecked Sendable {
     }
 
     private func takeSample(_ hang: inout Hang) {
-        guard let sampler = setting.sampler else { return }
-        let sample = sampler.sample(probe.thread, stackEnd: listener.stackEnd.load(ordering: .relaxed))
+        let end = listener.stackEnd.load(ordering: .relaxed)
+        let sample = setting.sampler?.sample(probe.thread, stackEnd: end) ?? StackSampler.glance(probe.thread)
         hang.samples.add(sample, setting.symbolizer)
     }
 
@@ -147,12 +159,12 @@ final class WatchedLoop: @unchecked Sendable {
         let stretch = ended ?? listener.tally.read().present
         let since = hang.status.since
         let tally = HangTally(stretch, open: ended == nil ? hang.status.callouts : [], since: since, now: now)
-        let processor = probe.processorTime - usage.processor
-        let delay = probe.processorDelay - usage.delay
+        let processor = min(usage.processor - usageBefore.processor, duration)
+        let delay = min(usage.delay - usageBefore.delay, duration)
         let evidence = HangEvidence(
-            limit: limit, duration: duration, wall: max(1, (ended?.ended ?? now) - usage.time - standstill),
-            processor: processor, delay: delay, longest: tally.longest?.nanoseconds ?? 0,
-            hasOthers: tally.callouts > 1, waits: hang.samples.waits)
+            limit: limit, duration: duration, processor: processor, delay: delay, longest: tally.longest?.nanoseconds ?? 0,
+            hasOthers: tally.callouts > 1, waits: hang.samples.waits,
+            runs: hang.samples.runs, isOver: stage == .ended)
         let cause = evidence.cause
         let (frames, count) = hang.samples.majorityStack(setting.symbolizer)
         return HangReport(

@@ -7,12 +7,15 @@ struct HangSamples {
     private var oldest = 0
     /// How often the thread was found to wait, and for what.
     private(set) var waits: [HangCause.Wait: Int] = [:]
+    /// How often it was found ready to run, or running.
+    private(set) var runs = 0
 
     /// How many stacks are kept.
     var count: Int { stacks.count }
 
     mutating func add(_ sample: StackSampler.Sample, _ symbolizer: Symbolizer) {
         if let wait = sample.wait { waits[wait, default: 0] += 1 }
+        if sample.isRunning { runs += 1 }
         let stack = Self.insideCallout(sample.counters, symbolizer)
         guard !stack.isEmpty else { return }
         if stacks.count < Self.most {

@@ -11,6 +11,8 @@ final class StackSampler {
         var counters: [UInt64] = []
         /// What the thread waited for; `nil` if it ran, or nobody knows.
         var wait: HangCause.Wait?
+        /// Whether it ran, or would have with a processor.
+        var isRunning = false
     }
 
     /// Deeper stacks lose their outer part, and with it the callout.
@@ -41,13 +43,22 @@ final class StackSampler {
         case .running:
             guard !probe.blocks(signal: signal),
                 rl_sample_running(thread, stackEnd, Self.patience, buffer) == 0
-            else { return Sample() }
-            return Sample(counters: unwound())
+            else { return Sample(isRunning: true) }
+            return Sample(counters: unwound(), isRunning: true)
         case .waiting(let call, let stackPointer, let counter):
             let wait = HangCause.Wait(call: call)
             guard rl_sample_waiting(stackPointer, counter, stackEnd, buffer) == 0 else { return Sample(wait: wait) }
             return Sample(counters: unwound(), wait: wait)
         case .unknown: return Sample()
+        }
+    }
+
+    /// What a thread does, without its stack.
+    static func glance(_ thread: Int32) -> Sample {
+        switch ThreadProbe(thread: thread).state {
+        case .running: Sample(isRunning: true)
+        case .waiting(let call, _, _): Sample(wait: HangCause.Wait(call: call))
+        case .unknown: Sample()
         }
     }
 

@@ -58,10 +58,38 @@ final class Symbolizer {
         return symbols
     }
 
-    /// A name as it is written in the source.
+    /// A name as it is written in the source, without what the optimiser has done to the function.
     static func readable(_ mangled: String) -> String {
         guard let text = rl_demangle(mangled) else { return mangled }
         defer { free(text) }
-        return String(cString: text)
+        return plain(String(cString: text))
+    }
+
+    private static let ornaments = ["merged ", "function signature specialization ", "generic specialization "]
+
+    static func plain(_ name: String) -> String {
+        var name = name[...]
+        while let ornament = ornaments.first(where: { name.hasPrefix($0) }) {
+            name = name.dropFirst(ornament.count)
+            guard name.first == "<" else { continue }
+            guard let end = endOfBrackets(name), name[end...].hasPrefix(" of ") else { break }
+            name = name[end...].dropFirst(4)
+        }
+        return String(name)
+    }
+
+    /// Behind the bracket that belongs to the first character.
+    private static func endOfBrackets(_ text: Substring) -> Substring.Index? {
+        var depth = 0
+        var before: Character = " "
+        for index in text.indices {
+            let character = text[index]
+            if character == "<" { depth += 1 }
+            // An arrow has no bracket.
+            if character == ">", before != "-" { depth -= 1 }
+            if depth == 0 { return text.index(after: index) }
+            before = character
+        }
+        return nil
     }
 }
