@@ -177,6 +177,14 @@ uint64_t rl_stack_end(void) {
     return error == 0 ? (uint64_t)lowest + size : 0;
 }
 
+void rl_sampling_allow(void) {
+    if (sampling_signal == 0) return;
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, sampling_signal);
+    pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+}
+
 int64_t rl_thread_processor_time(int32_t thread) {
     // The clock of a thread by its number, as pthread_getcpuclockid makes it: that one needs a handle of a living thread.
     clockid_t clock = (clockid_t)((~(unsigned)thread << 3) | 6);

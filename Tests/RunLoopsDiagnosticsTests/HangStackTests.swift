@@ -33,7 +33,7 @@ private final class Victim: @unchecked Sendable {
     }
 
     private func run() {
-        end.set(StackSampler.stackEnd)
+        end.set(StackSampler.join())
         number.set(SystemCalls.threadID)
         while !isDone.value {
             switch deed {

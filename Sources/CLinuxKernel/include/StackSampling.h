@@ -38,6 +38,8 @@ int rl_sample_waiting(uint64_t stack_pointer, uint64_t counter, uint64_t stack_e
 
 // The upper end of the calling thread's stack, or 0.
 uint64_t rl_stack_end(void);
+// Lets the signal through to the calling thread: threads that libdispatch makes, and those made by them, block all.
+void rl_sampling_allow(void);
 
 // The program counters in the sample, innermost first: that of the innermost frame, and of the others the address behind
 // the call. Not more than `capacity`; the count.

@@ -33,13 +33,14 @@ final class HangListener: LoopListener, @unchecked Sendable {
         }
     }
 
-    /// The stack of the calling thread, which is the loop's.
-    func noteStack() {
-        if stackEnd.load(ordering: .relaxed) == 0 { stackEnd.store(StackSampler.stackEnd, ordering: .relaxed) }
+    /// Begins, on the loop's thread: in the middle of a run, if it is in that mode.
+    func begin(_ mode: RunLoop.Mode?) {
+        stackEnd.store(StackSampler.join(), ordering: .relaxed)
+        // What is under way is a stretch as well, of which the first part is not known.
+        if let mode { hear(.runBegins(mode), at: status.now, depth: 1) }
     }
 
     private func begins(_ time: Int64) {
-        noteStack()
         tally.begins(at: time)
         // Partner of the fence in HangWatcher.park(): either the watcher sees that the loop is in use, or the loop sees
         // that the watcher sleeps.

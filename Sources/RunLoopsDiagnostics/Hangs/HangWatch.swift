@@ -119,19 +119,19 @@ public final class HangWatch: Sendable {
         guard isNew else { return }
         do { try HangWatcher.shared.add(watched) } catch { throw .refused(error) }
         if loop.engine.threadID == SystemCalls.threadID {
-            attach(watched.listener, to: loop.engine)
+            attach(watched.listener, to: loop)
         } else {
             // Weak: a watch that has gone meanwhile watches nothing.
             loop.perform(in: .common, wake: true) { [weak self, weak loop] in
-                if let self, let loop { self.attach(watched.listener, to: loop.engine) }
+                if let self, let loop { self.attach(watched.listener, to: loop) }
             }
         }
     }
 
     /// The loop's thread.
-    private func attach(_ listener: HangListener, to engine: Engine) {
-        listener.noteStack()
-        guard let announcer = LoopAnnouncer.add(listener, to: engine) else { return }
+    private func attach(_ listener: HangListener, to loop: RunLoop) {
+        guard let announcer = LoopAnnouncer.add(listener, to: loop.engine) else { return }
+        listener.begin(loop.currentMode)
         let isLate = state.lock.withLock {
             state.announcers.append((announcer, listener))
             return state.isStopped

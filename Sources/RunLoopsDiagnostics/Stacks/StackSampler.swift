@@ -33,8 +33,13 @@ final class StackSampler {
 
     deinit { buffer.deallocate() }
 
-    /// The upper end of the calling thread's stack.
-    static var stackEnd: UInt64 { rl_stack_end() }
+    /// Lets the calling thread be sampled, and says where its stack ends.
+    ///
+    /// The signal is nobody else's: to let it through changes nothing for what the thread blocks signals for.
+    static func join() -> UInt64 {
+        rl_sampling_allow()
+        return rl_stack_end()
+    }
 
     /// Looks at a thread whose stack ends there.
     func sample(_ thread: Int32, stackEnd: UInt64) -> Sample {
