@@ -42,7 +42,8 @@ struct HangProcessTests {
         let (began, ended) = try hang("sleep")
         for report in [began, ended] {
             #expect(report.contains(#""cause":"one callout waits for time to pass""#))
-            #expect(report.contains(#""callout":{"kind":"timer","label":"napper","place":"RunLoopsHangPrograms/Program"#))
+            #expect(
+                report.contains(#""callout":{"kind":"timer","label":"napper","place":"RunLoopsHangPrograms/Program"#))
             #expect(report.contains("takeANap(Swift.Duration)"))
             #expect(!report.contains("RUNLOOP_IS"), "the loop's own functions say nothing")
         }

@@ -123,13 +123,16 @@ struct SymbolizerTests {
         #expect(Symbolizer.plain("A.b() -> ()") == "A.b() -> ()")
         #expect(
             Symbolizer.plain(
-                "merged function signature specialization <Arg[1] = [Closure : () -> ()]> of closure #1 () -> () in A.b()")
+                "merged function signature specialization <Arg[1] = [Closure : () -> ()]> of closure #1 () -> () in A.b()"
+            )
                 == "closure #1 () -> () in A.b()")
         #expect(Symbolizer.plain("generic specialization <Swift.Array<A.B>> of A.b<C>(C)") == "A.b<C>(C)")
         #expect(Symbolizer.plain("generic specialization <never closed") == "<never closed")
     }
 
-    @Test func `names that are not Swift's stay`() { #expect(Symbolizer.readable("clock_nanosleep") == "clock_nanosleep") }
+    @Test func `names that are not Swift's stay`() {
+        #expect(Symbolizer.readable("clock_nanosleep") == "clock_nanosleep")
+    }
 
     @Test func `an address outside of everything has no name`() {
         #expect(Symbolizer().symbol(at: 8).name == nil)
@@ -144,7 +147,9 @@ struct SymbolizerTests {
 
     @Test func `a program that is cut off, or scrambled, does no harm`() throws {
         var program = try Self.bytes("/proc/self/exe", 1 << 16)
-        for length in [5, 63, 64, 4096, program.count] { Self.with(Array(program.prefix(length))) { _ = $0?.function(at: 4096) } }
+        for length in [5, 63, 64, 4096, program.count] {
+            Self.with(Array(program.prefix(length))) { _ = $0?.function(at: 4096) }
+        }
         // A section table anywhere, of any size.
         for seed in 0..<200 {
             for offset in 40..<64 { program[offset] = UInt8(truncatingIfNeeded: (seed * 31 + offset) &* 167 >> 3) }
@@ -156,7 +161,8 @@ struct SymbolizerTests {
         let file = try #require(fopen(path, "re"))
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: count)
-        return Array(bytes.prefix(fread(&bytes, 1, count, file)))
+        let read = fread(&bytes, 1, count, file)
+        return Array(bytes.prefix(read))
     }
 
     private static func with(_ bytes: [UInt8], _ body: (ELFSymbols?) -> Void) {

@@ -61,6 +61,7 @@ struct Task {
         guard let file = fopen(folder + name, "re") else { return "" }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 4096)
-        return String(decoding: bytes.prefix(fread(&bytes, 1, bytes.count, file)), as: UTF8.self)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 }

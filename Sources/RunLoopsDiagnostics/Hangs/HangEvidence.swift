@@ -4,7 +4,7 @@
 struct HangEvidence {
     /// The limit that was passed.
     var limit: Int64
-    /// The stretch so far. The others are of the same time.
+    /// The stretch so far, of which the others are parts.
     var duration: Int64
     /// The thread's processor time.
     var processor: Int64

@@ -112,7 +112,9 @@ public final class HangWatch: Sendable {
         require(limit > .zero, "A loop was to be watched with a limit of no time: give a positive limit.")
         let watched = WatchedLoop(loop, limit: limit.clampedNanoseconds, setting: setting)
         let isNew = state.lock.withLock {
-            guard !state.isStopped, !state.loops.contains(where: { $0.core == ObjectIdentifier(loop) }) else { return false }
+            guard !state.isStopped, !state.loops.contains(where: { $0.core == ObjectIdentifier(loop) }) else {
+                return false
+            }
             state.loops.append((watched, ObjectIdentifier(loop)))
             return true
         }

@@ -99,7 +99,13 @@ final class HangWatcher: @unchecked Sendable {
             for loop in present where loop.isGone { remove(loop) }
             wanted = present.map { $0.look(standstill: standstill) }.min() ?? .max
             askedAt = SystemCalls.now(.monotonic)
-            if present.allSatisfy(\.isIdle) { park(present, seen) } else { wait(seen, until: wanted) }
+            if present.allSatisfy(\.isIdle) {
+                // Nothing is late that nobody asked for.
+                wanted = .max
+                park(present, seen)
+            } else {
+                wait(seen, until: wanted)
+            }
         }
     }
 

@@ -28,7 +28,7 @@ final class StretchTally: @unchecked Sendable {
         var commonest: [Entry] = []
     }
 
-    private enum Field: Int { 
+    private enum Field: Int {
         case began, ended, callouts, used, longestTime, longestSince, longestCallee, longestLabel, longestLine
     }
 
@@ -105,7 +105,8 @@ final class StretchTally: @unchecked Sendable {
 
     /// Each label has one place; where two share it, the one that takes more wins it in the end.
     private func count(
-        _ stretch: UnsafeMutablePointer<Atomic<UInt64>>, _ callee: UInt64, _ label: UInt64, _ line: UInt64, _ time: UInt64
+        _ stretch: UnsafeMutablePointer<Atomic<UInt64>>, _ callee: UInt64, _ label: UInt64, _ line: UInt64,
+        _ time: UInt64
     ) {
         let hash = ((label >> 4) &+ line) &* 0x9E37_79B9_7F4A_7C15
         let place = Int(truncatingIfNeeded: hash >> 61)

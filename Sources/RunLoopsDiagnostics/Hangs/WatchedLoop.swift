@@ -162,7 +162,8 @@ final class WatchedLoop: @unchecked Sendable {
         let processor = min(usage.processor - usageBefore.processor, duration)
         let delay = min(usage.delay - usageBefore.delay, duration)
         let evidence = HangEvidence(
-            limit: limit, duration: duration, processor: processor, delay: delay, longest: tally.longest?.nanoseconds ?? 0,
+            limit: limit, duration: duration, processor: processor, delay: delay,
+            longest: tally.longest?.nanoseconds ?? 0,
             hasOthers: tally.callouts > 1, waits: hang.samples.waits,
             runs: hang.samples.runs, isOver: stage == .ended)
         let cause = evidence.cause

@@ -10,7 +10,9 @@ enum MajorityStack {
         var depth = 0
         while true {
             var counts: [UInt64: Int] = [:]
-            for index in group where stacks[index].count > depth { counts[function(stacks[index], depth), default: 0] += 1 }
+            for index in group where stacks[index].count > depth {
+                counts[function(stacks[index], depth), default: 0] += 1
+            }
             // Among equals the smallest address, so that the answer does not depend on a hash.
             guard let best = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), best.value * 2 > stacks.count
             else { break }

@@ -1,9 +1,12 @@
 internal import CLinuxKernel
 internal import RunLoops
 
+/// What is asked of one thread must be answered before another is asked: there is one signal, and one answer.
+private let turn = Lock()
+
 /// Takes the stacks of other threads of this process.
 ///
-/// Belongs to one thread at a time; a process needs no more than one.
+/// Belongs to one thread; others may have samplers of their own.
 final class StackSampler {
     /// One look at a thread.
     struct Sample {
@@ -47,7 +50,7 @@ final class StackSampler {
         switch probe.state {
         case .running:
             guard !probe.blocks(signal: signal),
-                rl_sample_running(thread, stackEnd, Self.patience, buffer) == 0
+                turn.withLock({ rl_sample_running(thread, stackEnd, Self.patience, buffer) }) == 0
             else { return Sample(isRunning: true) }
             return Sample(counters: unwound(), isRunning: true)
         case .waiting(let call, let stackPointer, let counter):

@@ -36,7 +36,8 @@ struct ThreadProbe {
 
     /// Whether the thread has blocked the signal: then it must not be sent, something else may wait for it.
     func blocks(signal: CInt) -> Bool {
-        guard let mask = Self.field("SigBlk", of: "/proc/self/task/\(thread)/status"), let bits = UInt64(mask, radix: 16)
+        guard let mask = Self.field("SigBlk", of: "/proc/self/task/\(thread)/status"),
+            let bits = UInt64(mask, radix: 16)
         else { return true }
         return bits >> UInt64(signal - 1) & 1 != 0
     }
@@ -45,7 +46,8 @@ struct ThreadProbe {
     static var isTraced: Bool { field("TracerPid", of: "/proc/self/status").map { $0 != "0" } ?? false }
 
     private static func field(_ name: String, of file: String) -> Substring? {
-        for line in read(file).split(separator: "\n") where line.hasPrefix(name) && line.dropFirst(name.count).first == ":" {
+        for line in read(file).split(separator: "\n")
+        where line.hasPrefix(name) && line.dropFirst(name.count).first == ":" {
             return line.dropFirst(name.count + 1).drop { $0 == "\t" || $0 == " " }
         }
         return nil
