@@ -28,8 +28,10 @@ struct HangFile {
 
     /// Completes or removes it.
     func end(_ report: HangReport) {
-        if keepsEnded { Self.put(report, path) } else { unlink(path) }
+        if keepsEnded { Self.put(report, path) } else { remove() }
     }
+
+    func remove() { unlink(path) }
 
     /// A process that dies in the middle leaves the text before.
     private static func put(_ report: HangReport, _ path: String) {

@@ -63,11 +63,17 @@ public final class HangWatch: Sendable {
     private let setting: Setting
     private let state: State
 
+    private struct Entry {
+        var watched: WatchedLoop
+        var loop: ObjectIdentifier
+        /// Of a loop whose thread has been there.
+        var announcer: LoopAnnouncer?
+    }
+
     /// Guarded by its lock.
     private final class State: @unchecked Sendable {
         let lock = Lock()
-        @exclusivity(unchecked) var loops: [(loop: WatchedLoop, core: ObjectIdentifier)] = []
-        @exclusivity(unchecked) var announcers: [(announcer: LoopAnnouncer, listener: HangListener)] = []
+        @exclusivity(unchecked) var entries: [Entry] = []
         @exclusivity(unchecked) var isStopped = false
     }
 
@@ -112,48 +118,53 @@ public final class HangWatch: Sendable {
         require(limit > .zero, "A loop was to be watched with a limit of no time: give a positive limit.")
         let watched = WatchedLoop(loop, limit: limit.clampedNanoseconds, setting: setting)
         let isNew = state.lock.withLock {
-            guard !state.isStopped, !state.loops.contains(where: { $0.core == ObjectIdentifier(loop) }) else {
-                return false
-            }
-            state.loops.append((watched, ObjectIdentifier(loop)))
+            // A loop whose thread has ended may have left its address to another.
+            state.entries.removeAll { $0.watched.isWithoutLoop }
+            if state.isStopped || state.entries.contains(where: { $0.loop == ObjectIdentifier(loop) }) { return false }
+            state.entries.append(Entry(watched: watched, loop: ObjectIdentifier(loop)))
             return true
         }
         guard isNew else { return }
         do { try HangWatcher.shared.add(watched) } catch { throw .refused(error) }
         if loop.engine.threadID == SystemCalls.threadID {
-            attach(watched.listener, to: loop)
+            attach(watched, to: loop)
         } else {
             // Weak: a watch that has gone meanwhile watches nothing.
             loop.perform(in: .common, wake: true) { [weak self, weak loop] in
-                if let self, let loop { self.attach(watched.listener, to: loop) }
+                if let self, let loop { self.attach(watched, to: loop) }
             }
         }
     }
 
     /// The loop's thread.
-    private func attach(_ listener: HangListener, to loop: RunLoop) {
-        guard let announcer = LoopAnnouncer.add(listener, to: loop.engine) else { return }
-        listener.begin(loop.currentMode)
-        let isLate = state.lock.withLock {
-            state.announcers.append((announcer, listener))
-            return state.isStopped
+    private func attach(_ watched: WatchedLoop, to loop: RunLoop) {
+        guard let announcer = LoopAnnouncer.add(watched.listener, to: loop.engine) else { return }
+        watched.listener.begin(loop.currentMode)
+        let isWanted = state.lock.withLock {
+            guard let index = state.entries.firstIndex(where: { $0.watched === watched }) else { return false }
+            state.entries[index].announcer = announcer
+            return true
         }
-        if isLate { announcer.remove(listener) }
+        // The watch was stopped meanwhile.
+        if !isWanted { announcer.remove(watched.listener) }
     }
 
     /// Ends the watch of all its loops.
     ///
-    /// A report that is being made may still come. A second call does nothing. Ends by itself with the watch's life.
+    /// A report that is being made may still come; of a hang under way the end is not reported. A second call does nothing.
+    /// Ends by itself with the watch's life.
     public func stop() {
-        let (loops, announcers) = state.lock.withLock {
+        let entries = state.lock.withLock {
             defer {
-                state.loops = []
+                state.entries = []
                 state.isStopped = true
             }
-            return (state.loops, state.announcers)
+            return state.entries
         }
-        for (loop, _) in loops { HangWatcher.shared.remove(loop) }
-        for (announcer, listener) in announcers { announcer.remove(listener) }
+        for entry in entries {
+            HangWatcher.shared.remove(entry.watched)
+            entry.announcer?.remove(entry.watched.listener)
+        }
     }
 }
 

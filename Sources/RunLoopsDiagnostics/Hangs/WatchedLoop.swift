@@ -53,10 +53,18 @@ final class WatchedLoop: @unchecked Sendable {
         usageBefore = usage
     }
 
+    // Nobody looks any more: a report of a hang under way would stay for ever.
+    deinit { hang?.file?.remove() }
+
+    /// Whether the loop's thread has ended.
+    ///
+    /// Any thread.
+    var isWithoutLoop: Bool { loop == nil }
+
     // MARK: The watcher's thread
 
     /// Whether there is nothing left to look at.
-    var isGone: Bool { loop == nil && hang == nil }
+    var isGone: Bool { isWithoutLoop && hang == nil }
 
     /// Whether it has slept for long enough.
     var isIdle: Bool { detector.isIdle }

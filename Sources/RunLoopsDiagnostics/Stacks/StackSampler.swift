@@ -29,7 +29,7 @@ final class StackSampler {
 
     /// Takes the signal for the process, or says that it is taken.
     static func start(signal: CInt?) throws(RunLoop.SystemCallError) -> CInt {
-        try check("sigaction", rl_sampling_start(signal ?? 0))
+        try check("sigaction", turn.withLock { rl_sampling_start(signal ?? 0) })
     }
 
     init(signal: CInt) { self.signal = signal }
