@@ -59,15 +59,22 @@ private func pipes() -> (writing: CInt, reading: CInt) {
 }
 
 extension Program {
-    /// Others have all processors, and the main thread takes what nobody wants: what needs 50 ms takes much longer.
+    /// Others have all processors, and the callout takes what nobody wants: what needs 50 ms takes much longer.
     static func starved() {
         let processors = sysconf(CInt(_SC_NPROCESSORS_ONLN))
-        let others = (0..<2 * processors).map { _ in Thread { spinHard(.milliseconds(700)) } }
-        var parameters = sched_param()
-        // SCHED_IDLE, which Glibc's module does not name.
-        sched_setscheduler(0, 5, &parameters)
-        hang("starving") { spinHard(.milliseconds(50)) }
+        let others = (0..<2 * processors).map { _ in Thread { spinHard(.milliseconds(500)) } }
+        hang("starving") {
+            // SCHED_IDLE, which Glibc's module does not name.
+            schedule(5)
+            spinHard(.milliseconds(50))
+            schedule(SCHED_OTHER)
+        }
         for other in others { other.join() }
+    }
+
+    private static func schedule(_ policy: CInt) {
+        var parameters = sched_param()
+        if sched_setscheduler(0, policy, &parameters) != 0 { say("sched_setscheduler: \(errno)") }
     }
 
     /// Is stopped for three seconds in the middle of its callouts, which are short.
