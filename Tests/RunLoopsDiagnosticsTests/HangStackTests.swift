@@ -7,7 +7,7 @@ import Testing
 
 /// A thread that does what it is told, in functions of its own.
 private final class Victim: @unchecked Sendable {
-    enum Deed { case spin, nap, wait }
+    enum Deed { case spin, nap, longNap, wait }
 
     private let deed: Deed
     private let isDone = Shared(false)
@@ -38,7 +38,10 @@ private final class Victim: @unchecked Sendable {
         while !isDone.value {
             switch deed {
             case .spin: spinsForTheTest(50_000)
-            case .nap: if !napsForTheTest() { interrupted.set(true) }
+            case .nap: _ = napsForTheTest(100_000)
+            case .longNap:
+                if !napsForTheTest(900_000) { interrupted.set(true) }
+                return
             case .wait: waitsForTheTest()
             }
         }
@@ -55,7 +58,7 @@ private func spinsForTheTest(_ count: Int) {
 }
 
 @inline(never)
-private func napsForTheTest() -> Bool { usleep(100_000) == 0 }
+private func napsForTheTest(_ time: UInt32) -> Bool { usleep(time) == 0 }
 
 @inline(never)
 private func waitsForTheTest() { poll(nil, 0, 100) }
@@ -73,7 +76,6 @@ struct StackSamplerTests {
             let sample = sampler.sample(victim.thread, stackEnd: victim.stackEnd)
             let names = sample.counters.map { symbolizer.symbol(at: $0 - 1).name ?? "" }
             guard names.contains(where: { $0.contains(name) }) else { continue }
-            #expect(!victim.wasInterrupted)
             return sample.wait
         }
     }
@@ -89,12 +91,11 @@ struct StackSamplerTests {
 
     @Test func `does not end naps, however often it is taken`() throws {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
-        let victim = Victim(.nap)
-        let end = RunLoop.Instant.now.advanced(by: .milliseconds(300))
+        let victim = Victim(.longNap)
+        // Before it sleeps it may be sent the signal.
+        while StackSampler.glance(victim.thread).wait != .sleep { sched_yield() }
         var samples = 0
-        while RunLoop.Instant.now < end, samples < 10_000 {
-            if sampler.sample(victim.thread, stackEnd: victim.stackEnd).wait != nil { samples += 1 }
-        }
+        while samples < 10_000, sampler.sample(victim.thread, stackEnd: victim.stackEnd).wait == .sleep { samples += 1 }
         victim.finish()
         #expect(samples > 0 && !victim.wasInterrupted)
     }

@@ -1,4 +1,12 @@
 import Glibc
+import Synchronization
+
+/// Something that has happened, told to another thread.
+final class Flag: Sendable {
+    private let value = Atomic<Bool>(false)
+    var isSet: Bool { value.load(ordering: .acquiring) }
+    func set() { value.store(true, ordering: .releasing) }
+}
 
 /// A thread with an end one can wait for.
 final class Thread {
