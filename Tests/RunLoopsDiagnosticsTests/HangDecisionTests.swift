@@ -51,6 +51,18 @@ final class HangDetectorTests {
         #expect(detector.look(busy(1701, since: 1300)) == .began)
     }
 
+    @Test func `one that was over before a late look is found all the same, once`() {
+        _ = detector.look(busy(1000, since: 1000))
+        var look = asleep(1500, since: 1400)
+        look.ended = (1000 * millisecond, 1400 * millisecond)
+        #expect(detector.look(look) == .missed(400 * millisecond))
+        look.now += 125 * millisecond
+        #expect(detector.look(look) == .nothing)
+        look = busy(5000, since: 4990, standstill: 3300)
+        look.ended = (1700 * millisecond, 4980 * millisecond)
+        #expect(detector.look(look) == .newStretch, "the process was stopped in it")
+    }
+
     @Test func `time in which the process was stopped does not count`() {
         _ = detector.look(busy(1000, since: 1000))
         #expect(detector.look(busy(4200, since: 1000, standstill: 3200)) == .nothing)

@@ -24,6 +24,8 @@ struct HangDetector {
         case goesOn
         /// What has been reported is over, after so many nanoseconds.
         case ended(Int64)
+        /// One has begun and ended since the look before, which came too late for it; after so many nanoseconds.
+        case missed(Int64)
     }
 
     /// Idle looks in a row after which it is not worth looking on.
@@ -42,6 +44,8 @@ struct HangDetector {
     /// When to look next.
     private(set) var nextLook: Int64 = .min
 
+    /// When the last stretch began that was reported, or need not be.
+    private var settled: Int64?
     private var idleSince: Int64?
     private var idleLooks = 0
     private var hangLooks = 0
@@ -81,7 +85,16 @@ struct HangDetector {
             standstill += look.standstill
             return judge(stretch, look.now)
         }
-        let step = isHanging ? Step.ended(length(of: look)) : present == nil ? .nothing : .newStretch
+        let missed = missed(look)
+        let step: Step
+        if isHanging {
+            step = .ended(length(of: look))
+            settled = max(settled ?? .min, stretch ?? .min)
+        } else if let missed {
+            step = .missed(missed)
+        } else {
+            step = present == nil ? .nothing : .newStretch
+        }
         isHanging = false
         hangLooks = 0
         stretch = present
@@ -95,6 +108,17 @@ struct HangDetector {
         guard now - stretch - standstill >= limit else { return .nothing }
         isHanging = true
         return .began
+    }
+
+    /// How long the last long stretch has taken, where no look has found it.
+    private mutating func missed(_ look: Look) -> Int64? {
+        guard !isHanging, let ended = look.ended, ended.ended != 0 else { return nil }
+        let before = settled ?? .min
+        guard ended.began > before else { return nil }
+        settled = ended.began
+        // The process may have been stopped in all of the time since the look before.
+        let length = ended.ended - ended.began - look.standstill - (stretch == ended.began ? standstill : 0)
+        return length >= limit ? length : nil
     }
 
     /// How long the stretch that is over has taken.

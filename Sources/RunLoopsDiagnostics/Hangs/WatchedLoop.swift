@@ -91,8 +91,29 @@ final class WatchedLoop: @unchecked Sendable {
         case .ended(let duration):
             ends(ended, duration, now)
             newStretch(after: now - status.since, before)
+        case .missed(let duration):
+            newStretch(after: now - ended.began, before)
+            missed(ended, duration, status, now)
+            newStretch(after: now - status.since, before)
         }
         return detector.nextLook
+    }
+
+    /// One that was over before it could be looked at: all that is known is what the loop's thread has noted.
+    private func missed(
+        _ ended: StretchTally.Stretch, _ duration: Int64, _ status: LoopStatus.Snapshot, _ now: Int64
+    ) {
+        if !setting.reportsWhenTraced, ThreadProbe.isTraced { return }
+        var hang = Hang(
+            number: HangWatcher.shared.nextNumber(), mode: loop?.currentMode, depth: max(1, status.depth),
+            isReported: true, leftOut: 0, status: status)
+        hang.status.since = ended.began
+        var report = makeReport(.began, hang, duration: duration, now, ended)
+        (hang.isReported, hang.leftOut) = setting.annealer.begins(key(report, hang))
+        report.leftOut = hang.leftOut
+        if hang.isReported { setting.handler(report) }
+        self.hang = hang
+        ends(ended, duration, now)
     }
 
     /// A stretch is seen for the first time, when it has lasted for a while already.
