@@ -11,7 +11,16 @@ func say(_ text: String) {
 }
 
 @main struct Program {
-    static func main() throws {
+    static func main() {
+        do {
+            try play()
+        } catch {
+            say("\(error)")
+            exit(1)
+        }
+    }
+
+    static func play() throws {
         let arguments = CommandLine.arguments
         let scene = arguments.dropFirst().first ?? ""
         let argument = arguments.dropFirst(2).first
