@@ -138,13 +138,17 @@ let package = Package(
             name: "RunLoopsDiagnosticsTests",
             dependencies: [
                 "RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting", "RunLoopsTestSupport", "CLinuxKernel", "runloop",
-                "RunLoopsDiagnosticsPrograms",
+                "RunLoopsDiagnosticsPrograms", "RunLoopsHangPrograms",
             ],
             swiftSettings: strict),
         // A program to look into, which the tests run.
         .executableTarget(
             name: "RunLoopsDiagnosticsPrograms", dependencies: ["RunLoopsDiagnostics", "RunLoops", "CLinuxKernel"],
             path: "Tests/RunLoopsDiagnosticsPrograms", swiftSettings: strict),
+        // Programs that hang, which the tests run.
+        .executableTarget(
+            name: "RunLoopsHangPrograms", dependencies: ["RunLoopsDiagnostics", "RunLoops"],
+            path: "Tests/RunLoopsHangPrograms", swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]

@@ -145,6 +145,32 @@ struct LoopWatchTests {
         #expect(!told.copy.contains { $0.callee == .block })
     }
 
+    @Test func `of one kind and label tells once in a while, and counts in between`() {
+        let told = Locked<[LoopWatch.SlowCallout]>([])
+        ManualRunLoop.with { manual in
+            let limits: [TraceEvent.Callee: Duration] = [.timer: .milliseconds(10)]
+            let watch = LoopWatch(limits: limits, pause: .seconds(1), watchesRuns: false) { event in
+                if case .slowCallout(let callout) = event { told.withLock { $0.append(callout) } }
+            }
+            watch.add(manual.loop)
+            let kernel = manual.loop.engine.kernel as? ManualKernel
+            func slow(_ label: String) -> RunLoop.Timer {
+                RunLoop.Timer(.every(.milliseconds(100)), label: label) { timer in
+                    kernel?.advance(to: (kernel?.now(.monotonic) ?? 0) + 20_000_000)
+                }
+            }
+            let timer = slow("tick")
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(2050))
+            timer.invalidate()
+            manual.loop.add(slow("tock"), in: .default)
+            manual.advance(by: .milliseconds(150))
+        }
+        #expect(told.copy.map(\.label) == ["tick", "tick", "tock"])
+        #expect(told.copy.map(\.leftOut) == [0, 9, 0])
+        #expect(told.copy.first?.description.hasSuffix(": 20 ms, limit 10 ms") == true)
+    }
+
     @Test func `what a callout's own runs sleep is not its own`() {
         let told = Locked<[String]>([])
         ManualRunLoop.with { manual in

@@ -135,6 +135,19 @@ final class LoopStatus: LoopListener, @unchecked Sendable {
         entry[3].store(time, ordering: .relaxed)
     }
 
+    /// The innermost callout as it was noted, for those who hear of its return; `nil` beyond the eighth.
+    ///
+    /// The loop's thread, before it notes the return.
+    var innermost: (callee: UInt64, label: UInt64, line: UInt64, since: Int64)? {
+        let open = Int(get(.open))
+        guard open > 0, open <= Self.mostOpen else { return nil }
+        let entry = words + Self.calloutsAt + (open - 1) * Self.wordsACallout
+        return (
+            entry[0].load(ordering: .relaxed), entry[1].load(ordering: .relaxed), entry[2].load(ordering: .relaxed),
+            Int64(bitPattern: entry[3].load(ordering: .relaxed))
+        )
+    }
+
     @inline(__always)
     private func get(_ field: Field) -> UInt64 { words[field.rawValue].load(ordering: .relaxed) }
 

@@ -20,7 +20,7 @@ public final class LoopWatch: Sendable {
     }
 
     /// A callout that took longer than its kind may.
-    public struct SlowCallout: Sendable {
+    public struct SlowCallout: Sendable, CustomStringConvertible {
         /// Which loop called it.
         public var loop: LoopIdentity
         /// The kind.
@@ -31,10 +31,21 @@ public final class LoopWatch: Sendable {
         public var place: String?
         /// How long it took, without the sleeps of runs inside it.
         public var length: Duration
+        /// How long it may take.
+        public var limit: Duration
         /// How long it had been wanted before; `nil` where nobody knows.
         public var waited: Duration?
         /// How many runs it was inside of.
         public var depth: Int
+        /// How many of the same kind and label have not been told of since the last that was.
+        public var leftOut: Int
+
+        /// One line.
+        public var description: String {
+            let made = place.flatMap { $0 == label ? nil : ", made at \($0)" } ?? ""
+            let more = leftOut > 0 ? "; \(leftOut) more since the last" : ""
+            return "slow \(callee) \(label)\(made): \(length.inMilliseconds), limit \(limit.inMilliseconds)\(more)"
+        }
     }
 
     /// A run that has ended.
@@ -60,15 +71,19 @@ public final class LoopWatch: Sendable {
     ///
     /// - Parameters:
     ///   - limits: How long callouts of each kind may take; those of kinds that are not named may take any time.
+    ///   - pause: For how long slow callouts of one kind and label are only counted after one was told of.
     ///   - watchesRuns: Whether the ends of runs are told.
     ///   - handler: Called by the loop's thread, with no lock held. As long as it takes, the loop waits; that counts for a callout
     ///     that the event was inside of.
     public init(
-        limits: [TraceEvent.Callee: Duration], watchesRuns: Bool = true, handler: @escaping Handler
+        limits: [TraceEvent.Callee: Duration], pause: Duration = .zero, watchesRuns: Bool = true,
+        handler: @escaping Handler
     ) {
         let limits = TraceEvent.Callee.allCases.map { limits[$0]?.clampedNanoseconds ?? .max }
+        let pause = pause.clampedNanoseconds
         group = ListenerGroup(
-            { WatchedCallouts($0, limits: limits, watchesRuns: watchesRuns, handler) }, whenOver: { _ in })
+            { WatchedCallouts($0, limits: limits, pause: pause, watchesRuns: watchesRuns, handler) },
+            whenOver: { _ in })
     }
 
     deinit { stop() }

@@ -15,9 +15,19 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
         var wanted = Int64.min
     }
 
+    /// What was said of one kind and label.
+    private struct Told {
+        var at: Int64
+        var leftOut = 0
+    }
+
+    /// More labels than this are forgotten all at once.
+    private static let mostLabels = 256
+
     private let identity: LoopIdentity
     /// In nanoseconds, by kind.
     private let limits: [Int64]
+    private let pause: Int64
     private let watchesRuns: Bool
     private let handler: LoopWatch.Handler
     private weak let loop: RunLoop?
@@ -26,10 +36,14 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
     // The loop's thread.
     @exclusivity(unchecked) private var open: [Open] = []
     @exclusivity(unchecked) private var slept: Int64 = 0
+    @exclusivity(unchecked) private var told: [String: Told] = [:]
 
-    init(_ engine: Engine, limits: [Int64], watchesRuns: Bool, _ handler: @escaping LoopWatch.Handler) {
+    init(
+        _ engine: Engine, limits: [Int64], pause: Int64, watchesRuns: Bool, _ handler: @escaping LoopWatch.Handler
+    ) {
         identity = LoopIdentity(engine)
         self.limits = limits
+        self.pause = pause
         self.watchesRuns = watchesRuns
         self.handler = handler
         loop = engine.face as? RunLoop
@@ -65,16 +79,30 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
     private func end(_ call: Open, _ time: Int64, _ depth: UInt16) {
         guard let callee = call.callee else { return }
         let length = time - call.since - (slept - call.slept)
-        if length > limits[Int(callee.rawValue)] { tell(call, callee, length, depth) }
+        if length > limits[Int(callee.rawValue)] { tell(call, callee, length, time, depth) }
     }
 
     @inline(never)
-    private func tell(_ call: Open, _ callee: TraceEvent.Callee, _ length: Int64, _ depth: UInt16) {
+    private func tell(_ call: Open, _ callee: TraceEvent.Callee, _ length: Int64, _ time: Int64, _ depth: UInt16) {
+        let label = call.label?.text ?? ""
+        guard let leftOut = leftOut("\(callee) \(label)", time) else { return }
         let slow = LoopWatch.SlowCallout(
-            loop: identity, callee: callee, label: call.label?.text ?? "", place: call.label?.place,
-            length: .nanoseconds(length),
-            waited: call.wanted == .min ? nil : .nanoseconds(max(0, call.since - call.wanted)), depth: Int(depth))
+            loop: identity, callee: callee, label: label, place: call.label?.place, length: .nanoseconds(length),
+            limit: .nanoseconds(limits[Int(callee.rawValue)]),
+            waited: call.wanted == .min ? nil : .nanoseconds(max(0, call.since - call.wanted)), depth: Int(depth),
+            leftOut: leftOut)
         handler(.slowCallout(slow))
+    }
+
+    /// How many of its kind were left out since the last that was told of; `nil` for one that is to be left out as well.
+    private func leftOut(_ name: String, _ time: Int64) -> Int? {
+        if pause == 0 { return 0 }
+        if let last = told[name], time - last.at < pause {
+            told[name]?.leftOut += 1
+            return nil
+        }
+        if told.count >= Self.mostLabels { told = [:] }
+        return told.updateValue(Told(at: time), forKey: name)?.leftOut ?? 0
     }
 
     @inline(never)

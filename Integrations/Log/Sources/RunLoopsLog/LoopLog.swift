@@ -21,6 +21,7 @@ public import RunLoopsDiagnostics
 /// | `label`, `place` | callouts | the item's label; where it was made, as `Module/File.swift:12` |
 /// | `duration_ms` | all | how long, in milliseconds; of callouts without the sleeps of runs inside them |
 /// | `limit_ms` | callouts | how long it may take |
+/// | `left_out` | callouts | how many of the same kind and label had no line since the last that had one |
 /// | `waited_ms` | callouts | how long it had been wanted before, where that is known |
 /// | `depth` | callouts, runs | how many runs it was inside of |
 /// | `mode`, `result` | runs | the mode, and what the run ended with |
@@ -59,21 +60,21 @@ public final class LoopLog: Sendable {
     /// - Parameters:
     ///   - logger: Where the lines go. What its level leaves out is not made.
     ///   - limits: How long callouts may take.
+    ///   - pause: For how long slow callouts of one kind and label are only counted after one was logged.
     ///   - slowLevel: The level of slow callouts.
     ///   - runLevel: The level of ends of runs; `nil` for no lines about them.
     public init(
-        _ logger: Logger, limits: Limits = .noticeable, slowLevel: Logger.Level = .warning,
-        runLevel: Logger.Level? = .debug
+        _ logger: Logger, limits: Limits = .noticeable, pause: Duration = .seconds(1),
+        slowLevel: Logger.Level = .warning, runLevel: Logger.Level? = .debug
     ) {
         self.logger = logger
         // What the logger passes over now it passes over for good: its level is a value's.
         let watchesRuns = runLevel.map { $0 >= logger.logLevel } ?? false
-        watch = LoopWatch(limits: slowLevel >= logger.logLevel ? limits.byKind : [:], watchesRuns: watchesRuns) {
-            event in
+        let limits = slowLevel >= logger.logLevel ? limits.byKind : [:]
+        watch = LoopWatch(limits: limits, pause: pause, watchesRuns: watchesRuns) { event in
             switch event {
             case .slowCallout(let callout):
-                logger.log(
-                    level: slowLevel, "A callout took long", metadata: callout.metadata(limits.byKind[callout.callee]))
+                logger.log(level: slowLevel, "A callout took long", metadata: callout.metadata)
             case .runEnded(let run):
                 logger.log(level: runLevel ?? .debug, "A run has ended", metadata: run.metadata)
             }
@@ -116,13 +117,13 @@ public final class LoopLog: Sendable {
 }
 
 extension LoopWatch.SlowCallout {
-    fileprivate func metadata(_ limit: Duration?) -> Logger.Metadata {
+    fileprivate var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [
             "loop": "\(loop)", "thread": "\(loop.thread)", "kind": "\(callee)", "label": "\(label)",
-            "duration_ms": length.milliseconds, "depth": "\(depth)",
+            "duration_ms": length.milliseconds, "limit_ms": limit.milliseconds, "depth": "\(depth)",
         ]
         if let place { metadata["place"] = "\(place)" }
-        if let limit { metadata["limit_ms"] = limit.milliseconds }
+        if leftOut > 0 { metadata["left_out"] = "\(leftOut)" }
         if let waited { metadata["waited_ms"] = waited.milliseconds }
         return metadata
     }

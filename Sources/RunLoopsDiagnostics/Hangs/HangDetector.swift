@@ -1,0 +1,131 @@
+/// Decides when a hang begins and ends, and when to look again.
+///
+/// Values in, values out: it knows no thread and no clock.
+struct HangDetector {
+    /// What one look at a loop has found.
+    struct Look {
+        /// Nanoseconds of the monotonic clock.
+        var now: Int64
+        var isBusy: Bool
+        /// Since when it is busy, or is not.
+        var since: Int64
+        /// For how long of the time since the look before the process may have been stopped.
+        var standstill: Int64 = 0
+        /// The last stretch that went past the limit and has ended, as the loop's thread noted it.
+        var ended: (began: Int64, ended: Int64)?
+    }
+
+    enum Step: Equatable {
+        case nothing
+        /// A stretch is seen for the first time.
+        case newStretch
+        /// The limit is passed.
+        case began
+        case goesOn
+        /// What has been reported is over, after so many nanoseconds.
+        case ended(Int64)
+        /// One has begun and ended since the look before, which came too late for it; after so many nanoseconds.
+        case missed(Int64)
+    }
+
+    /// Idle looks in a row after which it is not worth looking on.
+    private static let patience = 4
+    /// Looks with the same interval; then it is doubled, up to `greatest` times.
+    private static let looksAnInterval = 16
+    private static let doublings = 6
+
+    let limit: Int64
+    let interval: Int64
+
+    private(set) var stretch: Int64?
+    /// Of the present stretch.
+    private(set) var standstill: Int64 = 0
+    private(set) var isHanging = false
+    /// When to look next.
+    private(set) var nextLook: Int64 = .min
+
+    /// When the last stretch began that was reported, or need not be.
+    private var settled: Int64?
+    private var idleSince: Int64?
+    private var idleLooks = 0
+    private var hangLooks = 0
+
+    init(limit: Int64, interval: Int64) {
+        self.limit = limit
+        self.interval = interval
+    }
+
+    /// Whether the loop has slept through some looks, so that its next waking may be waited for instead.
+    var isIdle: Bool { idleLooks >= Self.patience }
+
+    mutating func look(_ look: Look) -> Step {
+        let step = decide(look)
+        if isHanging {
+            nextLook = look.now + interval << Int64(min(hangLooks / Self.looksAnInterval, Self.doublings))
+            hangLooks += 1
+        } else if let stretch {
+            nextLook = stretch + standstill + limit
+        } else {
+            nextLook = look.now + limit / 2
+        }
+        return step
+    }
+
+    private mutating func decide(_ look: Look) -> Step {
+        if look.isBusy {
+            idleLooks = 0
+            idleSince = nil
+        } else {
+            // A loop that was used in between begins anew.
+            idleLooks = idleSince == look.since ? idleLooks + 1 : 0
+            idleSince = look.since
+        }
+        let present = look.isBusy ? look.since : nil
+        if let stretch, stretch == present {
+            standstill += look.standstill
+            return judge(stretch, look.now)
+        }
+        let missed = missed(look)
+        let step: Step
+        if isHanging {
+            step = .ended(length(of: look))
+            settled = max(settled ?? .min, stretch ?? .min)
+        } else if let missed {
+            step = .missed(missed)
+        } else {
+            step = present == nil ? .nothing : .newStretch
+        }
+        isHanging = false
+        hangLooks = 0
+        stretch = present
+        // The process may have been stopped before the stretch began: that much cannot be part of it.
+        standstill = present.map { max(0, min(look.standstill, look.now - $0)) } ?? 0
+        return step
+    }
+
+    private mutating func judge(_ stretch: Int64, _ now: Int64) -> Step {
+        if isHanging { return .goesOn }
+        guard now - stretch - standstill >= limit else { return .nothing }
+        isHanging = true
+        return .began
+    }
+
+    /// How long the last long stretch has taken, where no look has found it.
+    private mutating func missed(_ look: Look) -> Int64? {
+        guard !isHanging, let ended = look.ended, ended.ended != 0 else { return nil }
+        let before = settled ?? .min
+        guard ended.began > before else { return nil }
+        settled = ended.began
+        // The process may have been stopped in all of the time since the look before.
+        let length = ended.ended - ended.began - look.standstill - (stretch == ended.began ? standstill : 0)
+        return length >= limit ? length : nil
+    }
+
+    /// How long the stretch that is over has taken.
+    private func length(of look: Look) -> Int64 {
+        guard let stretch else { return 0 }
+        // The loop's thread knows best. Where it has had another hang since, the next state's beginning is near enough.
+        let end = look.ended?.began == stretch ? look.ended?.ended : nil
+        return max(limit, (end ?? max(stretch, look.since)) - stretch - standstill)
+    }
+}

@@ -1,0 +1,55 @@
+/// What is known of a hang, and why it is one by that.
+///
+/// Values in, values out. Times in nanoseconds.
+struct HangEvidence {
+    /// The limit that was passed.
+    var limit: Int64
+    /// The stretch so far, of which the others are parts.
+    var duration: Int64
+    /// The thread's processor time.
+    var processor: Int64
+    /// For how long the thread was ready to run and did not, as far as the kernel has counted it.
+    var delay: Int64
+    /// The part of the stretch that the longest callout took.
+    var longest: Int64
+    /// Whether there was a callout beside that one, or none at all.
+    var hasOthers: Bool
+    /// How often the thread was found to wait, and for what.
+    var waits: [HangCause.Wait: Int] = [:]
+    /// How often it was found ready to run, or running.
+    var runs = 0
+    /// Whether the hang has ended.
+    var isOver = false
+
+    var cause: HangCause {
+        if isStarved { return .starvation }
+        if hasOthers, longest * 2 < duration { return .congestion }
+        if processor * 2 >= duration - wholeDelay { return .computing }
+        // The first in a fixed order among equals, so that the same evidence gives the same answer.
+        let most = waits.max { ($0.value, $1.key.rank) < ($1.value, $0.key.rank) }
+        return most.map { .waiting($0.key) } ?? .waiting(.other(call: -1))
+    }
+
+    private var isStarved: Bool {
+        // One that would have been a hang anyway is not excused by others that took the processor. Before the end nobody
+        // knows that, and it has to be clearer.
+        isOver ? wholeDelay * 2 >= duration && duration - wholeDelay < limit : wholeDelay * 4 >= duration * 3
+    }
+
+    /// The kernel counts a delay when it is over: one that lasts is told by the thread that is ready and does not run.
+    private var wholeDelay: Int64 {
+        runs > waits.values.reduce(0, +) ? max(delay, duration - processor) : delay
+    }
+}
+
+extension HangCause.Wait {
+    fileprivate var rank: Int {
+        switch self {
+        case .lock: 0
+        case .sleep: 1
+        case .descriptors: 2
+        case .child: 3
+        case .other(let call): 4 + max(-1, call) + 1
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import CLinuxKernel
+internal import Glibc
+internal import RunLoops
+internal import Synchronization
+
+/// The one thread that looks at all loops that are watched.
+///
+/// Looks as often as half the shortest limit while one of them is in use, more often while one hangs, and sleeps without a
+/// limit once all have slept for some looks: the loop that wakes up next wakes it too.
+// Unchecked: what is not atomic is guarded by the lock, or belongs to the watcher's thread.
+final class HangWatcher: @unchecked Sendable {
+    static let shared = HangWatcher()
+
+    /// Whether the thread waits for a loop to wake up.
+    let isParked = Atomic<Bool>(false)
+    /// How often the process was found to have been stopped for a while.
+    let standstills = Atomic<Int>(0)
+    /// How often the thread has looked.
+    let looks = Atomic<Int>(0)
+
+    /// Counts what the thread is woken for: the futex that it sleeps on.
+    private let word = Atomic<UInt32>(0)
+    /// When it was woken last, on the monotonic clock.
+    private let pokedAt = Atomic<Int64>(0)
+
+    private let lock = Lock()
+    // Guarded by the lock.
+    @exclusivity(unchecked) private var loops: [WatchedLoop] = []
+    @exclusivity(unchecked) private var hasThread = false
+    @exclusivity(unchecked) private var hangs = 0
+
+    /// Has the thread look at one more loop.
+    func add(_ loop: WatchedLoop) throws(RunLoop.SystemCallError) {
+        lock.lock()
+        defer { lock.unlock() }
+        if !hasThread { try start() }
+        hasThread = true
+        loops.append(loop)
+        poke(at: SystemCalls.now(.monotonic))
+    }
+
+    /// The thread may be about to look at it once more.
+    func remove(_ loop: WatchedLoop) {
+        lock.withLock { loops.removeAll { $0 === loop } }
+    }
+
+    /// The number of the next hang.
+    func nextNumber() -> Int {
+        lock.withLock {
+            hangs += 1
+            return hangs
+        }
+    }
+
+    // MARK: Waking it: any thread
+
+    /// Has the thread look at once.
+    func poke(at time: Int64) {
+        pokedAt.store(time, ordering: .relaxed)
+        // releasing: whoever sees the number sees when and why.
+        word.wrappingAdd(1, ordering: .releasing)
+        withUnsafePointer(to: word) { SystemCalls.futexWake($0) }
+    }
+
+    @inline(never)
+    func unpark(at time: Int64) {
+        // Several loops may wake up at once: one system call for all.
+        if isParked.exchange(false, ordering: .relaxed) { poke(at: time) }
+    }
+
+    // MARK: The thread
+
+    private func start() throws(RunLoop.SystemCallError) {
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { _ in
+                rl_become_helper("hang watch")
+                HangWatcher.shared.run()
+            }, nil)
+        if code != 0 { throw RunLoop.SystemCallError(call: "pthread_create", code: code) }
+        pthread_detach(thread)
+    }
+
+    private func run() -> Never {
+        var clock = StandstillClock()
+        var wanted: Int64 = .max
+        var askedAt = SystemCalls.now(.monotonic)
+        var seenBefore: UInt32 = 0
+        while true {
+            // acquiring: pairs with poke().
+            let seen = word.load(ordering: .acquiring)
+            if seen != seenBefore { wanted = min(wanted, pokedAt.load(ordering: .relaxed)) }
+            seenBefore = seen
+            looks.wrappingAdd(1, ordering: .relaxed)
+            let standstill = clock.standstill(Instants.now(), wanted: wanted, askedAt: askedAt)
+            if standstill > 0 { standstills.wrappingAdd(1, ordering: .relaxed) }
+            let present = lock.withLock { loops }
+            for loop in present where loop.isGone { remove(loop) }
+            wanted = present.map { $0.look(standstill: standstill) }.min() ?? .max
+            askedAt = SystemCalls.now(.monotonic)
+            if present.allSatisfy(\.isIdle) {
+                // Nothing is late that nobody asked for.
+                wanted = .max
+                park(present, seen)
+            } else {
+                wait(seen, until: wanted)
+            }
+        }
+    }
+
+    private func wait(_ seen: UInt32, until wanted: Int64) {
+        // What has been done meanwhile, or EINTR, makes one look more.
+        withUnsafePointer(to: word) { _ = rl_futex_wait($0, seen, wanted) }
+    }
+
+    private func park(_ loops: [WatchedLoop], _ seen: UInt32) {
+        isParked.store(true, ordering: .relaxed)
+        // Partner of the fence in HangListener.begins().
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        if !loops.contains(where: \.isInUse) {
+            while isParked.load(ordering: .relaxed), word.load(ordering: .relaxed) == seen { wait(seen, until: .max) }
+        }
+        isParked.store(false, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,138 @@
+import Glibc
+import Testing
+
+/// The programs that hang, built beside the tests.
+private let programs: String? = {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let own = CommandLine.arguments + [String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)]
+    for path in own where path.contains("/") {
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        if access(folder + "/RunLoopsHangPrograms", X_OK) == 0 { return folder + "/RunLoopsHangPrograms" }
+    }
+    return nil
+}()
+
+private let isFull = getenv("RUNLOOPS_FULL").map { String(cString: $0) } == "1"
+
+@Suite("A watched program", .timeLimit(.minutes(3)), .enabled(if: programs != nil))
+struct HangProcessTests {
+    /// What a shell's command prints.
+    private func output(_ command: String) -> String {
+        guard let stream = popen(command, "re") else { return "" }
+        defer { pclose(stream) }
+        var bytes: [UInt8] = []
+        while case let byte = fgetc(stream), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func play(_ scene: String) -> String { output("exec timeout 120 \(programs ?? "") \(scene) 2>&1") }
+
+    /// The two reports of the hang in callouts with that label; a machine with too much to do may cause others.
+    private func hang(_ scene: String, _ label: String) throws -> (began: String, ended: String) {
+        let lines = play(scene).split(separator: "\n").map(String.init)
+        let own = lines.filter { $0.contains(#""label":"\#(label)"#) }
+        let began = own.filter { $0.hasPrefix(#"{"stage":"began""#) }
+        let ended = own.filter { $0.hasPrefix(#"{"stage":"ended""#) }
+        try #require(began.count == 1 && ended.count == 1, "\(lines)")
+        #expect(!lines.contains { $0.contains("interrupted") }, "the program was not changed")
+        return (began[0], ended[0])
+    }
+
+    @Test func `that sleeps in a callout`() throws {
+        let (began, ended) = try hang("sleep", "napper")
+        for report in [began, ended] {
+            #expect(report.contains(#""cause":"one callout waits for time to pass""#))
+            #expect(
+                report.contains(#""callout":{"kind":"timer","label":"napper","place":"RunLoopsHangPrograms/Program"#))
+            #expect(report.contains("takeANap(Swift.Duration)"))
+            #expect(!report.contains("RUNLOOP_IS"), "the loop's own functions say nothing")
+        }
+    }
+
+    @Test func `that computes in a callout`() throws {
+        let (_, ended) = try hang("spin", "spinner")
+        #expect(ended.contains(#""cause":"one callout computes""#))
+        #expect(ended.contains(#""callout":{"kind":"timer","label":"spinner""#))
+        // The thread sanitizer holds signals back.
+        #expect(ended.contains("spinHard(Swift.Duration)") || dlsym(nil, "__tsan_init") != nil)
+    }
+
+    @Test func `that waits for another thread's lock`() throws {
+        let (began, ended) = try hang("lock", "locker")
+        #expect(began.contains(#""label":"locker""#))
+        #expect(ended.contains(#""cause":"one callout waits for a lock, or another thread""#))
+        #expect(ended.contains("waitForTheLock()"))
+    }
+
+    @Test func `that has ten thousand tiny callouts`() throws {
+        let (_, ended) = try hang("tiny", "RunLoopsHangPrograms/Program.swift")
+        #expect(ended.contains(#""cause":"many callouts, none of which is responsible""#))
+        #expect(ended.contains(#""callouts":1000"#))
+        #expect(ended.contains(#""callout":{"kind":"block","label":"RunLoopsHangPrograms/Program.swift:"#))
+        #expect(ended.contains(#""count":9000}"#), "the commonest, counted")
+    }
+
+    @Test func `that gets no processor`() throws {
+        let (began, ended) = try hang("starved", "starving")
+        #expect(began.contains(#""label":"starving""#))
+        #expect(ended.contains(#""cause":"the thread got no processor""#))
+    }
+
+    @Test func `that is stopped for three seconds`() {
+        let lines = play("stopped")
+        #expect(lines.contains("stopped for 3 s") || lines.contains("stopped for 4 s"), "\(lines)")
+        #expect(Self.wrong(lines).isEmpty)
+        #expect(!lines.contains("standstills: 0"))
+    }
+
+    @Test func `that sleeps in a run inside a callout is not reported`() {
+        #expect(Self.wrong(play("nested")).isEmpty)
+    }
+
+    @Test func `that is healthy and busy is not reported`() {
+        // A machine with more to do than it can may starve it: that is no wrong report.
+        #expect(Self.wrong(play("healthy \(isFull ? 60 : 3)")).isEmpty)
+    }
+
+    private static func wrong(_ lines: String) -> [String] {
+        lines.split(separator: "\n").map(String.init).filter {
+            $0.hasPrefix(#"{"stage":"ended""#) && !$0.contains("the thread got no processor")
+        }
+    }
+
+    @Test func `that idles does not wake the watcher`() {
+        #expect(play("idle \(isFull ? 5 : 2)").contains("wake-ups of the watcher: 0\n"))
+    }
+
+    @Test func `that is killed while it hangs leaves its report`() {
+        let text = output(
+            """
+            folder=$(mktemp -d /tmp/run-loops-hangs.XXXXXX)
+            '\(programs ?? "")' dies $folder >/dev/null &
+            tries=0
+            until ls $folder/*.txt >/dev/null 2>&1 || [ $tries -gt 300 ]; do sleep 0.1; tries=$((tries+1)); done
+            kill -9 $!
+            wait $! 2>/dev/null
+            cat $folder/*
+            rm -r $folder
+            """)
+        #expect(text.hasPrefix("Hang 1: the main loop has been hanging for "))
+        #expect(text.contains("\nCallout: timer sleeper, made at RunLoopsHangPrograms/Program.swift:"))
+        #expect(text.contains("takeANap"))
+        #expect(text.contains(#"{"stage":"began","number":1"#))
+    }
+
+    @Test func `that survives completes its report, where it is to be kept`() {
+        let text = output(
+            """
+            folder=$(mktemp -d /tmp/run-loops-hangs.XXXXXX)
+            '\(programs ?? "")' kept $folder >/dev/null
+            cat $folder/*
+            '\(programs ?? "")' dies $folder/none 2>&1 | grep -o 'No report can be written in .*none'
+            rm -r $folder
+            """)
+        #expect(text.contains("Hang 1: the main loop hung for "))
+        #expect(text.contains("No report can be written in"))
+    }
+}

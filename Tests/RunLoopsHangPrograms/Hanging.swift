@@ -1,0 +1,103 @@
+// Ways to hang, each a function of its own, whose name the reports have to show.
+
+import Glibc
+import RunLoops
+
+/// Uses the processor for so long; time without a processor does not count.
+@inline(never)
+func spinHard(_ time: Duration) {
+    let end = threadTime() + time
+    while threadTime() < end {}
+}
+
+func threadTime() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+}
+
+/// Sleeps, and would notice if it were waked: a sample must not end a sleep.
+@inline(never)
+func takeANap(_ time: Duration) {
+    var time = timespec(
+        tv_sec: Int(time.components.seconds), tv_nsec: Int(time.components.attoseconds / 1_000_000_000))
+    if nanosleep(&time, nil) != 0 { say("the nap was interrupted") }
+}
+
+// SAFETY: made once, never destroyed; the mutex guards nothing but itself.
+nonisolated(unsafe) private let mutex = {
+    let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+    return mutex
+}()
+
+@inline(never)
+func waitForTheLock() {
+    pthread_mutex_lock(mutex)
+    pthread_mutex_unlock(mutex)
+}
+
+/// Plays `body` while another thread has the lock, for a second.
+func holdingLock(_ body: () -> Void) {
+    let (begin, wait) = pipes()
+    let holder = Thread {
+        pthread_mutex_lock(mutex)
+        close(begin)
+        sleep(1)
+        pthread_mutex_unlock(mutex)
+    }
+    var byte: UInt8 = 0
+    _ = read(wait, &byte, 1)
+    body()
+    holder.join()
+}
+
+private func pipes() -> (writing: CInt, reading: CInt) {
+    var ends: [CInt] = [0, 0]
+    pipe(&ends)
+    return (ends[1], ends[0])
+}
+
+extension Program {
+    /// Others have all processors, and the callout takes what nobody wants: what needs 50 ms takes much longer.
+    static func starved() {
+        let processors = sysconf(CInt(_SC_NPROCESSORS_ONLN))
+        let others = (0..<2 * processors).map { _ in Thread { spinHard(.milliseconds(500)) } }
+        hang("starving") {
+            // SCHED_IDLE, which Glibc's module does not name.
+            schedule(5)
+            spinHard(.milliseconds(50))
+            schedule(SCHED_OTHER)
+        }
+        for other in others { other.join() }
+    }
+
+    private static func schedule(_ policy: CInt) {
+        var parameters = sched_param()
+        if sched_setscheduler(0, policy, &parameters) != 0 { say("sched_setscheduler: \(errno)") }
+    }
+
+    /// Is stopped for three seconds in the middle of its callouts, which are short.
+    static func stopped() {
+        var last = RunLoop.Instant.now
+        var longest = Duration.zero
+        let timer = RunLoop.Timer(.every(.milliseconds(25)), label: "busy") { _ in
+            let end = RunLoop.Instant.now.advanced(by: .milliseconds(20))
+            while RunLoop.Instant.now < end { longest = max(longest, step(&last)) }
+            longest = max(longest, step(&last))
+            if longest > .milliseconds(2500) { RunLoop.main.stop() }
+        }
+        RunLoop.main.add(timer, in: .default)
+        system("(sleep 0.5; kill -STOP \(getpid()); sleep 3; kill -CONT \(getpid())) &")
+        last = .now
+        RunLoop.main.run()
+        timer.invalidate()
+        say("stopped for \(longest.components.seconds) s")
+    }
+
+    private static func step(_ last: inout RunLoop.Instant) -> Duration {
+        let now = RunLoop.Instant.now
+        defer { last = now }
+        return last.duration(to: now)
+    }
+}
