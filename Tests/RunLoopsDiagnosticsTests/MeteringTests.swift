@@ -112,7 +112,7 @@ struct MeteringTests {
 @Suite("A watch on callouts and runs", .timeLimit(.minutes(1)))
 struct LoopWatchTests {
     @Test func `tells of a slow callout, with its label, place and length, and not of a fast one`() throws {
-        let told = Locked<[LoopWatch.SlowCallout]>([])
+        let told = Locked<[SlowCallout]>([])
         let watch = LoopWatch(limits: [.timer: .milliseconds(2)], watchesRuns: false) { event in
             if case .slowCallout(let callout) = event { told.withLock { $0.append(callout) } }
         }
@@ -146,7 +146,7 @@ struct LoopWatchTests {
     }
 
     @Test func `of one kind and label tells once in a while, and counts in between`() {
-        let told = Locked<[LoopWatch.SlowCallout]>([])
+        let told = Locked<[SlowCallout]>([])
         ManualRunLoop.with { manual in
             let limits: [TraceEvent.Callee: Duration] = [.timer: .milliseconds(10)]
             let watch = LoopWatch(limits: limits, pause: .seconds(1), watchesRuns: false) { event in
@@ -187,7 +187,7 @@ struct LoopWatchTests {
     }
 
     @Test func `tells of each run that ends, inner ones first`() {
-        let told = Locked<[LoopWatch.EndedRun]>([])
+        let told = Locked<[EndedRun]>([])
         ManualRunLoop.with { manual in
             let watch = LoopWatch(limits: [:]) { event in
                 if case .runEnded(let run) = event { told.withLock { $0.append(run) } }

@@ -21,7 +21,7 @@ extension RunLoop {
     /// Makes the main loop's executor the main actor's, from now on.
     static func replaceMainExecutor() {
         let result = rl_main_executor_set(
-            { words(RunLoop.main.executor) }, { enqueue(unowned($0), on: RunLoop.main.executor) })
+            { executorWords(RunLoop.main.executor) }, { handOver(unownedJob($0), to: RunLoop.main.executor) })
         switch result {
         case 0: break
         case -EBUSY:
@@ -43,16 +43,16 @@ extension RunLoop {
 }
 
 /// The executor's two words.
-private func words(_ executor: RunLoopExecutor) -> rl_executor {
+private func executorWords(_ executor: RunLoopExecutor) -> rl_executor {
     // SAFETY: UnownedSerialExecutor is what the runtime calls SerialExecutorRef: the object's address and its conformance. The
     // executor of the main loop is kept for ever, by the table of executors.
     unsafeBitCast(executor.asUnownedSerialExecutor(), to: rl_executor.self)
 }
 
-private func unowned(_ job: UnsafeRawPointer?) -> UnownedJob {
+private func unownedJob(_ job: UnsafeRawPointer?) -> UnownedJob {
     // SAFETY: UnownedJob is one pointer. The runtime keeps the job until it is run.
     unsafeBitCast(job.unsafelyUnwrapped, to: UnownedJob.self)
 }
 
 /// As an actor's job, since that is what the main actor's are.
-private func enqueue(_ job: UnownedJob, on executor: some SerialExecutor) { executor.enqueue(ExecutorJob(job)) }
+private func handOver(_ job: UnownedJob, to executor: some SerialExecutor) { executor.enqueue(ExecutorJob(job)) }

@@ -1,4 +1,3 @@
-internal import Glibc
 public import RunLoops
 internal import Synchronization
 
@@ -17,50 +16,12 @@ internal import Synchronization
 /// Thread safety: all members may be used by any thread.
 public final class HangWatch: Sendable {
     /// What a watch is to do.
-    public struct Options: Sendable {
-        /// How long a stretch of work may take, where ``HangWatch/watch(_:limit:)`` gives no other limit.
-        public var limit: Duration = .milliseconds(250)
-        /// Whether stacks are taken; without, a report names the callout and no functions.
-        public var takesStacks = true
-        /// How long it is from one stack to the next, at first; in a long hang the pauses grow up to 64 times as long.
-        public var samplingInterval: Duration = .milliseconds(50)
-        /// The real-time signal with which stacks are taken; `nil` takes the highest that is free.
-        ///
-        /// One signal serves all watches of a process.
-        public var signal: CInt?
-        /// A directory in which a report lies while a hang lasts, so that it is there if the process dies of it.
-        public var directory: String?
-        /// Whether reports are left there when hangs have ended.
-        public var keepsReports = false
-        /// Whether hangs are reported while a debugger, or `strace`, has the process.
-        public var reportsWhenTraced = false
-
-        /// 250 ms, stacks every 50 ms, no directory.
-        public init() {}
-    }
-
+    public typealias Options = HangWatchOptions
     /// Why a watch could not be made.
-    public enum Refusal: Error, Equatable, CustomStringConvertible {
-        /// Something else in the process handles the signal, or every real-time signal.
-        case signalIsTaken(CInt?)
-        /// The directory cannot be written to.
-        case directory(String, RunLoop.SystemCallError)
-        /// What else the system refused.
-        case refused(RunLoop.SystemCallError)
-
-        /// What was refused, and what would help.
-        public var description: String {
-            switch self {
-            case .signalIsTaken(let signal?): "Signal \(signal) is handled by something else: let `signal` be nil."
-            case .signalIsTaken(nil): "Every real-time signal is handled by something else: let `takesStacks` be false."
-            case .directory(let path, let error): "No report can be written in \(path): \(error)"
-            case .refused(let error): error.description
-            }
-        }
-    }
+    public typealias Refusal = HangWatchRefusal
 
     private let options: Options
-    private let setting: Setting
+    private let setting: HangSetting
     private let state: State
 
     private struct Entry {
@@ -92,7 +53,7 @@ public final class HangWatch: Sendable {
             options.limit > .zero && options.samplingInterval > .zero,
             "A hang watch was given a limit or an interval of no time: give positive ones.")
         self.options = options
-        setting = try Setting(options, handler)
+        setting = try HangSetting(options, handler)
         state = State()
     }
 
@@ -164,45 +125,6 @@ public final class HangWatch: Sendable {
         for entry in entries {
             HangWatcher.shared.remove(entry.watched)
             entry.announcer?.remove(entry.watched.listener)
-        }
-    }
-}
-
-extension HangWatch {
-    /// What the loops of one watch share; all but what is fixed belongs to the watcher's thread.
-    final class Setting: @unchecked Sendable {
-        let handler: @Sendable (HangReport) -> Void
-        let interval: Int64
-        let reportsWhenTraced: Bool
-        let sampler: StackSampler?
-        let symbolizer = Symbolizer()
-        @exclusivity(unchecked) var annealer = HangAnnealer()
-        private let directory: String?
-        private let keepsReports: Bool
-
-        init(_ options: Options, _ handler: @escaping @Sendable (HangReport) -> Void) throws(Refusal) {
-            self.handler = handler
-            interval = options.samplingInterval.clampedNanoseconds
-            reportsWhenTraced = options.reportsWhenTraced
-            directory = options.directory
-            keepsReports = options.keepsReports
-            if let directory = options.directory, access(directory, W_OK | X_OK) != 0 {
-                throw .directory(directory, RunLoop.SystemCallError(call: "access", code: errno))
-            }
-            guard options.takesStacks else {
-                sampler = nil
-                return
-            }
-            do {
-                sampler = StackSampler(signal: try StackSampler.start(signal: options.signal))
-            } catch {
-                throw error.code == EBUSY ? .signalIsTaken(options.signal) : .refused(error)
-            }
-        }
-
-        /// The report's file, written; `nil` where none is wanted.
-        func file(for report: HangReport) -> HangFile? {
-            directory.map { HangFile(directory: $0, keepsEnded: keepsReports, report) }
         }
     }
 }

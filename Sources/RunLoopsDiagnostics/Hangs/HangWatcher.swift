@@ -3,6 +3,20 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
+/// Something that the watcher's thread looks at.
+protocol LookedAt: AnyObject, Sendable {
+    /// Whether there is nothing left to look at.
+    var isGone: Bool { get }
+    /// Whether it has slept for long enough.
+    var isIdle: Bool { get }
+    /// Whether it is busy at this moment.
+    var isInUse: Bool { get }
+    /// Looks at it, and says when to look again.
+    ///
+    /// - Parameter standstill: For how many nanoseconds of the time since the last look the process was stopped.
+    func look(standstill: Int64) -> Int64
+}
+
 /// The one thread that looks at all loops that are watched.
 ///
 /// Looks as often as half the shortest limit while one of them is in use, more often while one hangs, and sleeps without a
@@ -25,12 +39,12 @@ final class HangWatcher: @unchecked Sendable {
 
     private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private var loops: [WatchedLoop] = []
+    @exclusivity(unchecked) private var loops: [any LookedAt] = []
     @exclusivity(unchecked) private var hasThread = false
     @exclusivity(unchecked) private var hangs = 0
 
     /// Has the thread look at one more loop.
-    func add(_ loop: WatchedLoop) throws(RunLoop.SystemCallError) {
+    func add(_ loop: any LookedAt) throws(RunLoop.SystemCallError) {
         lock.lock()
         defer { lock.unlock() }
         if !hasThread { try start() }
@@ -40,7 +54,7 @@ final class HangWatcher: @unchecked Sendable {
     }
 
     /// The thread may be about to look at it once more.
-    func remove(_ loop: WatchedLoop) {
+    func remove(_ loop: any LookedAt) {
         lock.withLock { loops.removeAll { $0 === loop } }
     }
 
@@ -99,7 +113,7 @@ final class HangWatcher: @unchecked Sendable {
             for loop in present where loop.isGone { remove(loop) }
             wanted = present.map { $0.look(standstill: standstill) }.min() ?? .max
             askedAt = SystemCalls.now(.monotonic)
-            if present.allSatisfy(\.isIdle) {
+            if present.allSatisfy({ $0.isIdle }) {
                 // Nothing is late that nobody asked for.
                 wanted = .max
                 park(present, seen)
@@ -114,11 +128,11 @@ final class HangWatcher: @unchecked Sendable {
         withUnsafePointer(to: word) { _ = rl_futex_wait($0, seen, wanted) }
     }
 
-    private func park(_ loops: [WatchedLoop], _ seen: UInt32) {
+    private func park(_ loops: [any LookedAt], _ seen: UInt32) {
         isParked.store(true, ordering: .relaxed)
         // Partner of the fence in HangListener.begins().
         atomicMemoryFence(ordering: .sequentiallyConsistent)
-        if !loops.contains(where: \.isInUse) {
+        if !loops.contains(where: { $0.isInUse }) {
             while isParked.load(ordering: .relaxed), word.load(ordering: .relaxed) == seen { wait(seen, until: .max) }
         }
         isParked.store(false, ordering: .relaxed)

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// One loop that one watch looks at.
 // Unchecked: what is not fixed belongs to the watcher's thread.
-final class WatchedLoop: @unchecked Sendable {
+final class WatchedLoop: LookedAt, @unchecked Sendable {
     /// What the thread has had in all.
     private struct Usage {
         var processor: Int64
@@ -29,7 +29,7 @@ final class WatchedLoop: @unchecked Sendable {
     }
 
     let listener: HangListener
-    private let setting: HangWatch.Setting
+    private let setting: HangSetting
     private weak let loop: RunLoop?
     private let limit: Int64
     private let probe: ThreadProbe
@@ -42,7 +42,7 @@ final class WatchedLoop: @unchecked Sendable {
     /// Of a stretch of a traced process.
     private var isIgnored = false
 
-    init(_ loop: RunLoop, limit: Int64, setting: HangWatch.Setting) {
+    init(_ loop: RunLoop, limit: Int64, setting: HangSetting) {
         self.loop = loop
         self.limit = limit
         self.setting = setting

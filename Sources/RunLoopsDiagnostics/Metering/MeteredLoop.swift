@@ -12,7 +12,7 @@ final class MeteredLoop: OwnedListener, @unchecked Sendable {
     private weak let loop: RunLoop?
     /// Nanoseconds; `max` for no reports but those that are asked for.
     private let interval: Int64
-    private let reporter: (@Sendable (Metering.Report) -> Void)?
+    private let reporter: (@Sendable (MeteringReport) -> Void)?
     private let isOn = Atomic<Bool>(true)
 
     /// Since when the loop is awake in a run, or, negative, since when it sleeps; 0 outside.
@@ -27,7 +27,10 @@ final class MeteredLoop: OwnedListener, @unchecked Sendable {
     // Guarded by the lock.
     @exclusivity(unchecked) private var reported = LoopStatistics()
 
-    init(_ engine: Engine, every interval: Int64, _ makeReporter: Metering.ReporterMaker?) {
+    init(
+        _ engine: Engine, every interval: Int64,
+        _ makeReporter: (@Sendable (LoopIdentity) -> @Sendable (MeteringReport) -> Void)?
+    ) {
         identity = LoopIdentity(engine)
         meter = LoopMeter(engine)
         clock = LoopClock(engine)
@@ -89,13 +92,13 @@ final class MeteredLoop: OwnedListener, @unchecked Sendable {
     /// What has been counted so far.
     ///
     /// - Parameter isReport: What is new in the next one is counted from here on.
-    func reading(isReport: Bool) -> Metering.Report {
+    func reading(isReport: Bool) -> MeteringReport {
         let pending = loop?.engine.pendingCount ?? 0
         return lock.withLock {
             let (statistics, isAsleep) = statistics()
             let change = statistics.since(reported)
             if isReport { reported = statistics }
-            return Metering.Report(
+            return MeteringReport(
                 loop: identity, statistics: statistics, change: change, isAsleep: isAsleep, pending: pending)
         }
     }

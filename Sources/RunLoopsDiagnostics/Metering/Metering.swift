@@ -18,18 +18,7 @@ public import RunLoops
 /// Thread safety: all members may be used by any thread, except where they say otherwise.
 public final class Metering: Sendable {
     /// What one loop has done.
-    public struct Report: Sendable {
-        /// Which loop.
-        public var loop: LoopIdentity
-        /// All since it was added; with the sleep, or the stretch awake, that still goes on.
-        public var statistics: LoopStatistics
-        /// What was done since the report before.
-        public var change: LoopStatistics
-        /// Whether it is asleep just now.
-        public var isAsleep: Bool
-        /// How many blocks of other threads and signalled sources wait for it just now.
-        public var pending: Int
-    }
+    public typealias Report = MeteringReport
 
     /// Makes what is told of one loop, when that is added.
     public typealias ReporterMaker = @Sendable (LoopIdentity) -> @Sendable (Report) -> Void

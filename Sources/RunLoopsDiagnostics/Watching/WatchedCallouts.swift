@@ -29,7 +29,7 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
     private let limits: [Int64]
     private let pause: Int64
     private let watchesRuns: Bool
-    private let handler: LoopWatch.Handler
+    private let handler: @Sendable (LoopWatchEvent) -> Void
     private weak let loop: RunLoop?
     private let isOn = Atomic<Bool>(true)
 
@@ -39,7 +39,8 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
     @exclusivity(unchecked) private var told: [String: Told] = [:]
 
     init(
-        _ engine: Engine, limits: [Int64], pause: Int64, watchesRuns: Bool, _ handler: @escaping LoopWatch.Handler
+        _ engine: Engine, limits: [Int64], pause: Int64, watchesRuns: Bool,
+        _ handler: @escaping @Sendable (LoopWatchEvent) -> Void
     ) {
         identity = LoopIdentity(engine)
         self.limits = limits
@@ -86,7 +87,7 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
     private func tell(_ call: Open, _ callee: TraceEvent.Callee, _ length: Int64, _ time: Int64, _ depth: UInt16) {
         let label = call.label?.text ?? ""
         guard let leftOut = leftOut("\(callee) \(label)", time) else { return }
-        let slow = LoopWatch.SlowCallout(
+        let slow = SlowCallout(
             loop: identity, callee: callee, label: label, place: call.label?.place, length: .nanoseconds(length),
             limit: .nanoseconds(limits[Int(callee.rawValue)]),
             waited: call.wanted == .min ? nil : .nanoseconds(max(0, call.since - call.wanted)), depth: Int(depth),
@@ -109,7 +110,7 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
     private func tell(
         _ run: Open, _ mode: RunLoopMode, _ result: RunLoopRunResult, _ time: Int64, _ depth: UInt16
     ) {
-        let ended = LoopWatch.EndedRun(
+        let ended = EndedRun(
             loop: identity, mode: mode, result: result, length: .nanoseconds(time - run.since), depth: Int(depth))
         handler(.runEnded(ended))
     }

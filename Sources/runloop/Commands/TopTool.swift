@@ -21,13 +21,8 @@ struct TopTool {
 
         """
 
-    struct Options {
-        var interval = Duration.seconds(1)
-        var length: Duration?
-        var isPlain = false
-    }
-
-    private var options = Options()
+    private var options = Top.Options()
+    private var isPlain = false
     private let process: Int32
 
     /// Reads what follows the command's name.
@@ -37,7 +32,7 @@ struct TopTool {
             switch word {
             case "--every": options.interval = try arguments.duration(of: word, usage: Self.usage)
             case "--for": options.length = try arguments.duration(of: word, usage: Self.usage)
-            case "--plain": options.isPlain = true
+            case "--plain": isPlain = true
             case "--help", "-h": throw CommandEnd.help(Self.usage)
             case _ where word.hasPrefix("-") || process != nil:
                 throw CommandEnd.misuse("unknown argument '\(word)'", Self.usage)
@@ -53,7 +48,7 @@ struct TopTool {
         try MainActor.assumeIsolated {
             let client = try ProcessArgument.connect(process)
             let environment = TerminalEnvironment()
-            let isLive = !options.isPlain && Terminal.isUsable(term: environment["TERM"])
+            let isLive = !isPlain && Terminal.isUsable(term: environment["TERM"])
             try Top(client, options, theme: isLive ? environment.theme : nil).run()
         }
     }

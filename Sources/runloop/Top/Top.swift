@@ -5,10 +5,16 @@ import RunLoopsDiagnostics
 /// Asks a process again and again, and shows what it says: one loop, with the answers, the keys and a timer as its items.
 @MainActor
 final class Top {
+    /// How often, and how long.
+    struct Options {
+        var interval = Duration.seconds(1)
+        var length: Duration?
+    }
+
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]
 
     private let client: InspectorClient
-    private let options: TopTool.Options
+    private let options: Options
     /// Of the terminal; nil where lines are printed.
     private let theme: Theme?
     private let loop = RunLoop.main
@@ -21,7 +27,7 @@ final class Top {
     /// How it ends, and what is still to be said.
     private var end: Result<String?, CommandEnd>?
 
-    init(_ client: InspectorClient, _ options: TopTool.Options, theme: Theme?) {
+    init(_ client: InspectorClient, _ options: Options, theme: Theme?) {
         self.client = client
         self.options = options
         self.theme = theme

@@ -116,7 +116,7 @@ public final class LoopLog: Sendable {
     }
 }
 
-extension LoopWatch.SlowCallout {
+extension SlowCallout {
     fileprivate var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [
             "loop": "\(loop)", "thread": "\(loop.thread)", "kind": "\(callee)", "label": "\(label)",
@@ -129,7 +129,7 @@ extension LoopWatch.SlowCallout {
     }
 }
 
-extension LoopWatch.EndedRun {
+extension EndedRun {
     fileprivate var metadata: Logger.Metadata {
         [
             "loop": "\(loop)", "thread": "\(loop.thread)", "mode": "\(mode)", "result": "\(result)",

@@ -1,0 +1,39 @@
+internal import Glibc
+internal import RunLoops
+
+/// What the loops of one watch share; all but what is fixed belongs to the watcher's thread.
+final class HangSetting: @unchecked Sendable {
+    let handler: @Sendable (HangReport) -> Void
+    let interval: Int64
+    let reportsWhenTraced: Bool
+    let sampler: StackSampler?
+    let symbolizer = Symbolizer()
+    @exclusivity(unchecked) var annealer = HangAnnealer()
+    private let directory: String?
+    private let keepsReports: Bool
+
+    init(_ options: HangWatchOptions, _ handler: @escaping @Sendable (HangReport) -> Void) throws(HangWatchRefusal) {
+        self.handler = handler
+        interval = options.samplingInterval.clampedNanoseconds
+        reportsWhenTraced = options.reportsWhenTraced
+        directory = options.directory
+        keepsReports = options.keepsReports
+        if let directory = options.directory, access(directory, W_OK | X_OK) != 0 {
+            throw .directory(directory, RunLoop.SystemCallError(call: "access", code: errno))
+        }
+        guard options.takesStacks else {
+            sampler = nil
+            return
+        }
+        do {
+            sampler = StackSampler(signal: try StackSampler.start(signal: options.signal))
+        } catch {
+            throw error.code == EBUSY ? .signalIsTaken(options.signal) : .refused(error)
+        }
+    }
+
+    /// The report's file, written; `nil` where none is wanted.
+    func file(for report: HangReport) -> HangFile? {
+        directory.map { HangFile(directory: $0, keepsEnded: keepsReports, report) }
+    }
+}

@@ -1,0 +1,147 @@
+internal import RunLoops
+internal import Synchronization
+
+/// Tells those who listen to one loop what it does: the loop itself knows one tracer.
+///
+/// The clock is read once for all of them.
+// Unchecked: what is not atomic belongs to the loop's thread, or is guarded by the lock.
+final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
+    private enum Change {
+        case add(any LoopListener)
+        case remove(any LoopListener)
+        case release([AnyObject])
+    }
+
+    /// What a listener is kept by: read as a constant of an object that is not counted, it need not be counted either, which
+    /// would cost more than all the rest.
+    private final class Ear {
+        let listener: any LoopListener
+        init(_ listener: any LoopListener) { self.listener = listener }
+    }
+
+    // SAFETY: looked at inside `trace` only, which the engine itself calls.
+    private unowned(unsafe) let engine: Engine
+    private let clock: LoopClock
+
+    // The loop's thread.
+    @exclusivity(unchecked) private var ears: [Ear] = [] {
+        didSet {
+            references = ears.map { .passUnretained($0) }
+            lone = ears.count == 1 ? (ears[0].listener as? LoopStatus).map { .passUnretained($0) } : nil
+        }
+    }
+    // SAFETY: those of `ears`, which keeps them; one that is taken out while somebody is told is kept in `retired` meanwhile.
+    @exclusivity(unchecked) private var references: [Unmanaged<Ear>] = []
+    @exclusivity(unchecked) private var retired: [Ear] = []
+    // SAFETY: the only one in `ears`, which holds it.
+    @exclusivity(unchecked) private var lone: Unmanaged<LoopStatus>?
+    /// How many events are being told: a listener may run the loop.
+    @exclusivity(unchecked) private var telling = 0
+    @exclusivity(unchecked) private var depth: UInt16 = 0
+
+    private let hasChanges = Atomic<Bool>(false)
+    private let lock = Lock()
+    // Guarded by the lock.
+    @exclusivity(unchecked) private var changes: [Change] = []
+
+    private init(_ engine: Engine) {
+        self.engine = engine
+        clock = LoopClock(engine)
+        // In the middle of a run its depth is not known; one is the most likely.
+        depth = (engine.face as? RunLoop)?.currentMode == nil ? 0 : 1
+    }
+
+    /// Has a listener told of what the loop does from here on.
+    ///
+    /// Whether it will be: not while something of another kind traces the loop. The loop's thread, or the only one that
+    /// knows the loop.
+    static func add(_ listener: any LoopListener, to engine: Engine) -> LoopAnnouncer? {
+        if let tracer = engine.tracer, !(tracer is LoopAnnouncer) { return nil }
+        let announcer = engine.tracer as? LoopAnnouncer ?? LoopAnnouncer(engine)
+        announcer.ears.append(Ear(listener))
+        engine.tracer = announcer
+        return announcer
+    }
+
+    /// The same from any thread, for a loop that somebody listens to until then.
+    ///
+    /// The listener hears what comes after the loop's next event.
+    func add(_ listener: any LoopListener) { change(.add(listener)) }
+
+    /// No more is told to the listener after the loop's next event.
+    ///
+    /// Any thread.
+    func remove(_ listener: any LoopListener) { change(.remove(listener)) }
+
+    /// Lets go of objects on the loop's thread, at its next event: what they hold may belong to that thread.
+    ///
+    /// Any thread.
+    func release(_ objects: consuming [AnyObject]) {
+        lock.lock()
+        // Moved: a reference that stayed here could be the last.
+        changes.append(.release(consume objects))
+        lock.unlock()
+        hasChanges.store(true, ordering: .releasing)
+    }
+
+    /// How many listen at present.
+    ///
+    /// The loop's thread.
+    var listenerCount: Int { ears.count }
+
+    private func change(_ change: Change) {
+        lock.withLock { changes.append(change) }
+        hasChanges.store(true, ordering: .releasing)
+    }
+
+    func trace(_ event: LoopEvent) {
+        if hasChanges.load(ordering: .relaxed) { applyChanges() }
+        // A program that can be looked into, while nobody does: this is what it pays all the time.
+        if let lone { return lone._withUnsafeGuaranteedRef { tell($0, event) } }
+        let time = clock.now
+        if case .runBegins = event { depth &+= 1 }
+        telling &+= 1
+        // By number: what is told to one may change who listens.
+        var index = 0
+        while index < references.count {
+            references[index]._withUnsafeGuaranteedRef { $0.listener.hear(event, at: time, depth: depth) }
+            index &+= 1
+        }
+        telling &-= 1
+        if case .runEnds = event { depth = max(depth, 1) - 1 }
+    }
+
+    /// Tells a status, and nothing but what it notes: of most events not even the time is asked for.
+    @inline(__always)
+    private func tell(_ status: LoopStatus, _ event: LoopEvent) {
+        switch event {
+        case .wanted: return
+        case .passes(let activity) where activity != .beforeTimers: return
+        case .runBegins: depth &+= 1
+        default: break
+        }
+        status.hear(event, at: clock.now, depth: depth)
+        if case .runEnds = event { depth = max(depth, 1) - 1 }
+    }
+
+    @inline(never)
+    private func applyChanges() {
+        let changes = lock.withLock {
+            defer { self.changes = [] }
+            hasChanges.store(false, ordering: .relaxed)
+            return self.changes
+        }
+        for change in changes {
+            switch change {
+            case .add(let listener): ears.append(Ear(listener))
+            case .remove(let listener):
+                retired += ears.filter { $0.listener === listener }
+                ears.removeAll { $0.listener === listener }
+            case .release: break
+            }
+        }
+        if telling == 0 { retired = [] }
+        // The loop costs again what it costs when nobody looks. What it is telling just now reaches nobody.
+        if ears.isEmpty, engine.tracer === self { engine.tracer = nil }
+    }
+}
