@@ -32,6 +32,7 @@ let package = Package(
             dependencies: [
                 "RunLoopsLog",
                 .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsDiagnostics", package: "swift-run-loops"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

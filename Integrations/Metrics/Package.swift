@@ -41,6 +41,7 @@ let package = Package(
             dependencies: [
                 "RunLoopsMetrics",
                 .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsDiagnostics", package: "swift-run-loops"),
                 .product(name: "RunLoopsTesting", package: "swift-run-loops"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),

@@ -15,16 +15,6 @@ public struct HangReport: Sendable {
         case ended
     }
 
-    /// The loop that hangs.
-    public struct Loop: Sendable, Equatable {
-        /// The kernel's number of its thread.
-        public var thread: Int32
-        /// The thread's name, as the kernel knows it.
-        public var name: String
-        /// Whether it is the main thread's.
-        public var isMain: Bool
-    }
-
     /// A callout that took part.
     public struct Callout: Sendable, Equatable {
         /// Its kind.
@@ -44,7 +34,7 @@ public struct HangReport: Sendable {
     /// Counts the hangs of the process, so that an end finds its beginning.
     public var number: Int
     /// Whose hang it is.
-    public var loop: Loop
+    public var loop: LoopIdentity
     /// The innermost run's mode when the limit was passed.
     public var mode: RunLoop.Mode?
     /// How many runs were in progress then, one inside the other.

@@ -198,9 +198,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         let cause = evidence.cause
         let (frames, count) = hang.samples.majorityStack(setting.symbolizer)
         return HangReport(
-            stage: stage, number: hang.number,
-            loop: .init(
-                thread: probe.thread, name: ThreadName.ofThread(probe.thread), isMain: listener.status.isMain),
+            stage: stage, number: hang.number, loop: LoopIdentity(thread: probe.thread),
             mode: hang.mode, depth: hang.depth, since: RunLoop.Instant(nanoseconds: since),
             duration: .nanoseconds(duration), standstill: .nanoseconds(detector.standstill),
             limit: .nanoseconds(limit), cause: cause,

@@ -6,7 +6,7 @@ internal import RunLoops
 public struct LoopIdentity: Sendable, Hashable, CustomStringConvertible {
     /// The kernel's number of the loop's thread.
     public var thread: Int32
-    /// The thread's name when the loop was added, as the kernel knows it.
+    /// The thread's name when this was made, as the kernel knows it.
     ///
     /// A thread that was given none has that of the thread which made it.
     public var name: String
@@ -16,9 +16,12 @@ public struct LoopIdentity: Sendable, Hashable, CustomStringConvertible {
     /// `main` for the main loop, otherwise the thread's name, or its number where it has none.
     public var description: String { isMain ? "main" : name.isEmpty ? "thread \(thread)" : name }
 
-    init(_ engine: Engine) {
-        thread = engine.threadID
-        isMain = engine.threadID == SystemCalls.mainThreadID
-        name = ThreadName.ofThread(engine.threadID)
+    init(_ engine: Engine) { self.init(thread: engine.threadID) }
+
+    /// With the name that the thread has now.
+    init(thread: Int32) {
+        self.thread = thread
+        isMain = thread == SystemCalls.mainThreadID
+        name = ThreadName.ofThread(thread)
     }
 }

@@ -13,19 +13,25 @@ public import RunLoopsDiagnostics
 /// Callouts that took longer than their kind may are logged as warnings, the ends of runs as debug messages. Lines are written by
 /// the loop's thread, right after what they tell of.
 ///
+/// Hangs are logged by whoever watches for them:
+///
+/// ```swift
+/// let watch = try HangWatch { report in log.log(report) }
+/// ```
+///
 /// | Key | In | |
 /// |---|---|---|
 /// | `loop` | all | `main`, the name of the loop's thread, or its number |
-/// | `thread` | callouts, runs | the kernel's number of the thread |
-/// | `kind` | callouts | `observer`, `block`, `source`, `port`, `timer`, `main queue` |
-/// | `label`, `place` | callouts | the item's label; where it was made, as `Module/File.swift:12` |
+/// | `thread` | all | the kernel's number of the thread |
+/// | `kind` | callouts, hangs | `observer`, `block`, `source`, `port`, `timer`, `main queue`, `job` |
+/// | `label`, `place` | callouts, hangs | the item's label; where it was made, as `Module/File.swift:12` |
 /// | `duration_ms` | all | how long, in milliseconds; of callouts without the sleeps of runs inside them |
-/// | `limit_ms` | callouts | how long it may take |
-/// | `left_out` | callouts | how many of the same kind and label had no line since the last that had one |
+/// | `limit_ms` | callouts, hangs | how long it may take |
+/// | `left_out` | callouts, hangs | how many of the same kind and label, or with the same stack, had no line since the last that had one |
 /// | `waited_ms` | callouts | how long it had been wanted before, where that is known |
-/// | `depth` | callouts, runs | how many runs it was inside of |
-/// | `mode`, `result` | runs | the mode, and what the run ended with |
-/// | `callout`, `stack` | hangs | which callout hung, and where, where that is known |
+/// | `depth`, `mode` | all, runs and hangs | how many runs it was inside of; the innermost one's mode |
+/// | `result` | runs | what the run ended with |
+/// | `hang`, `cause`, `stack` | hangs | its number, which its two lines share; why; where, innermost function first |
 ///
 /// Thread safety: all members may be used by any thread, except where they say otherwise.
 public final class LoopLog: Sendable {
@@ -99,20 +105,32 @@ public final class LoopLog: Sendable {
     /// A second call does nothing. Ends by itself with this object's life.
     public func stop() { watch.stop() }
 
-    /// Logs a hang, as an error.
+    /// Logs a hang: a warning when it begins, an error when it has ended.
     ///
-    /// For who watches for hangs, to be called when one has ended.
-    ///
-    /// - Parameters:
-    ///   - loop: `main`, or what the loop's thread is called.
-    ///   - length: How long it was.
-    ///   - callout: Which callout hung, where that is known.
-    ///   - stack: Where, innermost function first, where that is known.
-    public func logHang(of loop: String, lasting length: Duration, in callout: String? = nil, stack: [String] = []) {
-        var metadata: Logger.Metadata = ["loop": "\(loop)", "duration_ms": length.milliseconds]
-        if let callout { metadata["callout"] = "\(callout)" }
+    /// To be called with each report of a `HangWatch`.
+    public func log(_ hang: HangReport) {
+        switch hang.stage {
+        case .began: logger.warning("A run loop hangs", metadata: hang.metadata)
+        case .ended: logger.error("A run loop hung", metadata: hang.metadata)
+        }
+    }
+}
+
+extension HangReport {
+    fileprivate var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "loop": "\(loop)", "thread": "\(loop.thread)", "hang": "\(number)", "cause": "\(cause)",
+            "duration_ms": duration.milliseconds, "limit_ms": limit.milliseconds, "depth": "\(depth)",
+        ]
+        if let mode { metadata["mode"] = "\(mode)" }
+        if let callout {
+            metadata["kind"] = "\(callout.kind)"
+            metadata["label"] = "\(callout.label)"
+            if let place = callout.place { metadata["place"] = "\(place)" }
+        }
         if !stack.isEmpty { metadata["stack"] = .array(stack.map { "\($0)" }) }
-        logger.error("A run loop hung", metadata: metadata)
+        if leftOut > 0 { metadata["left_out"] = "\(leftOut)" }
+        return metadata
     }
 }
 

@@ -1,10 +1,11 @@
-// A timer that takes longer than a frame, in a log on standard error.
+// A timer that takes longer than a frame, and one that hangs, in a log on standard error.
 //
 //   swift run --package-path Integrations/Log log-example
 
 import Glibc
 import Logging
 import RunLoops
+import RunLoopsDiagnostics
 import RunLoopsLog
 
 LoggingSystem.bootstrap(StreamLogHandler.standardError)
@@ -16,4 +17,7 @@ loop.add(RunLoop.Timer(.every(.milliseconds(40)), label: "thumbnails") { _ in us
 
 let log = LoopLog(logger, limits: .frame)
 log.add(loop)
-loop.run(mode: .default, for: .milliseconds(100))
+let watch = try HangWatch { log.log($0) }
+try watch.watch(loop)
+loop.add(RunLoop.Timer(.after(.milliseconds(50)), label: "save") { _ in usleep(400_000) }, in: .default)
+loop.run(mode: .default, for: .milliseconds(600))

@@ -57,13 +57,22 @@ import Testing
         }
     }
 
-    @Test func `A hang is an error, with where it was`() throws {
+    @Test func `A hang is a warning when it begins and an error when it has ended, with what hung`() throws {
         let handler = InMemoryLogHandler()
         let log = LoopLog(logger(handler, .info))
-        log.logHang(of: "main", lasting: .milliseconds(312), in: "timer “sync”", stack: ["read", "sync()"])
-        let entry = try #require(handler.entries.first)
-        #expect(entry.level == .error)
-        #expect(entry.metadata["duration_ms"] == "312.000" && entry.metadata["loop"] == "main")
-        #expect(entry.metadata["stack"] == .array(["read", "sync()"]))
+        var options = HangWatch.Options()
+        options.limit = .milliseconds(20)
+        let watch = try HangWatch(options: options) { log.log($0) }
+        let loop = RunLoop.current
+        try watch.watch(loop, limit: .milliseconds(20))
+        loop.add(RunLoop.Timer(.after(.zero), label: "sync") { _ in usleep(200_000) }, in: .default)
+        _ = loop.run(mode: .default, for: .seconds(1))
+        while handler.entries.count < 2 { usleep(1000) }
+        let entries = handler.entries
+        #expect(entries.map(\.level) == [.warning, .error])
+        #expect(entries.allSatisfy { $0.metadata["label"] == "sync" && $0.metadata["limit_ms"] == "20.000" })
+        #expect(entries[0].metadata["hang"] == entries[1].metadata["hang"])
+        #expect(entries[1].metadata["cause"] == "one callout waits for time to pass")
+        watch.stop()
     }
 }

@@ -1,6 +1,6 @@
 public import CoreMetrics
 public import RunLoops
-internal import RunLoopsDiagnostics
+public import RunLoopsDiagnostics
 
 /// What run loops do, as metrics of swift-metrics.
 ///
@@ -8,6 +8,7 @@ internal import RunLoopsDiagnostics
 /// let metrics = LoopMetrics(every: .seconds(10))
 /// metrics.add(RunLoop.main)
 /// metrics.addNewLoops()
+/// let watch = try HangWatch { report in metrics.count(report) }
 /// ```
 ///
 /// A loop reports when it is about to sleep, at most once an interval, and once more when this is stopped. No timer is added, and
@@ -28,8 +29,8 @@ internal import RunLoopsDiagnostics
 /// | `timer_lateness_seconds` | meter | `quantile` | of timers, since the last report |
 /// | `latency_seconds` | meter | `kind`, `quantile` | how long sources, blocks and ports had waited |
 /// | `awake_seconds` | meter | `quantile` | stretches from a sleep's end to the next sleep |
-/// | `hangs` | counter | | see ``countHang(of:lasting:)`` |
-/// | `hang_seconds` | timer | | how long they were |
+/// | `hangs` | counter | `cause` | hangs that have ended: `computing`, `waiting`, `congestion`, `starvation`; see ``count(_:)`` |
+/// | `hang_seconds` | timer | `cause` | how long they were |
 ///
 /// The quantiles are 0.5, 0.9, 0.99 and 1, at most an eighth too high; 0 where there was nothing.
 ///
@@ -75,15 +76,26 @@ public final class LoopMetrics: Sendable {
     /// A second call does nothing. Ends by itself with this object's life.
     public func stop() { metering.stop() }
 
-    /// Counts a hang of a loop, and how long it was.
+    /// Counts a hang, and how long it was, when it has ended.
     ///
-    /// For who watches for hangs, to be called when one has ended.
-    ///
-    /// - Parameter loop: The dimension: `main`, or what the loop's thread is called.
-    public func countHang(of loop: String, lasting length: Duration) {
-        let dimensions = [("loop", loop)]
+    /// To be called with each report of a `HangWatch`.
+    public func count(_ hang: HangReport) {
+        guard hang.stage == .ended else { return }
+        let dimensions = [("loop", hang.loop.description), ("cause", hang.cause.name)]
         Counter(label: "run_loop_hangs", dimensions: dimensions, factory: factory).increment()
         CoreMetrics.Timer(label: "run_loop_hang_seconds", dimensions: dimensions, factory: factory)
-            .recordNanoseconds(Int64(length / .nanoseconds(1)))
+            .recordNanoseconds(Int64(hang.duration / .nanoseconds(1)))
+    }
+}
+
+extension HangCause {
+    /// As a dimension's value: few, and without spaces.
+    fileprivate var name: String {
+        switch self {
+        case .computing: "computing"
+        case .waiting: "waiting"
+        case .congestion: "congestion"
+        case .starvation: "starvation"
+        }
     }
 }

@@ -1,6 +1,8 @@
 import CoreMetrics
+import Glibc
 import MetricsTestKit
 import RunLoops
+import RunLoopsDiagnostics
 import RunLoopsMetrics
 import RunLoopsTesting
 import Testing
@@ -71,11 +73,21 @@ import Testing
         }
     }
 
-    @Test func `A hang is counted, with its length`() throws {
+    @Test func `A hang is counted once, with its length and cause`() throws {
         let backend = TestMetrics()
         let metrics = LoopMetrics(every: nil, factory: backend)
-        metrics.countHang(of: "main", lasting: .milliseconds(400))
+        var options = HangWatch.Options()
+        options.takesStacks = false
+        let watch = try HangWatch(options: options) { metrics.count($0) }
+        let loop = RunLoop.current
+        try watch.watch(loop, limit: .milliseconds(20))
+        loop.add(RunLoop.Timer(.after(.zero)) { _ in usleep(200_000) }, in: .default)
+        _ = loop.run(mode: .default, for: .seconds(1))
+        while backend.counterTotal(label: "run_loop_hangs") == 0 { usleep(1000) }
+        watch.stop()
         #expect(backend.counterTotal(label: "run_loop_hangs") == 1)
-        #expect(backend.timers(label: "run_loop_hang_seconds").first?.values == [400_000_000])
+        let timer = try #require(backend.timers(label: "run_loop_hang_seconds").first)
+        #expect(timer.values.count == 1 && timer.values[0] >= 200_000_000)
+        #expect(timer.dimensions.contains { $0 == ("cause", "waiting") })
     }
 }
