@@ -73,7 +73,7 @@ public final class HangWatch: Sendable {
     /// - Parameters:
     ///   - loop: The loop; in general the main one. Others are not watched unless they are given.
     ///   - limit: How long a stretch of its work may take; `nil` for that of the options.
-    /// - Throws: ``Refusal/refused(_:)`` when the system has no thread for the first watch of the process.
+    /// - Throws: ``HangWatchRefusal/refused(_:)`` when the system has no thread for the first watch of the process.
     public func watch(_ loop: RunLoop, limit: Duration? = nil) throws(Refusal) {
         let limit = limit ?? options.limit
         require(limit > .zero, "A loop was to be watched with a limit of no time: give a positive limit.")
