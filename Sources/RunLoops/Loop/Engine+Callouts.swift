@@ -1,7 +1,8 @@
 // Telling observers, running blocks, performing sources. The loop's thread, without the lock held.
 
 extension Engine {
-    /// Every callout goes through here: one place to tell who wants to know.
+    /// Every callout goes through here: one place to tell who wants to know. (But for sources while nobody does, who have
+    /// asked before.)
     @inline(__always)
     func callOut(
         _ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, wanted: @autoclosure () -> LoopWait? = nil,
@@ -26,7 +27,13 @@ extension Engine {
     /// this once more (so it is in Core Foundation), one made invalid is not.
     @inline(__always)
     func tell(_ activity: RunLoopActivities, _ state: ModeState) {
-        if tracer != nil || state.observes(activity) { tellObservers(activity, state) }
+        if tells(of: activity, state) { tellObservers(activity, state) }
+    }
+
+    /// Whether anybody wants to know of any of the activities.
+    @inline(__always)
+    func tells(of activities: RunLoopActivities, _ state: ModeState) -> Bool {
+        tracer != nil || state.observes(activities)
     }
 
     @inline(never)
@@ -59,7 +66,12 @@ extension Engine {
     /// Blocks that come meanwhile wait for the next drain, and a nested run sees only those.
     @inline(__always)
     func runBlocks(_ state: ModeState) {
-        if blocks.isEmpty { return }
+        if !blocks.isEmpty { drainBlocks(state) }
+    }
+
+    /// Apart, so that asking whether there is any is all that a turn without blocks pays.
+    @inline(never)
+    private func drainBlocks(_ state: ModeState) {
         blocks.drain(
             in: state.mode, isCommon: { state.isCommon },
             run: { block in callOut(.block, block.label) { RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(block.body) } })
@@ -101,7 +113,8 @@ extension Engine {
     private func perform(_ source: RunLoopSource) -> Bool {
         if tracer != nil { return performRecorded(source) }
         guard let performer = source.takeSignal() else { return false }
-        callOut(.source, source.labelStorage) { RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(performer, source) }
+        RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(performer, source)
+        knownNow = .min
         return true
     }
 

@@ -80,8 +80,11 @@ extension Engine {
     func turn(_ run: inout Run) -> RunLoopRunResult? {
         let state = run.state
         guard wakeWord.beginTurn() else { return .stopped }
-        tell(.beforeTimers, state)  // 2
-        tell(.beforeSources, state)  // 3
+        // In general nobody wants to know of either, which one question finds out.
+        if tells(of: [.beforeTimers, .beforeSources], state) {
+            tell(.beforeTimers, state)  // 2
+            tell(.beforeSources, state)  // 3
+        }
         runBlocks(state)  // 4
         var handled = performSources(state, onlyOne: run.returnsAfterSource)  // 5
         if handled { runBlocks(state) }
@@ -92,8 +95,7 @@ extension Engine {
             cause = ready
         }
         if cause == nil {
-            tell(.beforeWaiting, state)  // 7
-            if let tracer { cause = sleep(run, tellingTo: tracer) } else { cause = sleep(run) }
+            cause = tells(of: .beforeWaiting, state) ? tellAndSleep(run) : sleep(run)  // 7
             wakeWord.enter(.ignoring)
             tell(.afterWaiting, state)  // 8
         }

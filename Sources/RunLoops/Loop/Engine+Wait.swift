@@ -76,9 +76,11 @@ extension Engine {
         }
     }
 
-    /// The same, and tells who records what has ended the sleep.
+    /// Tells of the sleep before it, and who records also what has ended it.
     @inline(never)
-    func sleep(_ run: Run, tellingTo tracer: any LoopTracer) -> Cause {
+    func tellAndSleep(_ run: Run) -> Cause {
+        tell(.beforeWaiting, run.state)
+        guard let tracer else { return sleep(run) }
         let began = kernel.now(.monotonic)
         tracer.trace(.sleeps)
         let earlier = lastWakeUp
