@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -35,6 +36,7 @@ int rl_clock_boottime(void) { return CLOCK_BOOTTIME; }
 int rl_clock_realtime(void) { return CLOCK_REALTIME; }
 
 _Thread_local int32_t rl_known_thread_id;
+_Thread_local bool rl_known_thread_has_clock;
 
 int32_t rl_find_thread_id(void) { return rl_known_thread_id = (int32_t)syscall(SYS_gettid); }
 
@@ -56,6 +58,18 @@ __attribute__((constructor)) static void watch_forks(void) {
     // ENOMEM alone is possible; without the handler the child would not be told, and nothing else changes.
     pthread_atfork(NULL, NULL, child_begins);
 }
+
+static void *pages(void *result) { return result == MAP_FAILED ? NULL : result; }
+
+void *rl_pages_map(size_t bytes) {
+    return pages(mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+}
+
+void *rl_pages_resize(void *old, size_t bytes, size_t new_bytes) {
+    return pages(mremap(old, bytes, new_bytes, MREMAP_MAYMOVE));
+}
+
+void rl_pages_unmap(void *old, size_t bytes) { munmap(old, bytes); }
 
 int rl_close(int descriptor) { return result(close(descriptor)); }
 

@@ -3,13 +3,12 @@ internal import Synchronization
 
 /// A kernel whose time stands still until a wait moves it, and whose descriptors are ready when a test says so.
 ///
-/// Everything but ``wake()`` and ``now(_:)`` belongs to the thread of the loop.
+/// Everything but ``wake(_:_:)`` and ``now(_:)`` belongs to the thread of the loop.
 package final class ManualKernel: Kernel, @unchecked Sendable {
     /// Nanoseconds since the start of the machine, without and with the time it was suspended, and since 1970.
     private let monotonic = Atomic<Int64>(1_000_000_000)
     private let suspended = Atomic<Int64>(0)
     private let wallClock = Atomic<Int64>(1_700_000_000_000_000_000)
-    private let isWoken = Atomic<Bool>(false)
     private let wakes = Atomic<Int>(0)
 
     /// Waits that were asked for, and how many of them really slept.
@@ -18,7 +17,7 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     /// Looks that were not to wait.
     package private(set) var polls = 0
     /// Descriptors that are ready, in the order in which they became so.
-    package var ready: [(descriptor: CInt, events: RunLoopDescriptorEvents)] = []
+    package var ready: [(descriptor: CInt, events: RunLoop.DescriptorEvents)] = []
     /// Waits that end at once for no reason, as with EINTR.
     package var interruptions = 0
     /// Error numbers that the next calls fail with; by the call's name, the first first.
@@ -28,10 +27,10 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
 
     package init() {}
 
-    /// How often ``wake()`` was called.
+    /// How often ``wake(_:_:)`` was called.
     package var wakeCalls: Int { wakes.load(ordering: .relaxed) }
 
-    package func now(_ base: RunLoopTimeBase) -> Int64 {
+    package func now(_ base: RunLoop.TimeBase) -> Int64 {
         let time = monotonic.load(ordering: .relaxed)
         switch base {
         case .monotonic: return time
@@ -42,10 +41,7 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
 
     package func makeReadiness() -> any Readiness { ManualReadiness(kernel: self) }
 
-    package func wake() {
-        wakes.add(1, ordering: .relaxed)
-        isWoken.store(true, ordering: .sequentiallyConsistent)
-    }
+    package func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase) { wakes.add(1, ordering: .relaxed) }
 
     /// Time goes on.
     package func advance(to time: Int64) { monotonic.store(max(time, now(.monotonic)), ordering: .relaxed) }
@@ -56,23 +52,23 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     /// Somebody changes the date.
     package func changeWallClock(by nanoseconds: Int64) { wallClock.add(nanoseconds, ordering: .relaxed) }
 
-    fileprivate func takeFailure(of call: String) -> RunLoopSystemCallError? {
+    fileprivate func takeFailure(of call: String) -> RunLoop.SystemCallError? {
         guard let index = failures.firstIndex(where: { $0.call == call }) else { return nil }
-        return RunLoopSystemCallError(call: call, code: failures.remove(at: index).code)
+        return RunLoop.SystemCallError(call: call, code: failures.remove(at: index).code)
     }
 
     fileprivate func countPoll() { polls += 1 }
 
     /// One wait with nothing ready: time jumps to the first limit.
-    fileprivate func sleep(until limit: WaitLimit) {
+    fileprivate func sleep(_ word: borrowing WakeWord, until limit: WaitLimit) {
         waits += 1
         if interruptions > 0 {
             interruptions -= 1
             return
         }
-        if isWoken.exchange(false, ordering: .sequentiallyConsistent) { return }
+        if word.fallAsleep(.asleepOnWord) == nil { return }
         sleeps += 1
-        let distances = RunLoopTimeBase.allCases.compactMap { base -> Int64? in
+        let distances = RunLoop.TimeBase.allCases.compactMap { base -> Int64? in
             limit[base] == .max ? nil : limit[base] - now(base)
         }
         guard let nearest = distances.min() else { return sleepsForever() }
@@ -83,38 +79,42 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
 /// The descriptors of one mode under a manual kernel.
 final class ManualReadiness: Readiness {
     private let kernel: ManualKernel
-    private var registered: [CInt: (events: RunLoopDescriptorEvents, token: UInt64)] = [:]
+    private var registered: [CInt: (events: RunLoop.DescriptorEvents, token: UInt64)] = [:]
 
     init(kernel: ManualKernel) {
         self.kernel = kernel
     }
 
     func register(
-        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
-    ) throws(RunLoopSystemCallError) {
+        _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
+    ) throws(RunLoop.SystemCallError) {
         if let failure = kernel.takeFailure(of: "epoll_ctl") { throw failure }
         registered[descriptor] = (events, token)
     }
 
     func modify(
-        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
-    ) throws(RunLoopSystemCallError) {
+        _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
+    ) throws(RunLoop.SystemCallError) {
         if let failure = kernel.takeFailure(of: "epoll_ctl") { throw failure }
         registered[descriptor] = (events, token)
     }
 
     func unregister(_ descriptor: CInt) { registered[descriptor] = nil }
 
-    func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
-        if !waiting { kernel.countPoll() }
+    func look(into ready: inout [ReadyDescriptor]) {
+        kernel.countPoll()
         collect(into: &ready)
-        if waiting, ready.isEmpty {
-            kernel.sleep(until: limit)
+    }
+
+    func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+        collect(into: &ready)
+        if ready.isEmpty {
+            kernel.sleep(word, until: limit)
             collect(into: &ready)
         }
     }
 
-    func confirm(_ descriptor: CInt) -> RunLoopDescriptorEvents {
+    func confirm(_ descriptor: CInt) -> RunLoop.DescriptorEvents {
         kernel.ready.first { $0.descriptor == descriptor }?.events ?? []
     }
 

@@ -23,7 +23,7 @@ public final class ManualRunLoop {
     private let kernel = ManualKernel()
 
     private init() {
-        loop = RunLoop(engine: Engine(kernel: kernel, threadID: SystemCalls.threadID))
+        loop = RunLoop(kernel: kernel, threadID: SystemCalls.threadID)
         kernel.sleepsForever = { [weak self] in
             self?.endlessSleeps += 1
             self?.loop.stop()
@@ -37,10 +37,10 @@ public final class ManualRunLoop {
         _ body: (ManualRunLoop) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let manual = ManualRunLoop()
-        let outer = ThreadLoopAccess.replace(with: manual.loop)
+        let outer = ThreadLoop.replace(with: manual.loop)
         defer {
-            manual.loop.engine.threadEnds()
-            ThreadLoopAccess.restore(outer)
+            manual.loop.threadEnds()
+            _ = ThreadLoop.replace(with: outer)
         }
         return try body(manual)
     }

@@ -23,17 +23,17 @@ public final class TraceRecorder {
     /// Starts to record `loop`; one recorder at a time, on the loop's own thread.
     public init(_ loop: RunLoop) {
         precondition(
-            loop.engine.threadID == SystemCalls.threadID,
+            loop.threadID == SystemCalls.threadID,
             "A trace recorder is made on the thread of the loop it records.")
         self.loop = loop
-        loop.engine.tracer = tracer
+        loop.tracer = tracer
     }
 
     deinit { stop() }
 
     /// Ends the recording; the lines stay.
     public func stop() {
-        if loop.engine.tracer === tracer { loop.engine.tracer = nil }
+        if loop.tracer === tracer { loop.tracer = nil }
     }
 
     /// What was written down.

@@ -11,7 +11,7 @@ private struct Refusal: Error {}
 
     @Test func `A closure runs on the loop's thread, and its result comes back`() async throws {
         try await LoopThread.with { (loop) async throws -> Void in
-            #expect(try await loop.result { SystemCalls.threadID } == loop.engine.threadID)
+            #expect(try await loop.result { SystemCalls.threadID } == loop.threadID)
             await #expect(throws: Refusal.self) { try await loop.result { throw Refusal() } }
             // From the thread itself too: the task waits, not the thread.
             let inside = await Task(executorPreference: loop.executor) { try await loop.result { 7 } }.result
@@ -116,7 +116,7 @@ private struct Refusal: Error {}
                 await Task.yield()
                 return SystemCalls.threadID
             }
-            #expect(loop.run(until: here) == loop.engine.threadID)
+            #expect(loop.run(until: here) == loop.threadID)
             let failing = Task { () throws(any Error) -> Void in throw Refusal() }
             #expect(throws: Refusal.self) { try loop.run(until: failing) }
         }

@@ -111,7 +111,7 @@ private struct Others {
             }, .sendable { $0 },
         ]
         // The first is where the answers are taken in, too.
-        for (port, home) in zip(ports, [loop, thread.loop, thread.loop]) { try? home.add(port, in: .common) }
+        for (port, home) in zip(ports, [loop, thread.loop, thread.loop]) { _ = try? home.add(port, in: .common) }
         ports.last?.invalidate()
     }
 

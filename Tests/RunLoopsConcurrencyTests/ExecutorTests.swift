@@ -36,7 +36,7 @@ actor Meter: RunLoopActor {
 
     @Test func `Actors, global actors and tasks run on the loop's thread`() async {
         await LoopThread.with { loop in
-            let threadID = loop.engine.threadID
+            let threadID = loop.threadID
             let meter = Meter(loop.executor)
             #expect(await meter.threadID == threadID)
             #expect(await Task(executorPreference: loop.executor) { SystemCalls.threadID }.value == threadID)
@@ -44,7 +44,7 @@ actor Meter: RunLoopActor {
                 await nonisolatedThreadID()
             }
             #expect(inside == threadID)
-            #expect(await stageThreadID() == Stage.thread.loop.engine.threadID)
+            #expect(await stageThreadID() == Stage.thread.loop.threadID)
         }
     }
 

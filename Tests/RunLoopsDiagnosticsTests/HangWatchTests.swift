@@ -128,7 +128,7 @@ struct HangWatchTests {
             loop.poll()
             loop.perform {}
             loop.poll()
-            #expect(loop.engine.tracer == nil, "it costs what it costs without a watch")
+            #expect(loop.tracer == nil, "it costs what it costs without a watch")
         }
         #expect(reports.copy == 0)
     }

@@ -18,7 +18,7 @@ struct InspectorTests {
         let report = try inspector.connect().dump(within: plenty)
         #expect(report.process == getpid())
         let loop = try #require(report.loops.first)
-        #expect(report.loops.count == 1 && loop.thread == thread.loop.engine.threadID && !loop.isMain)
+        #expect(report.loops.count == 1 && loop.thread == thread.loop.threadID && !loop.isMain)
         #expect(loop.activity == .asleep && loop.depth == 1 && loop.turns >= 1)
         #expect(loop.mode == RunLoop.Mode.default.rawValue && !loop.isLocked && loop.callouts.isEmpty)
         #expect(loop.description?.contains("keeps the mode") == true)
@@ -59,7 +59,7 @@ struct InspectorTests {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         waitUntil { thread.loop.isWaiting }
-        try thread.loop.engine.lock.withLock {
+        try thread.loop.lock.withLock {
             let loop = try #require(try inspector.connect().dump(within: plenty).loops.first)
             #expect(loop.isLocked && loop.mode == nil && loop.description == nil)
             #expect(loop.activity == .asleep)
@@ -107,7 +107,7 @@ struct InspectorTests {
         goOn.signal()
         thread.turn()
         thread.turn()
-        let owner = thread.loop.engine.threadID
+        let owner = thread.loop.threadID
         thread.end()
         #expect(died.copy == owner)
     }
@@ -118,7 +118,7 @@ struct InspectorTests {
         defer { loops.ignoreNewLoops() }
         let isKnown = TestThread.run {
             let loop = RunLoop.current
-            return loops.all.contains { $0.loop === loop && $0.status.thread == loop.engine.threadID }
+            return loops.all.contains { $0.loop === loop && $0.status.thread == loop.threadID }
         }
         #expect(isKnown)
     }
@@ -170,7 +170,7 @@ struct InspectorTests {
         let trace = try second.takeRecording(within: plenty)
         #expect(trace.loops.count == 2)
         let whole = try client.takeRecording(within: plenty)
-        let loop = try #require(whole.loops.first { $0.thread == thread.loop.engine.threadID })
+        let loop = try #require(whole.loops.first { $0.thread == thread.loop.threadID })
         #expect(loop.lost == 0)
         #expect(loop.events.first?.kind == .runBegan(.default))
         #expect(loop.events.contains { if case .woke(let waking) = $0.kind { waking.cause == .wakeUp } else { false } })

@@ -9,8 +9,8 @@ import Testing
 @Suite("The status of a loop", .timeLimit(.minutes(1)))
 struct LoopStatusTests {
     private func watched(_ loop: RunLoop) -> LoopStatus {
-        let status = LoopStatus(loop.engine)
-        #expect(LoopAnnouncer.add(status, to: loop.engine) != nil)
+        let status = LoopStatus(loop)
+        #expect(LoopAnnouncer.add(status, to: loop) != nil)
         return status
     }
 
@@ -70,8 +70,8 @@ struct LoopStatusTests {
         let loop = Locked<RunLoop?>(nil)
         let thread = TestThread {
             let own = RunLoop.current
-            let status = LoopStatus(own.engine)
-            _ = LoopAnnouncer.add(status, to: own.engine)
+            let status = LoopStatus(own)
+            _ = LoopAnnouncer.add(status, to: own)
             let source = RunLoop.Source.sendable(label: "keeps it alive") { _ in }
             own.add(source, in: .default)
             loop.withLock { $0 = own }
@@ -105,11 +105,11 @@ struct LoopListenerTests {
             manual.loop.perform {}
             manual.loop.poll()
             #expect(first.trace().kinds.count < second.trace().kinds.count)
-            #expect(manual.loop.engine.tracer != nil)
+            #expect(manual.loop.tracer != nil)
             second.stop()
             manual.loop.perform {}
             manual.loop.poll()
-            #expect(manual.loop.engine.tracer == nil, "nobody listens, and the loop asks nobody")
+            #expect(manual.loop.tracer == nil, "nobody listens, and the loop asks nobody")
         }
     }
 

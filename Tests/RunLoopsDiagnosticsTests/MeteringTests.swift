@@ -153,7 +153,7 @@ struct LoopWatchTests {
                 if case .slowCallout(let callout) = event { told.withLock { $0.append(callout) } }
             }
             watch.add(manual.loop)
-            let kernel = manual.loop.engine.kernel as? ManualKernel
+            let kernel = manual.loop.kernel as? ManualKernel
             func slow(_ label: String) -> RunLoop.Timer {
                 RunLoop.Timer(.every(.milliseconds(100)), label: label) { timer in
                     kernel?.advance(to: (kernel?.now(.monotonic) ?? 0) + 20_000_000)

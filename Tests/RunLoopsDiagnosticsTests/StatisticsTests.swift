@@ -51,8 +51,8 @@ struct DurationHistogramTests {
 @Suite("Statistics of a loop", .timeLimit(.minutes(1)))
 struct LoopStatisticsTests {
     private func metered(_ loop: RunLoop) -> LoopMeter {
-        let meter = LoopMeter(loop.engine)
-        #expect(LoopAnnouncer.add(meter, to: loop.engine) != nil)
+        let meter = LoopMeter(loop)
+        #expect(LoopAnnouncer.add(meter, to: loop) != nil)
         return meter
     }
 
@@ -137,7 +137,7 @@ struct LoopStatisticsTests {
 extension ManualRunLoop {
     /// Time goes by in a callout.
     fileprivate func elapse(_ duration: Duration) {
-        guard let kernel = loop.engine.kernel as? ManualKernel else { return }
+        guard let kernel = loop.kernel as? ManualKernel else { return }
         kernel.advance(to: kernel.now(.monotonic) + duration.clampedNanoseconds)
     }
 }

@@ -10,7 +10,7 @@ import Testing
     @Test func `What is written is told until it is read, and the hang-up after it`() throws {
         try withLoop { loop in
             let pipe = DescriptorPair.pipe()
-            let calls = Box<[RunLoopDescriptorEvents]>([])
+            let calls = Box<[RunLoop.DescriptorEvents]>([])
             add(
                 DescriptorSource(pipe.first) { source, events in
                     calls.value.append(events)
@@ -27,7 +27,7 @@ import Testing
     @Test func `The interest is changed from inside the closure`() throws {
         try withLoop { loop in
             let (here, there) = try Socket.pair()
-            let calls = Box<[RunLoopDescriptorEvents]>([])
+            let calls = Box<[RunLoop.DescriptorEvents]>([])
             add(
                 DescriptorSource(here.descriptor, for: .writable) { source, events in
                     calls.value.append(events)
@@ -47,7 +47,7 @@ import Testing
         try withLoop { loop in
             let (here, there) = try connectedByTCP(loop)
             _ = send(there.descriptor, "!", 1, CInt(MSG_OOB))
-            let told = Box<RunLoopDescriptorEvents>([])
+            let told = Box<RunLoop.DescriptorEvents>([])
             add(
                 DescriptorSource(here.descriptor, for: .priority) { source, events in
                     told.value = events
@@ -63,7 +63,7 @@ import Testing
             let directory = TemporaryDirectory()
             directory.write("file", "text")
             let file = open(directory.path("file"), O_RDONLY | O_CLOEXEC)
-            let told = Box<RunLoopDescriptorEvents>([])
+            let told = Box<RunLoop.DescriptorEvents>([])
             add(
                 DescriptorSource(file, for: [.readable, .writable], closes: true) { source, events in
                     told.value = events
@@ -183,7 +183,7 @@ import Testing
         try withLoop { loop in
             let pipe = DescriptorPair.pipe()
             let number = duplicateFarAway(pipe.first)
-            let told = Box<RunLoopDescriptorEvents?>(nil)
+            let told = Box<RunLoop.DescriptorEvents?>(nil)
             let source = DescriptorSource(number, for: []) { _, events in
                 told.value = events
                 loop.stop()

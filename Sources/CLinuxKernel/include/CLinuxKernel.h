@@ -25,6 +25,25 @@ int rl_clock_realtime(void);
 // sees `kind` used, and nothing happens.
 static inline void rl_callout_returned(int kind) { __asm__ volatile("" : : "r"(kind)); }
 
+// The 128-bit number divided by one of 64 bits. The quotient must fit.
+static inline uint64_t rl_divide(uint64_t high, uint64_t low, uint64_t divisor) {
+#if defined(__x86_64__)
+    uint64_t quotient, remainder;
+    __asm__("divq %4" : "=a"(quotient), "=d"(remainder) : "0"(low), "1"(high), "r"(divisor) : "cc");
+    return quotient;
+#else
+    return (uint64_t)(((unsigned __int128)high << 64 | low) / divisor);
+#endif
+}
+
+// Brings memory nearer that will be needed soon. Harmless for any address.
+static inline void rl_prefetch(const void *address) { __builtin_prefetch(address); }
+// The same for the first two cache lines of an object that will be written.
+static inline void rl_prefetch_object(uintptr_t address) {
+    __builtin_prefetch((const void *)address, 1);
+    __builtin_prefetch((const void *)(address + 64), 1);
+}
+
 // Numbers that grow, for whoever needs to know what came first. Never 0.
 static inline uint64_t rl_next_number(void) {
     extern uint64_t rl_last_number;
@@ -40,6 +59,10 @@ static inline int32_t rl_thread_id(void) {
     int32_t known = rl_known_thread_id;
     return known != 0 ? known : rl_find_thread_id();
 }
+// Whether the loop of the calling thread has a clock of its own, as tests have.
+extern _Thread_local bool rl_known_thread_has_clock __attribute__((tls_model("initial-exec")));
+static inline bool rl_thread_has_clock(void) { return rl_known_thread_has_clock; }
+static inline void rl_set_thread_has_clock(bool has) { rl_known_thread_has_clock = has; }
 int32_t rl_process_id(void);
 // The timer slack of the calling thread, in nanoseconds (1 is the least; 0 restores the default).
 int rl_set_timer_slack(unsigned long nanoseconds);
@@ -49,6 +72,12 @@ static inline int32_t rl_fork_count(void) {
     extern int32_t rl_forks;
     return rl_forks;
 }
+
+// Whole pages, of zeros: asking for them and giving them back leaves the C library's heap alone. NULL when out of memory.
+void *rl_pages_map(size_t bytes);
+// The same pages, and more of them; they may have moved.
+void *rl_pages_resize(void *pages, size_t bytes, size_t new_bytes);
+void rl_pages_unmap(void *pages, size_t bytes);
 
 // Descriptors.
 int rl_close(int descriptor);

@@ -168,7 +168,7 @@ extension RunLoopsEngine {
         let event = EventDescriptor()
         events.append(event)
         let receiver = receiver
-        return RunLoop.PortSource.sendable(descriptor: event.descriptor, order: scenario.ports[index].order) { _, _ in
+        return RunLoop.PortSource.sendable(descriptor: event.descriptor) { _, _ in
             // The real one reads eight bytes before it calls, so that ours has to before it does anything else.
             event.read()
             receiver.receive(.port(index))

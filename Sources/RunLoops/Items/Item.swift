@@ -1,51 +1,82 @@
 internal import Synchronization
 
-/// What can be added to a run loop: a timer, a source, a port source or an observer.
-///
-/// Thread safety: all members may be used by any thread. The item's closure runs on the loop's thread.
-public class RunLoopItem: @unchecked Sendable, CustomStringConvertible {
-    /// Among sources and observers of one mode the lower order goes first; timers keep theirs without using it.
-    public let order: Int
-
-    /// Which subclass it is, to know without asking the runtime.
-    enum Kind: UInt8 { case timer, source, port, observer }
-
-    // In the order in which they leave no gaps: a program may have many items.
-    let labelStorage: ItemLabel
-    let kind: Kind
-    private let valid = Atomic<Bool>(true)
-    /// The one thread whose loop may take the item, by the kernel's number; 0 for any.
-    let home: Int32
-
-    init(_ kind: Kind, order: Int, label: ItemLabel, home: Int32) {
-        self.kind = kind
-        self.order = order
-        labelStorage = label
-        self.home = home
-    }
-
-    /// What the item is called in descriptions and tools: the label it was given, or where it was made.
-    public final var label: String { labelStorage.text }
-
-    /// Whether the item can still fire.
+extension RunLoop {
+    /// What can be added to a run loop: a timer, a source, a port source or an observer.
     ///
-    /// Once `false`, for ever `false`.
-    public final var isValid: Bool { valid.load(ordering: .relaxed) }
+    /// Thread safety: all members may be used by any thread. The item's closure runs on the loop's thread.
+    public class Item: @unchecked Sendable, CustomStringConvertible {
+        // In the order in which they leave no gaps: a program may have many items.
+        let labelStorage: ItemLabel
+        private let valid = Atomic<Bool>(true)
+        /// The one thread whose loop may take the item, by the kernel's number; 0 for any.
+        let home: Int32
 
-    /// Takes the item out of every loop and mode, for good, and releases its closure.
-    ///
-    /// Legal everywhere, also inside the item's own callout, which ends normally. A second call does nothing.
-    /// Corresponds to `CFRunLoopTimerInvalidate` and its like.
-    /// Thread safety: any thread; a callout under way on the loop's thread is not waited for.
-    public func invalidate() { fatalError("every kind of item says how it leaves its loops") }
+        init(label: ItemLabel, home: Int32) {
+            labelStorage = label
+            self.home = home
+        }
 
-    /// Kind, label and state in one line.
-    public var description: String { "<RunLoop.Item \(label)>" }
+        /// What the item is called in descriptions and tools: the label it was given, or where it was made.
+        public final var label: String { labelStorage.text }
 
-    /// Whether this call made the item invalid.
-    final func becomeInvalid() -> Bool {
-        // acquiringAndReleasing: who finds the item invalid also finds what was done to it before.
-        valid.exchange(false, ordering: .acquiringAndReleasing)
+        /// Whether the item can still fire.
+        ///
+        /// Once `false`, for ever `false`.
+        @inline(__always)
+        public final var isValid: Bool {
+            // acquiring: whoever finds the item invalid also finds what was done to it before.
+            valid.load(ordering: .acquiring)
+        }
+
+        /// Takes the item out of every loop and mode, for good, and releases its closure.
+        ///
+        /// Legal everywhere, also inside the item's own callout, which ends normally. A second call does nothing.
+        /// Corresponds to `CFRunLoopTimerInvalidate` and its like.
+        /// Thread safety: any thread; a callout under way on the loop's thread is not waited for.
+        public func invalidate() { fatalError("every kind of item says how it leaves its loops") }
+
+        /// Kind, label and state in one line.
+        public var description: String { "<RunLoop.Item \(label)>" }
+
+        /// Makes the item invalid.
+        ///
+        /// With the lock held that guards its places: whoever adds it looks with the same lock held.
+        @inline(__always)
+        final func markInvalid() { valid.store(false, ordering: .releasing) }
+
+        // MARK: What a loop asks of its items. With the loop's lock held, but for what says otherwise.
+
+        /// Makes the item the loop's, if it can be in one loop only; returns false if another has it.
+        ///
+        /// Without the lock.
+        func claim(for loop: RunLoop) -> Bool { true }
+
+        /// Whether no other loop has claimed the item meanwhile.
+        func belongs(to loop: RunLoop) -> Bool { true }
+
+        func isIn(_ mode: ModeState, of loop: RunLoop) -> Bool { false }
+
+        /// Puts the item into a mode that it is not in; returns false if it has become invalid.
+        func enter(_ mode: ModeState, of loop: RunLoop) throws(SystemCallError) -> Bool { false }
+
+        /// Takes the item out of a mode that it is in.
+        func leave(_ mode: ModeState, of loop: RunLoop) {}
+
+        /// Whether an item that was added to the common modes counts as one of them.
+        func countsAsCommon(in loop: RunLoop) -> Bool { true }
+
+        /// The item has been put into these modes.
+        ///
+        /// Without the lock.
+        func hasEntered(_ modes: [Mode], of loop: RunLoop) {}
+
+        /// The item has been taken out of these modes.
+        ///
+        /// Without the lock.
+        func hasLeft(_ modes: [Mode], of loop: RunLoop) {}
+
+        /// What tools call it.
+        var kind: LoopItems.Kind { fatalError("every kind of item has a name") }
     }
 }
 
@@ -56,112 +87,22 @@ enum ItemHome {
     static var mainThread: Int32 { SystemCalls.mainThreadID }
 }
 
-/// An item that belongs to one loop at most, and remembers which.
+/// Traps if a closure that may hold state of one thread is about to go to another's loop.
 ///
-/// The reference can be read without a lock, which is what makes "take the lock of the loop I am in" possible: it is
-/// kept until the item dies, so that a thread that has read it can always take that loop's lock and look again.
-public class RunLoopSingleLoopItem: RunLoopItem, @unchecked Sendable {
-    /// Whether the item was in other loops before: those are kept in a table, since few are.
-    ///
-    /// Guarded by the present owner's lock.
-    @exclusivity(unchecked) private var hasMoved = false
-    private let ownerReference = Atomic<UnsafeRawPointer?>(nil)
-
-    deinit {
-        if hasMoved { FormerOwners.shared.forget(self) }
-        if let pointer = ownerReference.load(ordering: .acquiring) {
-            Unmanaged<LoopCore>.fromOpaque(pointer).release()
-        }
-    }
-
-    /// The loop the item is in or was in last.
-    final var owner: LoopCore? {
-        // acquiring: pairs with the release in replaceOwner, so that the loop is seen whole.
-        guard let pointer = ownerReference.load(ordering: .acquiring) else { return nil }
-        return Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
-    }
-
-    @inline(__always)
-    final func isOwned(by loop: LoopCore) -> Bool {
-        ownerReference.load(ordering: .acquiring) == UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque())
-    }
-
-    /// Makes `new` the item's loop, unless another has it in one of its modes.
-    ///
-    /// Called without a lock held.
-    final func claim(for new: LoopCore) -> Bool {
-        if isOwned(by: new) { return true }
-        while true {
-            guard let old = owner else {
-                if Self.unowned.withLock({ replaceOwner(nil, with: new) }) { return true }
-                continue
-            }
-            if old === new { return true }
-            let answer = old.lock.withLock { () -> Bool? in
-                guard owner === old else { return nil }
-                if old.holds(self) { return false }
-                // A thread that has read the old reference may be about to take that loop's lock: it stays alive.
-                hasMoved = true
-                FormerOwners.shared.keep(old, for: self)
-                return replaceOwner(old, with: new)
-            }
-            if let answer { return answer }
-        }
-    }
-
-    private func replaceOwner(_ old: LoopCore?, with new: LoopCore) -> Bool {
-        guard owner === old else { return false }
-        let previous = ownerReference.exchange(
-            UnsafeRawPointer(Unmanaged.passRetained(new).toOpaque()), ordering: .acquiringAndReleasing)
-        if let previous { Unmanaged<LoopCore>.fromOpaque(previous).release() }
-        return true
-    }
-
-    /// Whose lock has been taken for an item's fields.
-    typealias FieldsOwner = Unmanaged<LoopCore>?
-
-    /// Takes the lock of the item's loop, or that of all items that have none, so that the fields are the caller's.
-    final func lockFields() -> FieldsOwner {
-        while true {
-            let pointer = ownerReference.load(ordering: .acquiring)
-            let owner = pointer.map { Unmanaged<LoopCore>.fromOpaque($0) }
-            // SAFETY: an owner is kept until the item dies, so that no reference of our own is needed.
-            if let owner { owner._withUnsafeGuaranteedRef { $0.lock.lock() } } else { Self.unowned.lock() }
-            if ownerReference.load(ordering: .relaxed) == pointer { return owner }
-            unlockFields(owner)
-        }
-    }
-
-    final func unlockFields(_ owner: FieldsOwner) {
-        if let owner { owner._withUnsafeGuaranteedRef { $0.lock.unlock() } } else { Self.unowned.unlock() }
-    }
-
-    /// Runs `body` with the item's fields to itself.
-    @inline(__always)
-    final func withFields<Result>(_ body: (LoopCore?) -> Result) -> Result {
-        let owner = lockFields()
-        defer { unlockFields(owner) }
-        guard let owner else { return body(nil) }
-        return owner._withUnsafeGuaranteedRef { body($0) }
-    }
-
-    static let unowned = Lock()
+/// - Parameters:
+///   - home: The one thread whose loop may take the item, by the kernel's number; 0 for any.
+///   - item: What has the closure.
+///   - thread: That of the loop.
+@inline(__always)
+package func requireHome(_ home: Int32, of item: some CustomStringConvertible, in thread: Int32) {
+    if home != 0, home != thread { fatalError(wrongHome(home, item, thread)) }
 }
 
-/// The loops that items were in before, and that a slow thread may still be looking at: kept as long as the item.
-private final class FormerOwners: @unchecked Sendable {
-    static let shared = FormerOwners()
-
-    private let lock = Lock()
-    // Guarded by the lock.
-    private var loops: [ObjectIdentifier: [LoopCore]] = [:]
-
-    func keep(_ loop: LoopCore, for item: RunLoopItem) {
-        lock.withLock { loops[ObjectIdentifier(item), default: []].append(loop) }
-    }
-
-    func forget(_ item: RunLoopItem) {
-        let waste = lock.withLock { loops.removeValue(forKey: ObjectIdentifier(item)) }
-        withExtendedLifetime(waste) {}
-    }
+@inline(never)
+private func wrongHome(_ home: Int32, _ item: some CustomStringConvertible, _ thread: Int32) -> String {
+    """
+    \(item) was made for the run loop of thread \(home) and cannot be added to that of thread \(thread), \
+    because its closure may use that thread's state. Make it with .sendable(…) if its closure may run on any \
+    thread, or add it on the thread it belongs to.
+    """
 }

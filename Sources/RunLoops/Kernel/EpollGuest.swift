@@ -2,7 +2,7 @@ internal import CLinuxKernel
 internal import Glibc
 
 extension EpollKernel: GuestKernel {
-    package func makeGuest() throws(RunLoopSystemCallError) -> any GuestDescriptor { try EpollGuest(waker: waker) }
+    package func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor { try EpollGuest(waker: waker) }
 }
 
 /// An epoll around all that a loop waits for: the epoll of a mode, a timer descriptor for each clock, and the descriptor
@@ -21,7 +21,7 @@ final class EpollGuest: GuestDescriptor {
     private let waker: EpollWaker
     private let calls: any KernelCalls
     /// One a clock, in the order of the clocks, level-triggered: setting one again is what empties it.
-    @exclusivity(unchecked) private var timers: [(base: RunLoopTimeBase, descriptor: CInt, deadline: Int64)] = []
+    @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
     /// The mode's epoll, and which of those that had its number.
     @exclusivity(unchecked) private var linked = EpollReadiness.Identity.none
     /// The system has refused to link the mode's epoll; it is tried again each time.
@@ -29,7 +29,7 @@ final class EpollGuest: GuestDescriptor {
 
     @exclusivity(unchecked) private var isClosed = false
 
-    init(waker: EpollWaker) throws(RunLoopSystemCallError) {
+    init(waker: EpollWaker) throws(RunLoop.SystemCallError) {
         self.waker = waker
         calls = waker.calls
         let wake = try waker.makeWakeDescriptor()
@@ -38,7 +38,7 @@ final class EpollGuest: GuestDescriptor {
             // Never read, as everywhere: an edge is reported once, by the epoll_wait in awaken().
             let bits = EPOLLIN.rawValue | (1 << 31)
             try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: bits, token: Source.wake))
-            for base in RunLoopTimeBase.allCases { try makeTimer(base) }
+            for base in RunLoop.TimeBase.allCases { try makeTimer(base) }
         } catch {
             close()
             throw error
@@ -47,7 +47,7 @@ final class EpollGuest: GuestDescriptor {
 
     deinit { close() }
 
-    private func makeTimer(_ base: RunLoopTimeBase) throws(RunLoopSystemCallError) {
+    private func makeTimer(_ base: RunLoop.TimeBase) throws(RunLoop.SystemCallError) {
         let timer = try check("timerfd_create", calls.timerCreate(base))
         timers.append((base, timer, .max))
         let token = Source.timer + UInt64(base.rawValue)
@@ -74,7 +74,7 @@ final class EpollGuest: GuestDescriptor {
     }
 
     private func setTimer(
-        _ timer: inout (base: RunLoopTimeBase, descriptor: CInt, deadline: Int64), to deadline: Int64
+        _ timer: inout (base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64), to deadline: Int64
     ) {
         // One that has gone off stays readable until it is set again. The wall clock may have been changed, and with that
         // the timer have gone off before its date, so that one is always set.
@@ -108,10 +108,7 @@ final class EpollGuest: GuestDescriptor {
 
     // MARK: Being woken
 
-    func fallAsleep() -> Bool { waker.fallAsleep(as: EpollWaker.Sleeper.inEpoll) }
-
     func awaken() {
-        waker.awaken()
         // Takes the edge of a wake-up. What else is ready is found by the loop's own look, and stays ready.
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
             _ = calls.epollWait(descriptor, events.baseAddress.unsafelyUnwrapped, 8, milliseconds: 0)

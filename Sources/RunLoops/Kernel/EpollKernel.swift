@@ -6,9 +6,9 @@ package final class EpollKernel: Kernel, @unchecked Sendable {
         waker = EpollWaker(calls: calls, fineWait: fineWait)
     }
 
-    package func now(_ base: RunLoopTimeBase) -> Int64 { SystemCalls.now(base) }
+    package func now(_ base: RunLoop.TimeBase) -> Int64 { SystemCalls.now(base) }
 
     package func makeReadiness() -> any Readiness { EpollReadiness(waker: waker) }
 
-    package func wake() { waker.wake() }
+    package func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase) { waker.wake(word, phase) }
 }

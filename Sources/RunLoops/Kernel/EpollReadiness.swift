@@ -56,7 +56,7 @@ package final class EpollReadiness: Readiness {
     /// Descriptors that epoll refuses because they are always ready, as regular files are.
     @exclusivity(unchecked) private var alwaysReady: [CInt: ReadyDescriptor] = [:]
     /// Timer descriptors with what they are set to: the fallback for fine waits, and the clocks epoll cannot wait for.
-    @exclusivity(unchecked) private var timers: [(base: RunLoopTimeBase, descriptor: CInt, deadline: Int64)] = []
+    @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
 
     init(waker: EpollWaker) {
         self.waker = waker
@@ -85,8 +85,8 @@ package final class EpollReadiness: Readiness {
     // MARK: Descriptors
 
     package func register(
-        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
-    ) throws(RunLoopSystemCallError) {
+        _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
+    ) throws(RunLoop.SystemCallError) {
         lock.lock()
         defer { lock.unlock() }
         try makeEpoll()
@@ -103,8 +103,8 @@ package final class EpollReadiness: Readiness {
     }
 
     package func modify(
-        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
-    ) throws(RunLoopSystemCallError) {
+        _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
+    ) throws(RunLoop.SystemCallError) {
         lock.lock()
         defer { lock.unlock() }
         if alwaysReady[descriptor] != nil {
@@ -128,7 +128,7 @@ package final class EpollReadiness: Readiness {
         if result == -EBADF || result == -ENOENT { rebuild() }
     }
 
-    package func confirm(_ descriptor: CInt) -> RunLoopDescriptorEvents {
+    package func confirm(_ descriptor: CInt) -> RunLoop.DescriptorEvents {
         lock.lock()
         defer { lock.unlock() }
         if let always = alwaysReady[descriptor] { return always.events }
@@ -139,7 +139,7 @@ package final class EpollReadiness: Readiness {
         return result > 0 ? Self.events(UInt32(result)) : []
     }
 
-    private func makeEpoll() throws(RunLoopSystemCallError) {
+    private func makeEpoll() throws(RunLoop.SystemCallError) {
         if epoll >= 0 { return }
         let wake = try waker.makeWakeDescriptor()
         let made = try check("epoll_create1", calls.epollCreate())
@@ -148,7 +148,7 @@ package final class EpollReadiness: Readiness {
             token: OwnToken.wake)
         if result < 0 {
             _ = calls.close(made)
-            throw RunLoopSystemCallError(call: "epoll_ctl", code: -result)
+            throw RunLoop.SystemCallError(call: "epoll_ctl", code: -result)
         }
         epoll = made
         epollsMade += 1
@@ -203,15 +203,21 @@ package final class EpollReadiness: Readiness {
 
     // MARK: Waiting. The loop's thread.
 
-    package func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+    package func look(into ready: inout [ReadyDescriptor]) {
         if hasNews.load(ordering: .acquiring) { takeNews() }
         if seen.hasAlwaysReady { appendAlwaysReady(to: &ready) }
-        if seen.epoll < 0, !waiting || (limit.boottime == .max && limit.realtime == .max) {
-            if waiting { sleepOnFutex(until: limit.monotonic) }
-        } else if waiting, ready.isEmpty {
-            sleepOnEpoll(until: limit, into: &ready)
-        } else {
+        if seen.epoll >= 0 { look(seen.epoll, into: &ready) }
+    }
+
+    package func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+        if hasNews.load(ordering: .acquiring) { takeNews() }
+        if seen.hasAlwaysReady { appendAlwaysReady(to: &ready) }
+        if !ready.isEmpty {
             look(seen.epoll, into: &ready)
+        } else if seen.epoll < 0, limit.boottime == .max, limit.realtime == .max {
+            sleepOnWord(word, until: limit.monotonic)
+        } else {
+            sleepOnEpoll(word, until: limit, into: &ready)
         }
     }
 
@@ -235,33 +241,30 @@ package final class EpollReadiness: Readiness {
         fetch(calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: 0), into: &ready)
     }
 
-    private func sleepOnFutex(until deadline: Int64) {
-        guard waker.fallAsleep(as: EpollWaker.Sleeper.inFutex) else { return }
+    private func sleepOnWord(_ word: borrowing WakeWord, until deadline: Int64) {
+        guard let expected = word.fallAsleep(.asleepOnWord) else { return }
         if deadline != .max { waker.prepareTimedWait() }
-        // Ends by wake-up (0, or EAGAIN when it came first), time (ETIMEDOUT) or signal (EINTR): the loop looks.
-        _ = calls.futexWait(waker.sleeper, expected: EpollWaker.Sleeper.inFutex, until: deadline)
-        waker.awaken()
+        // Ends by news (0, or EAGAIN when it came first), time (ETIMEDOUT) or signal (EINTR): the loop looks.
+        _ = calls.futexWait(word.address, expected: expected, until: deadline)
     }
 
-    private func sleepOnEpoll(until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+    private func sleepOnEpoll(
+        _ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]
+    ) {
         let epoll: CInt
         do {
             epoll = try prepareToSleep(until: limit)
         } catch {
             // Out of descriptors (EMFILE, ENFILE) or memory: there is no way to sleep until that instant, and to sleep
             // past it would lose a timer. A millisecond of sleep and another look keeps the promise at a price.
-            _ = calls.futexWait(
-                waker.sleeper, expected: EpollWaker.Sleeper.none, until: SystemCalls.now(.monotonic) + 1_000_000)
-            return
+            return sleepOnWord(word, until: SystemCalls.now(.monotonic) + 1_000_000)
         }
-        guard waker.fallAsleep(as: EpollWaker.Sleeper.inEpoll) else { return look(epoll, into: &ready) }
-        let result = epollWait(epoll, until: limit.monotonic)
-        waker.awaken()
-        fetch(result, into: &ready)
+        guard word.fallAsleep(.asleepOnDescriptors) != nil else { return look(epoll, into: &ready) }
+        fetch(epollWait(epoll, until: limit.monotonic), into: &ready)
     }
 
     /// The epoll to wait for, with its timer descriptors set.
-    private func prepareToSleep(until limit: WaitLimit) throws(RunLoopSystemCallError) -> CInt {
+    private func prepareToSleep(until limit: WaitLimit) throws(RunLoop.SystemCallError) -> CInt {
         // Timer descriptors are made by this thread alone, so that it may look whether there are any.
         if seen.epoll >= 0, timers.isEmpty, waker.fineWait == .nanosecondCall,
             limit.boottime == .max, limit.realtime == .max
@@ -295,7 +298,7 @@ package final class EpollReadiness: Readiness {
     /// Sets the timer descriptor of `base`, making it when it is first needed.
     ///
     /// Edge-triggered and never read: setting it again is what empties it.
-    private func setClock(_ base: RunLoopTimeBase, to deadline: Int64) throws(RunLoopSystemCallError) {
+    private func setClock(_ base: RunLoop.TimeBase, to deadline: Int64) throws(RunLoop.SystemCallError) {
         let index: Int
         if let found = timers.firstIndex(where: { $0.base == base }) {
             index = found
@@ -306,7 +309,7 @@ package final class EpollReadiness: Readiness {
                 epoll, descriptor, events: EPOLLIN.rawValue | Self.edge, token: Self.token(of: base))
             if added < 0 {
                 _ = calls.close(descriptor)
-                throw RunLoopSystemCallError(call: "epoll_ctl", code: -added)
+                throw RunLoop.SystemCallError(call: "epoll_ctl", code: -added)
             }
             index = timers.count
             timers.append((base, descriptor, .max))
@@ -343,7 +346,7 @@ package final class EpollReadiness: Readiness {
 
     private static let edge: UInt32 = 1 << 31
 
-    private static func token(of base: RunLoopTimeBase) -> UInt64 {
+    private static func token(of base: RunLoop.TimeBase) -> UInt64 {
         switch base {
         case .monotonic: OwnToken.timer
         case .boottime: OwnToken.boottime
@@ -351,7 +354,7 @@ package final class EpollReadiness: Readiness {
         }
     }
 
-    private static func bits(_ events: RunLoopDescriptorEvents) -> UInt32 {
+    private static func bits(_ events: RunLoop.DescriptorEvents) -> UInt32 {
         var bits: UInt32 = 0
         // The end of what the peer sends reads as readable, as with poll; RDHUP tells it apart from data.
         if events.contains(.readable) { bits |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
@@ -360,8 +363,8 @@ package final class EpollReadiness: Readiness {
         return bits
     }
 
-    private static func events(_ bits: UInt32) -> RunLoopDescriptorEvents {
-        var events: RunLoopDescriptorEvents = []
+    private static func events(_ bits: UInt32) -> RunLoop.DescriptorEvents {
+        var events: RunLoop.DescriptorEvents = []
         if bits & EPOLLIN.rawValue != 0 { events.insert(.readable) }
         if bits & EPOLLOUT.rawValue != 0 { events.insert(.writable) }
         if bits & EPOLLPRI.rawValue != 0 { events.insert(.priority) }

@@ -4,7 +4,7 @@
 package protocol GuestKernel: Kernel {
     /// Makes the descriptor, and all that is needed to keep it truthful: nothing is made later, so that nothing can be
     /// refused later.
-    func makeGuest() throws(RunLoopSystemCallError) -> any GuestDescriptor
+    func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor
 }
 
 /// One descriptor that is readable when a loop has something to do.
@@ -20,16 +20,11 @@ package protocol GuestDescriptor: AnyObject {
 
     /// From now on readable while anything in `readiness` is, and while nothing else is that was linked before.
     ///
-    /// Returns false if something is ready that a descriptor cannot show: then ``Kernel/wake()`` has to. Comes before
+    /// Returns false if something is ready that a descriptor cannot show: then ``Kernel/wake(_:_:)`` has to. Comes before
     /// ``set(_:)``, which is where a link that was refused is made up for.
     func link(_ readiness: any Readiness) -> Bool
 
-    /// From now on ``Kernel/wake()`` makes it readable.
-    ///
-    /// Returns false if there was a call since ``awaken()``, which has not. The loop's thread, without the lock.
-    func fallAsleep() -> Bool
-
-    /// From now on ``Kernel/wake()`` leaves word only, and what it made readable is so no more.
+    /// Takes the wake-up that has made it readable, if one has: it is silent until the next one.
     ///
     /// The loop's thread, without the lock.
     func awaken()

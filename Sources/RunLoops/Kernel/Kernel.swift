@@ -3,20 +3,20 @@
 /// A kernel knows clocks, descriptors and deadlines, and nothing of modes or items; the loop knows nothing of epoll.
 /// `EpollKernel` is the one of Linux; the manual kernel of `RunLoopsTesting` is another.
 ///
-/// Each loop has a kernel of its own. All but ``wake()`` and ``now(_:)`` is called on the loop's thread or with the
+/// Each loop has a kernel of its own. All but ``wake(_:_:)`` and ``now(_:)`` is called on the loop's thread or with the
 /// loop's lock held.
 package protocol Kernel: AnyObject, Sendable {
     /// The present time of `base`, in nanoseconds. Never earlier than an answer given before, except for `.realtime`.
-    func now(_ base: RunLoopTimeBase) -> Int64
+    func now(_ base: RunLoop.TimeBase) -> Int64
 
     /// A new, empty set of descriptors to wait for. The loop makes one a mode.
     func makeReadiness() -> any Readiness
 
-    /// Ends the wait of the loop's thread, or the next one if it does not wait.
+    /// Ends the sleep of the loop's thread, which `word` found in `phase` when it got news.
     ///
-    /// Promises: at most one system call, none while the thread is awake; never blocks; may be called by any thread.
-    /// May err towards waking once too often, never towards not waking.
-    func wake()
+    /// Promises: one system call; never blocks; may be called by any thread. The thread may be awake again: then at most
+    /// one later sleep ends for no reason.
+    func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase)
 }
 
 /// The latest times a wait may end, one a clock, in nanoseconds; `Int64.max` where there is none.
@@ -29,7 +29,7 @@ package struct WaitLimit: Equatable, Sendable {
 
     package init() {}
 
-    package subscript(base: RunLoopTimeBase) -> Int64 {
+    package subscript(base: RunLoop.TimeBase) -> Int64 {
         get {
             switch base {
             case .monotonic: monotonic
@@ -50,9 +50,9 @@ package struct WaitLimit: Equatable, Sendable {
 /// One descriptor that is ready: the token it was registered with, and for what.
 package struct ReadyDescriptor: Equatable, Sendable {
     package let token: UInt64
-    package let events: RunLoopDescriptorEvents
+    package let events: RunLoop.DescriptorEvents
 
-    package init(token: UInt64, events: RunLoopDescriptorEvents) {
+    package init(token: UInt64, events: RunLoop.DescriptorEvents) {
         self.token = token
         self.events = events
     }
@@ -66,26 +66,29 @@ package protocol Readiness: AnyObject {
     /// for ``modify(_:for:token:)`` and ``unregister(_:)``. Hang-up and error are always reported.
     /// Throws what the system refused; the set is unchanged then.
     func register(
-        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
-    ) throws(RunLoopSystemCallError)
+        _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
+    ) throws(RunLoop.SystemCallError)
 
     /// Changes what a registered descriptor is reported for.
     func modify(
-        _ descriptor: CInt, for events: RunLoopDescriptorEvents, token: UInt64
-    ) throws(RunLoopSystemCallError)
+        _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
+    ) throws(RunLoop.SystemCallError)
 
     /// Stops reporting. A descriptor that was closed before has left by itself; that is no error.
     func unregister(_ descriptor: CInt)
 
-    /// Appends what is ready to `ready`; waits for it until `limit` if `waiting`.
+    /// Appends what is ready now to `ready`, in the order in which the kernel found it.
+    func look(into ready: inout [ReadyDescriptor])
+
+    /// Appends what is ready to `ready`, and sleeps until something is if nothing is yet.
     ///
-    /// Promises: returns when something is ready, when ``Kernel/wake()`` was called since the last wait ended, or when
-    /// a limit has passed. May also return for no reason; the caller looks and waits again. Each call reports what is
-    /// ready at the time, in the order in which the kernel found it.
-    func wait(_ waiting: Bool, until limit: WaitLimit, into ready: inout [ReadyDescriptor])
+    /// Promises: the thread falls asleep only by ``WakeWord/fallAsleep(_:)``, so that nobody's news comes too early; it
+    /// returns when something is ready, when there is news, or when a limit has passed. May also return for no reason; the
+    /// caller looks and waits again. `word` is left as it is at the end of the sleep.
+    func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor])
 
     /// What a registered descriptor is ready for at this moment; asked where an earlier answer may be out of date.
-    func confirm(_ descriptor: CInt) -> RunLoopDescriptorEvents
+    func confirm(_ descriptor: CInt) -> RunLoop.DescriptorEvents
 
     /// Gives up whatever the system lent. The set is empty afterwards and is not used again.
     func close()

@@ -1,30 +1,32 @@
 internal import Glibc
 
-/// What the system refused: the call, and the error number it gave.
-public struct RunLoopSystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The system call, by its Linux name.
-    public let call: String
-    /// The error number (`errno`), such as `EMFILE`.
-    public let code: CInt
+extension RunLoop {
+    /// What the system refused: the call, and the error number it gave.
+    public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The system call, by its Linux name.
+        public let call: String
+        /// The error number (`errno`), such as `EMFILE`.
+        public let code: CInt
 
-    /// An error of `call` with the number `code`.
-    public init(call: String, code: CInt) {
-        self.call = call
-        self.code = code
+        /// An error of `call` with the number `code`.
+        public init(call: String, code: CInt) {
+            self.call = call
+            self.code = code
+        }
+
+        /// The call, the system's words for the error, and its number.
+        public var description: String {
+            "\(call): \(String(cString: strerror(code))) (errno \(code))"
+        }
+
+        /// Whether the descriptor was closed behind the kernel's back.
+        var isUnknownDescriptor: Bool { code == EBADF || code == ENOENT }
     }
-
-    /// The call, the system's words for the error, and its number.
-    public var description: String {
-        "\(call): \(String(cString: strerror(code))) (errno \(code))"
-    }
-
-    /// Whether the descriptor was closed behind the kernel's back.
-    var isUnknownDescriptor: Bool { code == EBADF || code == ENOENT }
 }
 
 /// The result of a call that returns errors as negative numbers; throws them.
 @discardableResult
-package func check(_ call: String, _ result: CInt) throws(RunLoopSystemCallError) -> CInt {
-    if result < 0 { throw RunLoopSystemCallError(call: call, code: -result) }
+package func check(_ call: String, _ result: CInt) throws(RunLoop.SystemCallError) -> CInt {
+    if result < 0 { throw RunLoop.SystemCallError(call: call, code: -result) }
     return result
 }

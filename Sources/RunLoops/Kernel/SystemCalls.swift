@@ -5,7 +5,7 @@ internal import Glibc
 
 /// Clocks, threads, and the futexes of locks: called directly, so that they cost nothing more.
 package enum SystemCalls {
-    package static func now(_ base: RunLoopTimeBase) -> Int64 {
+    package static func now(_ base: RunLoop.TimeBase) -> Int64 {
         switch base {
         case .monotonic: rl_clock_now(CLOCK_MONOTONIC)
         case .boottime: rl_clock_now(CLOCK_BOOTTIME)
@@ -43,6 +43,10 @@ package enum SystemCalls {
     package static func futexWake(_ word: UnsafeRawPointer) {
         _ = rl_futex_wake(word, 1)
     }
+
+    static func futexWakeAll(_ word: UnsafeRawPointer) {
+        _ = rl_futex_wake(word, .max)
+    }
 }
 
 /// What a kernel asks of Linux.
@@ -66,7 +70,7 @@ package protocol KernelCalls: AnyObject, Sendable {
     func eventCreate() -> CInt
     func eventWrite(_ descriptor: CInt) -> CInt
     func eventTake(_ descriptor: CInt) -> CInt
-    func timerCreate(_ base: RunLoopTimeBase) -> CInt
+    func timerCreate(_ base: RunLoop.TimeBase) -> CInt
     func timerSet(_ descriptor: CInt, deadline: Int64, cancelOnSet: Bool) -> CInt
     func close(_ descriptor: CInt) -> CInt
 }
@@ -125,7 +129,7 @@ package final class LinuxCalls: KernelCalls {
 
     package func eventTake(_ descriptor: CInt) -> CInt { rl_eventfd_take(descriptor) }
 
-    package func timerCreate(_ base: RunLoopTimeBase) -> CInt {
+    package func timerCreate(_ base: RunLoop.TimeBase) -> CInt {
         switch base {
         case .monotonic: rl_timerfd_create(CLOCK_MONOTONIC)
         case .boottime: rl_timerfd_create(CLOCK_BOOTTIME)

@@ -45,8 +45,8 @@ extension RunLoop {
 
     private func requireOutsideJobs() {
         require(
-            SystemCalls.threadID == engine.threadID,
-            "run(until:) was called on thread \(SystemCalls.threadID) for the loop of thread \(engine.threadID): a loop can only be run by its own thread. Await the task instead."
+            SystemCalls.threadID == threadID,
+            "run(until:) was called on thread \(SystemCalls.threadID) for the loop of thread \(threadID): a loop can only be run by its own thread. Await the task instead."
         )
         require(!isEnded, "run(until:) was called when the loop of the thread had been torn down.")
         require(

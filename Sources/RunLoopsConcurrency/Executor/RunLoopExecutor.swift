@@ -56,7 +56,7 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     init(loop: RunLoop, mode: RunLoop.Mode, ended: @escaping @Sendable (RunLoopExecutor) -> Void) {
         self.loop = loop
         self.mode = mode
-        threadID = loop.engine.threadID
+        threadID = loop.threadID
         let source = RunLoop.Source.sendable(
             label: "executor",
             cancel: { [weak self] _, _ in
@@ -104,7 +104,7 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// For who records: when the job was queued, and by whom.
     @inline(never)
     private func leaveWord(_ job: JobReference) {
-        rl_stamp_job(job.pointer, loop.engine.kernel.now(.monotonic), SystemCalls.threadID)
+        rl_stamp_job(job.pointer, loop.kernel.now(.monotonic), SystemCalls.threadID)
     }
 
     @inline(__always)
@@ -162,7 +162,7 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         // A run that is nested in a job: the job's own batch goes on when it returns.
         if isRunningJobs { return }
         isRunningJobs = true
-        let isWatched = loop.engine.tracer != nil
+        let isWatched = loop.tracer != nil
         for place in 1...Self.batch {
             absorb()
             let job = place == Self.batch ? waiting.removeLeastUrgent() : waiting.removeMostUrgent()
@@ -200,7 +200,7 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// The same, told to who looks on.
     @inline(never)
     private func runWatched(_ reference: JobReference) {
-        loop.engine.callOut(job: Self.jobLabel, wanted: LoopWait(job: reference.pointer)) { run(reference) }
+        loop.callOut(job: Self.jobLabel, wanted: LoopWait(job: reference.pointer)) { run(reference) }
     }
 
     /// One for all: Swift does not tell an executor whose job it is.

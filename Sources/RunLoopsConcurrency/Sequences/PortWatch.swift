@@ -35,7 +35,7 @@ final class PortWatch: Sendable {
         }
         present.withLock { $0 = WeakItem(port) }
         // A port source that is not taken goes at the end of this, and its report with it.
-        try? loop.add(port, in: mode)
+        _ = try? loop.add(port, in: mode)
     }
 
     /// Watches no more, and ends the sequence if there was something to watch for.

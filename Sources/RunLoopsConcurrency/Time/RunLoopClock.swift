@@ -24,7 +24,7 @@ public struct RunLoopClock: Clock {
     public let base: RunLoop.TimeBase
 
     /// The present instant, on the loop's own idea of time.
-    public var now: Instant { Instant(nanoseconds: loop.engine.kernel.now(base), base: base) }
+    public var now: Instant { Instant(nanoseconds: loop.kernel.now(base), base: base) }
 
     /// A nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }

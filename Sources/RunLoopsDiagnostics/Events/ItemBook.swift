@@ -29,11 +29,11 @@ final class ItemBook: @unchecked Sendable {
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private var pages: [ItemPage] = []
-    @exclusivity(unchecked) private var modesRun: [RunLoopMode] = []
+    @exclusivity(unchecked) private var modesRun: [RunLoop.Mode] = []
 
-    init(_ engine: Engine) {
-        loop = engine.face as? RunLoop
-        clock = LoopClock(engine)
+    init(_ loop: RunLoop) {
+        self.loop = loop
+        clock = LoopClock(loop)
         lastLook = clock.now
         look(at: lastLook)
     }
@@ -51,7 +51,7 @@ final class ItemBook: @unchecked Sendable {
         }
     }
 
-    private func runBegins(_ mode: RunLoopMode, at time: Int64) {
+    private func runBegins(_ mode: RunLoop.Mode, at time: Int64) {
         lock.withLock { if !modesRun.contains(mode) { modesRun.append(mode) } }
         lookIfDue(at: time)
     }
@@ -65,7 +65,7 @@ final class ItemBook: @unchecked Sendable {
     }
 
     private func look(at time: Int64) {
-        guard let items = loop?.engine.itemsInModes() else { return }
+        guard let items = loop?.itemsInModes() else { return }
         lock.withLock {
             if let last = pages.last, last.items == items { return }
             if pages.count == Self.mostPages { pages.removeLast() }
@@ -76,9 +76,9 @@ final class ItemBook: @unchecked Sendable {
     /// What is known so far, with one more look into the loop.
     ///
     /// Any thread. The last page is that of the present time, or of the last look before the thread's end.
-    func read() -> (modesRun: [RunLoopMode], pages: [ItemPage]) {
+    func read() -> (modesRun: [RunLoop.Mode], pages: [ItemPage]) {
         let now = clock.now
-        let items = loop?.engine.itemsInModes()
+        let items = loop?.itemsInModes()
         return lock.withLock {
             let last = (items ?? pages.last?.items).map { [ItemPage(time: now, items: $0)] } ?? []
             return (modesRun, pages + last)

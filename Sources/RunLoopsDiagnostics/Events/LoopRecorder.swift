@@ -16,12 +16,12 @@ final class LoopRecorder: LoopListener, @unchecked Sendable {
     // The loop's thread.
     @exclusivity(unchecked) private var labels = LabelKeeper()
 
-    init(_ engine: Engine, capacity: Int) {
-        thread = engine.threadID
-        isMain = engine.threadID == SystemCalls.mainThreadID
-        name = ThreadName.ofThread(engine.threadID)
+    init(_ loop: RunLoop, capacity: Int) {
+        thread = loop.threadID
+        isMain = loop.threadID == SystemCalls.mainThreadID
+        name = ThreadName.ofThread(loop.threadID)
         ring = EventRing(capacity: capacity)
-        book = ItemBook(engine)
+        book = ItemBook(loop)
     }
 
     /// No more events are written, whoever tells of them.
@@ -67,7 +67,7 @@ final class LoopRecorder: LoopListener, @unchecked Sendable {
     /// Any thread.
     func events() -> (events: [TraceEvent], lost: UInt64) {
         let (raw, lost) = ring.read()
-        let events = raw.compactMap { TraceEvent($0) { RunLoopMode(number: UInt32(truncatingIfNeeded: $0)) } }
+        let events = raw.compactMap { TraceEvent($0) { RunLoop.Mode(number: UInt32(truncatingIfNeeded: $0)) } }
         return (events, lost)
     }
 }

@@ -159,7 +159,7 @@ struct ChromeTrace {
 
     // MARK: What a loop does
 
-    private mutating func pass(_ activity: RunLoopActivities, _ time: Int64) {
+    private mutating func pass(_ activity: RunLoop.Activities, _ time: Int64) {
         if activity == .beforeTimers || activity == .exit, open.last == .turn { closeSlice(time) }
         if activity == .beforeTimers { openSlice(.turn, "turn", "turn", time) }
         begin("i", String(activity.description.dropFirst().dropLast()), "step", time, thread)

@@ -51,7 +51,7 @@ extension JSONWriter {
         close("}")
     }
 
-    private mutating func modes(_ modes: [RunLoopMode]) {
+    private mutating func modes(_ modes: [RunLoop.Mode]) {
         open("[")
         for mode in modes { value(mode.rawValue) }
         close("]")

@@ -13,9 +13,9 @@ final class HangListener: LoopListener, @unchecked Sendable {
     private let watcher: HangWatcher
     private let clock: LoopClock
 
-    init(_ engine: Engine, limit: Int64, watcher: HangWatcher) {
-        status = LoopStatus(engine)
-        clock = LoopClock(engine)
+    init(_ loop: RunLoop, limit: Int64, watcher: HangWatcher) {
+        status = LoopStatus(loop)
+        clock = LoopClock(loop)
         tally = StretchTally(limit: limit)
         self.watcher = watcher
     }

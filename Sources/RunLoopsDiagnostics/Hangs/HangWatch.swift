@@ -87,7 +87,7 @@ public final class HangWatch: Sendable {
         }
         guard isNew else { return }
         do { try HangWatcher.shared.add(watched) } catch { throw .refused(error) }
-        if loop.engine.threadID == SystemCalls.threadID {
+        if loop.threadID == SystemCalls.threadID {
             attach(watched, to: loop)
         } else {
             // Weak: a watch that has gone meanwhile watches nothing.
@@ -99,7 +99,7 @@ public final class HangWatch: Sendable {
 
     /// The loop's thread.
     private func attach(_ watched: WatchedLoop, to loop: RunLoop) {
-        guard let announcer = LoopAnnouncer.add(watched.listener, to: loop.engine) else { return }
+        guard let announcer = LoopAnnouncer.add(watched.listener, to: loop) else { return }
         watched.listener.begin(loop.currentMode)
         let isWanted = state.lock.withLock {
             guard let index = state.entries.firstIndex(where: { $0.watched === watched }) else { return false }

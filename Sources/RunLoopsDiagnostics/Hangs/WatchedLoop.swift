@@ -46,8 +46,8 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         self.loop = loop
         self.limit = limit
         self.setting = setting
-        listener = HangListener(loop.engine, limit: limit, watcher: .shared)
-        probe = ThreadProbe(thread: loop.engine.threadID)
+        listener = HangListener(loop, limit: limit, watcher: .shared)
+        probe = ThreadProbe(thread: loop.threadID)
         detector = HangDetector(limit: limit, interval: setting.interval)
         usage = Usage(probe)
         usageBefore = usage

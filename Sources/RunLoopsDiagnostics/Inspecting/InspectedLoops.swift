@@ -19,7 +19,7 @@ final class InspectedLoops: @unchecked Sendable {
         let announcer: LoopAnnouncer
 
         /// The loop's monotonic time.
-        var now: Int64 { loop.engine.kernel.now(.monotonic) }
+        var now: Int64 { loop.kernel.now(.monotonic) }
     }
 
     private let lock = Lock()
@@ -33,8 +33,8 @@ final class InspectedLoops: @unchecked Sendable {
 
     /// Has every loop that is made from here on looked into.
     func watchNewLoops() {
-        NewLoops.shared.add(self) { [weak self] core in
-            if let loop = core.face as? RunLoop { self?.add(loop) }
+        NewLoops.shared.add(self) { [weak self] loop in
+            self?.add(loop)
         }
     }
 
@@ -43,8 +43,8 @@ final class InspectedLoops: @unchecked Sendable {
     /// The loop's thread, or the only one that knows the loop.
     func add(_ loop: RunLoop) {
         if lock.withLock({ entries.contains { $0.loop === loop } }) { return }
-        let status = LoopStatus(loop.engine)
-        guard let announcer = LoopAnnouncer.add(status, to: loop.engine) else { return }
+        let status = LoopStatus(loop)
+        guard let announcer = LoopAnnouncer.add(status, to: loop) else { return }
         let listeners = lock.withLock {
             if entries.count >= nextPruning { prune() }
             entries.append(Entry(loop: loop, status: status, announcer: announcer))

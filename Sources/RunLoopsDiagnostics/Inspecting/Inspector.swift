@@ -58,7 +58,7 @@ public enum Inspector {
         }
         guard let server = try outcome?.get() else { return }
         removeNameAtExit()
-        if let loop = ThreadLoopAccess.existing { server.loops.add(loop) }
+        if let loop = ThreadLoop.existing { server.loops.add(loop) }
         server.directory.tidy()
     }
 
@@ -80,7 +80,7 @@ public enum Inspector {
     /// Precondition: called on the loop's own thread.
     public static func add(_ loop: RunLoop) {
         precondition(
-            loop.engine.threadID == SystemCalls.threadID,
+            loop.threadID == SystemCalls.threadID,
             "The inspector was given the loop of another thread: call add(_:) on the loop's own thread.")
         current.withLock { $0?.server }?.loops.add(loop)
     }

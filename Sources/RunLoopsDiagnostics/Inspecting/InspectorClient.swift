@@ -17,7 +17,7 @@ package final class InspectorClient {
         /// What it says is no answer.
         case garbled
         /// What the system refused.
-        case system(RunLoopSystemCallError)
+        case system(RunLoop.SystemCallError)
 
         package var description: String {
             switch self {

@@ -10,7 +10,7 @@ final class InspectorDirectory: Sendable {
     /// Why a directory is not used.
     enum Unusable: Error {
         case unsafe(String)
-        case system(RunLoopSystemCallError)
+        case system(RunLoop.SystemCallError)
     }
 
     let path: String
@@ -39,7 +39,7 @@ final class InspectorDirectory: Sendable {
     private static func complaint(_ directory: InspectorDescriptor, _ path: String) -> String? {
         var file = rl_file()
         let result = rl_port_describe(directory.number, &file)
-        if result < 0 { return "\(path) cannot be looked at: \(RunLoopSystemCallError(call: "fstat", code: -result))" }
+        if result < 0 { return "\(path) cannot be looked at: \(RunLoop.SystemCallError(call: "fstat", code: -result))" }
         if file.user != rl_port_user() { return "\(path) belongs to user \(file.user)" }
         if file.mode & 0o077 != 0 { return "others may enter \(path); its mode must be 0700" }
         return nil
@@ -116,7 +116,7 @@ final class InspectorDirectory: Sendable {
     }
 
     /// A connection, or why there is none; what a dead process has left is removed.
-    func connect(_ name: String) -> Result<InspectorDescriptor, RunLoopSystemCallError> {
+    func connect(_ name: String) -> Result<InspectorDescriptor, RunLoop.SystemCallError> {
         let number = rl_inspect_socket()
         if number < 0 { return .failure(.init(call: "socket", code: -number)) }
         let socket = InspectorDescriptor(adopting: number)

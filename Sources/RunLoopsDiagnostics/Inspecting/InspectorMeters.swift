@@ -23,7 +23,7 @@ final class InspectorMeters: Sendable {
                 entries = entries.filter { $0.value.loop != nil }
                 if entries.count >= InspectorMeters.mostMeters { return }
             }
-            let meter = LoopMeter(inspected.loop.engine)
+            let meter = LoopMeter(inspected.loop)
             inspected.announcer.add(meter)
             entries[key] = Entry(loop: inspected.loop, meter: meter, announcer: inspected.announcer)
         }

@@ -18,7 +18,7 @@ final class InspectorSession {
 
     private struct Beginning {
         var time: Int64
-        var mode: RunLoopMode?
+        var mode: RunLoop.Mode?
     }
 
     init(_ loops: InspectedLoops) { self.loops = loops }
@@ -71,7 +71,7 @@ final class InspectorSession {
         for inspected in loops.all {
             let mode = inspected.loop.glance(patience: Self.patience)?.mode
             beginnings[inspected.status.thread] = Beginning(
-                time: inspected.now, mode: mode.map { RunLoopMode($0) })
+                time: inspected.now, mode: mode.map { RunLoop.Mode($0) })
         }
         loops.follow(self) { recording.record($0.loop, through: $0.announcer) }
     }

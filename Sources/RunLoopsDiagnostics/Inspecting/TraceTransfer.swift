@@ -127,8 +127,8 @@ enum TraceTransfer {
         let numbers = Array(numbers)
         func text(_ index: Int64) -> String? { texts.indices.contains(Int(index)) ? texts[Int(index)] : nil }
         switch (Character(UnicodeScalar(letter)), numbers.count) {
-        case ("r", 1): return text(numbers[0]).map { .runBegan(RunLoopMode($0)) }
-        case ("p", 1): return .passed(RunLoopActivities(rawValue: UInt(truncatingIfNeeded: numbers[0])))
+        case ("r", 1): return text(numbers[0]).map { .runBegan(RunLoop.Mode($0)) }
+        case ("p", 1): return .passed(RunLoop.Activities(rawValue: UInt(truncatingIfNeeded: numbers[0])))
         case ("c", 2):
             guard let callee = TraceEvent.Callee(rawValue: UInt8(truncatingIfNeeded: numbers[0])),
                 let label = text(numbers[1])
@@ -149,7 +149,7 @@ enum TraceTransfer {
                     cause: cause, asleepSince: numbers[1], calledAt: numbers[2],
                     thread: Int32(truncatingIfNeeded: numbers[3])))
         case ("x", 1):
-            return RunLoopRunResult(rawValue: Int(truncatingIfNeeded: numbers[0])).map { .runEnded($0) }
+            return RunLoop.RunResult(rawValue: Int(truncatingIfNeeded: numbers[0])).map { .runEnded($0) }
         default: return nil
         }
     }

@@ -13,7 +13,7 @@ protocol OwnedListener: LoopListener {
 /// From the first on, signals, posts and wake-ups leave word of when and by whom.
 // Unchecked: guarded by the lock.
 final class ListenerGroup<Listener: OwnedListener>: @unchecked Sendable {
-    private let make: @Sendable (Engine) -> Listener
+    private let make: @Sendable (RunLoop) -> Listener
     private let whenOver: @Sendable (Listener) -> Void
     private let lock = Lock()
     @exclusivity(unchecked) private var members: [(listener: Listener, announcer: LoopAnnouncer)] = []
@@ -22,7 +22,7 @@ final class ListenerGroup<Listener: OwnedListener>: @unchecked Sendable {
     /// - Parameters:
     ///   - make: Makes a loop's listener, with the group's lock held.
     ///   - whenOver: Called with the listener of a loop whose thread has ended, when that is noticed, without a lock held.
-    init(_ make: @escaping @Sendable (Engine) -> Listener, whenOver: @escaping @Sendable (Listener) -> Void) {
+    init(_ make: @escaping @Sendable (RunLoop) -> Listener, whenOver: @escaping @Sendable (Listener) -> Void) {
         self.make = make
         self.whenOver = whenOver
         NewLoops.setRecorded(true)
@@ -37,7 +37,7 @@ final class ListenerGroup<Listener: OwnedListener>: @unchecked Sendable {
     /// The loop's thread.
     func add(_ loop: RunLoop) -> Bool {
         precondition(
-            loop.engine.threadID == SystemCalls.threadID,
+            loop.threadID == SystemCalls.threadID,
             "The loop of another thread was added: call add(_:) on the loop's own thread.")
         return listen(to: loop)
     }
@@ -45,8 +45,8 @@ final class ListenerGroup<Listener: OwnedListener>: @unchecked Sendable {
     /// Adds every loop that is made from here on.
     func addNewLoops() {
         if lock.withLock({ isStopped }) { return }
-        NewLoops.shared.add(self) { [weak self] core in
-            if let loop = core.face as? RunLoop { _ = self?.listen(to: loop) }
+        NewLoops.shared.add(self) { [weak self] loop in
+            _ = self?.listen(to: loop)
         }
     }
 
@@ -55,9 +55,9 @@ final class ListenerGroup<Listener: OwnedListener>: @unchecked Sendable {
         _ = present
         return lock.withLock {
             if isStopped { return false }
-            if members.contains(where: { $0.announcer === loop.engine.tracer }) { return true }
-            let listener = make(loop.engine)
-            guard let announcer = LoopAnnouncer.add(listener, to: loop.engine) else { return false }
+            if members.contains(where: { $0.announcer === loop.tracer }) { return true }
+            let listener = make(loop)
+            guard let announcer = LoopAnnouncer.add(listener, to: loop) else { return false }
             members.append((listener, announcer))
             return true
         }

@@ -19,8 +19,8 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
         init(_ listener: any LoopListener) { self.listener = listener }
     }
 
-    // SAFETY: looked at inside `trace` only, which the engine itself calls.
-    private unowned(unsafe) let engine: Engine
+    // SAFETY: looked at inside `trace` only, which the loop itself calls.
+    private unowned(unsafe) let loop: RunLoop
     private let clock: LoopClock
 
     // The loop's thread.
@@ -44,22 +44,22 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     // Guarded by the lock.
     @exclusivity(unchecked) private var changes: [Change] = []
 
-    private init(_ engine: Engine) {
-        self.engine = engine
-        clock = LoopClock(engine)
+    private init(_ loop: RunLoop) {
+        self.loop = loop
+        clock = LoopClock(loop)
         // In the middle of a run its depth is not known; one is the most likely.
-        depth = (engine.face as? RunLoop)?.currentMode == nil ? 0 : 1
+        depth = loop.currentMode == nil ? 0 : 1
     }
 
     /// Has a listener told of what the loop does from here on.
     ///
     /// Whether it will be: not while something of another kind traces the loop. The loop's thread, or the only one that
     /// knows the loop.
-    static func add(_ listener: any LoopListener, to engine: Engine) -> LoopAnnouncer? {
-        if let tracer = engine.tracer, !(tracer is LoopAnnouncer) { return nil }
-        let announcer = engine.tracer as? LoopAnnouncer ?? LoopAnnouncer(engine)
+    static func add(_ listener: any LoopListener, to loop: RunLoop) -> LoopAnnouncer? {
+        if let tracer = loop.tracer, !(tracer is LoopAnnouncer) { return nil }
+        let announcer = loop.tracer as? LoopAnnouncer ?? LoopAnnouncer(loop)
         announcer.ears.append(Ear(listener))
-        engine.tracer = announcer
+        loop.tracer = announcer
         return announcer
     }
 
@@ -142,6 +142,6 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
         }
         if telling == 0 { retired = [] }
         // The loop costs again what it costs when nobody looks. What it is telling just now reaches nobody.
-        if ears.isEmpty, engine.tracer === self { engine.tracer = nil }
+        if ears.isEmpty, loop.tracer === self { loop.tracer = nil }
     }
 }

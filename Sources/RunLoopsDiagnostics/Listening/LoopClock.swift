@@ -5,7 +5,7 @@ struct LoopClock: Sendable {
     /// One with a time of its own; `nil` for the system's.
     private let kernel: (any Kernel)?
 
-    init(_ engine: Engine) { kernel = engine.kernel is EpollKernel ? nil : engine.kernel }
+    init(_ loop: RunLoop) { kernel = loop.kernel is EpollKernel ? nil : loop.kernel }
 
     /// In nanoseconds.
     @inline(__always)

@@ -16,7 +16,7 @@ public struct LoopIdentity: Sendable, Hashable, CustomStringConvertible {
     /// `main` for the main loop, otherwise the thread's name, or its number where it has none.
     public var description: String { isMain ? "main" : name.isEmpty ? "thread \(thread)" : name }
 
-    init(_ engine: Engine) { self.init(thread: engine.threadID) }
+    init(_ loop: RunLoop) { self.init(thread: loop.threadID) }
 
     /// With the name that the thread has now.
     init(thread: Int32) {

@@ -67,12 +67,12 @@ final class LoopStatus: LoopListener, @unchecked Sendable {
     // The loop's thread.
     @exclusivity(unchecked) private var labels = LabelKeeper()
 
-    init(_ engine: Engine) {
-        thread = engine.threadID
-        isMain = engine.threadID == SystemCalls.mainThreadID
+    init(_ loop: RunLoop) {
+        thread = loop.threadID
+        isMain = loop.threadID == SystemCalls.mainThreadID
         words = .allocate(capacity: Self.wordCount)
         for index in 0..<Self.wordCount { (words + index).initialize(to: Atomic(0)) }
-        set(.since, UInt64(bitPattern: engine.kernel.now(.monotonic)))
+        set(.since, UInt64(bitPattern: loop.kernel.now(.monotonic)))
     }
 
     deinit { words.deallocate() }

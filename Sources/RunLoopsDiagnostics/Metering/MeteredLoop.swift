@@ -28,13 +28,13 @@ final class MeteredLoop: OwnedListener, @unchecked Sendable {
     @exclusivity(unchecked) private var reported = LoopStatistics()
 
     init(
-        _ engine: Engine, every interval: Int64,
+        _ loop: RunLoop, every interval: Int64,
         _ makeReporter: (@Sendable (LoopIdentity) -> @Sendable (MeteringReport) -> Void)?
     ) {
-        identity = LoopIdentity(engine)
-        meter = LoopMeter(engine)
-        clock = LoopClock(engine)
-        loop = engine.face as? RunLoop
+        identity = LoopIdentity(loop)
+        meter = LoopMeter(loop)
+        clock = LoopClock(loop)
+        self.loop = loop
         self.interval = interval
         reporter = makeReporter?(identity)
         nextReport = clock.now.addingReportingOverflow(interval).partialValue
@@ -93,7 +93,7 @@ final class MeteredLoop: OwnedListener, @unchecked Sendable {
     ///
     /// - Parameter isReport: What is new in the next one is counted from here on.
     func reading(isReport: Bool) -> MeteringReport {
-        let pending = loop?.engine.pendingCount ?? 0
+        let pending = loop?.pendingCount ?? 0
         return lock.withLock {
             let (statistics, isAsleep) = statistics()
             let change = statistics.since(reported)

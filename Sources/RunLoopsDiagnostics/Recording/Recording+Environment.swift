@@ -17,8 +17,8 @@ private final class ProcessRecording: @unchecked Sendable {
     func start(_ file: String, for milliseconds: Int64?) {
         process = getpid()
         self.file = file.replacing("%p", with: process)
-        NewLoops.shared.add(self) { [recording] core in
-            if let loop = core.face as? RunLoop { _ = recording.record(loop) }
+        NewLoops.shared.add(self) { [recording] loop in
+            _ = recording.record(loop)
         }
         atexit { ProcessRecording.shared.end() }
         if let milliseconds { endProgram(after: milliseconds) }

@@ -54,7 +54,7 @@ public final class Recording: @unchecked Sendable {
     @discardableResult
     public func add(_ loop: RunLoop) -> Bool {
         precondition(
-            loop.engine.threadID == SystemCalls.threadID,
+            loop.threadID == SystemCalls.threadID,
             "A recording was given the loop of another thread: call add(_:) on the loop's own thread.")
         return record(loop)
     }
@@ -65,13 +65,13 @@ public final class Recording: @unchecked Sendable {
         lock.withLock {
             if isStopped { return false }
             // A second entry of the same loop would show everything twice.
-            if recorded.contains(where: { $0.announcer === loop.engine.tracer }) { return true }
+            if recorded.contains(where: { $0.announcer === loop.tracer }) { return true }
             if recorded.count >= Self.mostLoops {
                 refused += 1
                 return false
             }
-            let recorder = LoopRecorder(loop.engine, capacity: capacity)
-            guard let announcer = LoopAnnouncer.add(recorder, to: loop.engine) else { return false }
+            let recorder = LoopRecorder(loop, capacity: capacity)
+            guard let announcer = LoopAnnouncer.add(recorder, to: loop) else { return false }
             recorded.append((recorder, announcer))
             return true
         }
@@ -85,7 +85,7 @@ public final class Recording: @unchecked Sendable {
                 refused += 1
                 return
             }
-            let recorder = LoopRecorder(loop.engine, capacity: capacity)
+            let recorder = LoopRecorder(loop, capacity: capacity)
             announcer.add(recorder)
             recorded.append((recorder, announcer))
         }

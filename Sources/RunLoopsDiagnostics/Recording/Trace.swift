@@ -17,7 +17,7 @@ public struct Trace: Sendable {
         /// How many older ones were overwritten.
         public var lost: Int
         /// The modes that it was run in, in the order of their first runs; also those of which the events are lost.
-        var modesRun: [RunLoopMode] = []
+        var modesRun: [RunLoop.Mode] = []
         /// What was in which mode, when; oldest first.
         var pages: [ItemPage] = []
     }

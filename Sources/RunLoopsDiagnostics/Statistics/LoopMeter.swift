@@ -42,9 +42,9 @@ final class LoopMeter: LoopListener, @unchecked Sendable {
     /// Since when the loop is awake; `min` outside a run, and before the first event of one.
     @exclusivity(unchecked) private var awakeSince = Int64.min
 
-    init(_ engine: Engine) {
-        thread = engine.threadID
-        isMain = engine.threadID == SystemCalls.mainThreadID
+    init(_ loop: RunLoop) {
+        thread = loop.threadID
+        isMain = loop.threadID == SystemCalls.mainThreadID
         open = Array(repeating: Open(), count: Self.mostOpen)
         latency = TraceEvent.Callee.allCases.map { _ in AtomicHistogram() }
     }

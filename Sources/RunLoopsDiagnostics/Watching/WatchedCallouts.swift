@@ -11,7 +11,7 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
         var slept: Int64
         var callee: TraceEvent.Callee?
         var label: ItemLabel?
-        var mode: RunLoopMode?
+        var mode: RunLoop.Mode?
         var wanted = Int64.min
     }
 
@@ -39,15 +39,15 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
     @exclusivity(unchecked) private var told: [String: Told] = [:]
 
     init(
-        _ engine: Engine, limits: [Int64], pause: Int64, watchesRuns: Bool,
+        _ loop: RunLoop, limits: [Int64], pause: Int64, watchesRuns: Bool,
         _ handler: @escaping @Sendable (LoopWatchEvent) -> Void
     ) {
-        identity = LoopIdentity(engine)
+        identity = LoopIdentity(loop)
         self.limits = limits
         self.pause = pause
         self.watchesRuns = watchesRuns
         self.handler = handler
-        loop = engine.face as? RunLoop
+        self.loop = loop
         open.reserveCapacity(16)
     }
 
@@ -108,7 +108,7 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
 
     @inline(never)
     private func tell(
-        _ run: Open, _ mode: RunLoopMode, _ result: RunLoopRunResult, _ time: Int64, _ depth: UInt16
+        _ run: Open, _ mode: RunLoop.Mode, _ result: RunLoop.RunResult, _ time: Int64, _ depth: UInt16
     ) {
         let ended = EndedRun(
             loop: identity, mode: mode, result: result, length: .nanoseconds(time - run.since), depth: Int(depth))

@@ -10,12 +10,12 @@ public import RunLoops
 /// Each kind is made in three ways, as a timer is: with a plain closure, which stays on the thread that makes it; with
 /// `sendable`, for any loop; with `mainActor`, for the main loop.
 ///
-/// Corresponds to a `CFRunLoopSource` of version 1, and is made of ``/RunLoops/RunLoopPortSource``.
+/// Corresponds to a `CFRunLoopSource` of version 1, and is made of ``/RunLoops/RunLoop.PortSource``.
 ///
 /// Thread safety: all members may be used by any thread. Closures are called on the loop's thread with no lock held.
 public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// What a descriptor can be ready for.
-    public typealias Events = RunLoopDescriptorEvents
+    public typealias Events = RunLoop.DescriptorEvents
 
     let origin: SourceOrigin
     private let lock = Lock()
@@ -108,7 +108,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     // MARK: Places
 
     final func add(to newLoop: RunLoop, in mode: RunLoop.Mode) throws(RunLoop.SystemCallError) {
-        requireHome(origin.home, of: self, in: newLoop.engine.threadID)
+        requireHome(origin.home, of: self, in: newLoop.threadID)
         try lock.withLock { () throws(RunLoop.SystemCallError) in
             guard file != nil else { return }
             if let loop, loop !== newLoop { requireFree(of: loop, for: newLoop) }

@@ -25,11 +25,11 @@ struct WatchTree {
 
     // MARK: Roots
 
-    mutating func insert(_ path: String) throws(RunLoopSystemCallError) {
+    mutating func insert(_ path: String) throws(RunLoop.SystemCallError) {
         if roots[path] != nil { return }
         let watch = try check("inotify_add_watch", rl_inotify_add(file.number, path, mask))
         // One inode has one watch: two paths to it could not be told apart.
-        if nodes[watch] != nil { throw RunLoopSystemCallError(call: "inotify_add_watch", code: EEXIST) }
+        if nodes[watch] != nil { throw RunLoop.SystemCallError(call: "inotify_add_watch", code: EEXIST) }
         let root = WatchNode(path, watch: watch, in: nil)
         nodes[watch] = root
         roots[path] = root
@@ -80,7 +80,7 @@ struct WatchTree {
         if result < 0 {
             // Gone again, or something else by now: the kernel tells that too.
             if result != -ENOENT, result != -ENOTDIR {
-                events.append(.unwatched(path, RunLoopSystemCallError(call: "inotify_add_watch", code: -result)))
+                events.append(.unwatched(path, RunLoop.SystemCallError(call: "inotify_add_watch", code: -result)))
             }
             return nil
         }

@@ -31,7 +31,7 @@ struct PriorityLoans {
     mutating func claim(_ scheduling: Scheduling, by waiter: Int32, on loop: RunLoop) -> Scheduling? {
         let key = ObjectIdentifier(loop)
         if loans[key] == nil {
-            guard let own = Scheduling(of: loop.engine.threadID) else { return nil }
+            guard let own = Scheduling(of: loop.threadID) else { return nil }
             if own.isUsual { loop.isUsuallyScheduled.store(true, ordering: .relaxed) }
             guard scheduling.isBetter(than: own) else { return nil }
             loans[key] = Loan(own: own)
@@ -51,13 +51,13 @@ struct PriorityLoans {
         let key = ObjectIdentifier(loop)
         guard var loan = loans.removeValue(forKey: key) else { return nil }
         // None: the thread has ended.
-        guard var present = Scheduling(of: loop.engine.threadID) else { return nil }
+        guard var present = Scheduling(of: loop.threadID) else { return nil }
         if present != loan.given ?? loan.own {
             loan.own = present
             loan.given = nil
         }
         let wanted = loan.wanted
-        if wanted != present, wanted.apply(to: loop.engine.threadID, insteadOf: present) { present = wanted }
+        if wanted != present, wanted.apply(to: loop.threadID, insteadOf: present) { present = wanted }
         loan.given = present == loan.own ? nil : present
         if !loan.claims.isEmpty { loans[key] = loan }
         return present

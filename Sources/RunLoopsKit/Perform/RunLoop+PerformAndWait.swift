@@ -31,14 +31,14 @@ extension RunLoop {
 
     /// Not by the thread's number alone, which the system gives out again after a thread's end.
     var isOfCallingThread: Bool {
-        engine.threadID == SystemCalls.threadID && Self.ofCallingThread === self
+        threadID == SystemCalls.threadID && Self.ofCallingThread === self
     }
 
     /// The calling thread's loop, if another thread could wait on it.
     ///
     /// The main thread's can be reached without that thread ever having asked for it.
     static var ofCallingThread: RunLoop? {
-        ThreadLoopAccess.existing ?? (SystemCalls.threadID == SystemCalls.mainThreadID ? main : nil)
+        ThreadLoop.existing ?? (SystemCalls.threadID == SystemCalls.mainThreadID ? main : nil)
     }
 
     /// The wait, whatever way the closure takes to the loop.
@@ -50,7 +50,7 @@ extension RunLoop {
         let ticket = PerformTicket(self, isWaitedFor: true) { answer.result = Result(catching: body) }
         let waiter = Self.ofCallingThread
         if let cycle = WaitGraph.begin(waiter, .closure(ticket, hasLimit: limit != nil), on: self) {
-            throw PerformError.cycle(cycle.map { .living($0.engine.threadID) })
+            throw PerformError.cycle(cycle.map { .living($0.threadID) })
         }
         defer { WaitGraph.end(waiter, on: self) }
         post(TicketHolder(ticket))
@@ -60,10 +60,10 @@ extension RunLoop {
             break
         case PerformTicket.State.abandoned:
             throw PerformError.notStarted(
-                waiting: .current, on: .living(engine.threadID), within: limit ?? .zero)
+                waiting: .current, on: .living(threadID), within: limit ?? .zero)
         default:
             throw PerformError.threadEnded(
-                waiting: .current, on: ThreadIdentity(number: engine.threadID, name: name))
+                waiting: .current, on: ThreadIdentity(number: threadID, name: name))
         }
         guard let result = answer.result else { preconditionFailure("a closure that has returned has left its result") }
         return try result.get()

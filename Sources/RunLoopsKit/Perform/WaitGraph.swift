@@ -89,6 +89,6 @@ struct WaitGraph {
     /// The loop's thread may wait itself: whom it waits on hears of its new scheduling, and so on along the chain.
     private mutating func pass(_ scheduling: Scheduling, from loop: RunLoop) {
         guard let edge = edges[ObjectIdentifier(loop)], edge.wait.isUnfinished else { return }
-        lend(scheduling, by: loop.engine.threadID, edge.wait, on: edge.on)
+        lend(scheduling, by: loop.threadID, edge.wait, on: edge.on)
     }
 }

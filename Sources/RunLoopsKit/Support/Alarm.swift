@@ -56,5 +56,5 @@ final class Alarm {
 
 extension RunLoop {
     /// The present instant on the loop's own clock.
-    var now: Instant { Instant(nanoseconds: engine.kernel.now(.monotonic)) }
+    var now: Instant { Instant(nanoseconds: now(.monotonic)) }
 }

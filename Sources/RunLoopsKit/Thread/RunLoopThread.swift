@@ -54,7 +54,7 @@ public final class RunLoopThread: Sendable {
     deinit { stop() }
 
     /// The thread, as errors name it.
-    public var identity: ThreadIdentity { ThreadIdentity(number: loop.engine.threadID, name: attributes.name) }
+    public var identity: ThreadIdentity { ThreadIdentity(number: loop.threadID, name: attributes.name) }
 
     /// Runs a closure on the thread, in any common mode, after those that were posted before.
     ///
@@ -148,7 +148,7 @@ public final class RunLoopThread: Sendable {
     }
 
     private func refuseToJoin(_ circle: [RunLoop]) -> Never {
-        let threads = circle.map { ThreadIdentity.living($0.engine.threadID).description }
+        let threads = circle.map { ThreadIdentity.living($0.threadID).description }
         fatalError(
             """
             \(threads[0]) was asked to wait for the end of \(threads.dropFirst().joined(separator: ", which waits on ")), \

@@ -17,7 +17,7 @@ final class Publication: @unchecked Sendable {
     private let connected: @Sendable (PortSocket) -> Void
     private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private(set) var source: RunLoopPortSource?
+    @exclusivity(unchecked) private(set) var source: RunLoop.PortSource?
     /// A descriptor in reserve, on the loop's thread alone: when the process has no number left, it is given up to accept
     /// and close a connection, which would otherwise keep the loop awake.
     @exclusivity(unchecked) private var spare: MessageDescriptor?
@@ -86,7 +86,7 @@ final class Publication: @unchecked Sendable {
     /// Any thread; the sockets are closed when the loop's thread has left them.
     func withdraw() {
         PortRegistry.set(nil, name, directory)
-        let source = lock.withLock { () -> RunLoopPortSource? in
+        let source = lock.withLock { () -> RunLoop.PortSource? in
             defer { self.source = nil }
             return self.source
         }

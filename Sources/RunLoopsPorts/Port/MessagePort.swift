@@ -51,7 +51,7 @@ public final class MessagePort: @unchecked Sendable {
         self.home = home
         self.handler = handler
         let reference = WeakReference()
-        let source = RunLoopSource.sendable(
+        let source = RunLoop.Source.sendable(
             label: label.text,
             cancel: { _, _ in reference.port?.wasCancelled() },
             perform: { _ in reference.port?.perform() })
@@ -96,8 +96,8 @@ public final class MessagePort: @unchecked Sendable {
     // MARK: In the loop
 
     /// Whether the port has joined `loop`; it has not if it is invalid.
-    func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoopPortSource]? {
-        requireHome(home, of: self, in: loop.engine.threadID)
+    func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoop.PortSource]? {
+        requireHome(home, of: self, in: loop.threadID)
         return lock.withLock {
             guard valid else { return nil }
             require(
@@ -111,8 +111,8 @@ public final class MessagePort: @unchecked Sendable {
         }
     }
 
-    func leave(_ mode: RunLoop.Mode) -> [RunLoopPortSource] {
-        let (sources, released) = lock.withLock { () -> ([RunLoopPortSource], MessagePort?) in
+    func leave(_ mode: RunLoop.Mode) -> [RunLoop.PortSource] {
+        let (sources, released) = lock.withLock { () -> ([RunLoop.PortSource], MessagePort?) in
             leaving += 1
             modes.removeAll { $0 == mode }
             guard modes.isEmpty else { return (socketSources, nil) }
@@ -125,7 +125,7 @@ public final class MessagePort: @unchecked Sendable {
     }
 
     /// Called with the lock held.
-    private var socketSources: [RunLoopPortSource] {
+    private var socketSources: [RunLoop.PortSource] {
         publications.compactMap(\.source) + peers.values.flatMap(\.sources)
     }
 
@@ -174,7 +174,7 @@ public final class MessagePort: @unchecked Sendable {
             // asker is told when the right to answer goes.
             _ = try? replyTo.answer(reply)
         }
-        return lock.withLock { valid && !modes.isEmpty && loop?.engine.wakeWord.isStopped != true }
+        return lock.withLock { valid && !modes.isEmpty && loop?.wakeWord.isStopped != true }
     }
 }
 

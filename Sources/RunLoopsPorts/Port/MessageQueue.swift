@@ -14,7 +14,7 @@ protocol QueueReceiver: AnyObject, Sendable {
 /// come before it has looked.
 final class MessageQueue: Route, @unchecked Sendable {
     let limits: MessagePortLimits
-    let source: RunLoopSource
+    let source: RunLoop.Source
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private var ring = Ring<Delivery>()
@@ -26,7 +26,7 @@ final class MessageQueue: Route, @unchecked Sendable {
     /// Changes whenever there is room again or the queue is closed; what waiting senders sleep on.
     private let room: UnsafeMutablePointer<Atomic<UInt32>>
 
-    init(_ limits: MessagePortLimits, _ source: RunLoopSource) {
+    init(_ limits: MessagePortLimits, _ source: RunLoop.Source) {
         self.limits = limits
         self.source = source
         room = .allocate(capacity: 1)
@@ -82,7 +82,7 @@ final class MessageQueue: Route, @unchecked Sendable {
     /// Called with the lock held, and returns with it held.
     private func waitForRoom(until deadline: Int64) throws(PortError) {
         // The loop's own thread would wait for itself.
-        let isOwn = loop.map { $0.engine.threadID == SystemCalls.threadID } ?? false
+        let isOwn = loop.map { $0.threadID == SystemCalls.threadID } ?? false
         if deadline == Deadline.none || isOwn { throw isClosed ? .dead : .full }
         waiting += 1
         defer { waiting -= 1 }

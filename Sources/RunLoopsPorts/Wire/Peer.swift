@@ -9,9 +9,9 @@ protocol PeerOwner: AnyObject, Sendable {
     func deliver(_ delivery: Delivery) -> Bool
     /// Adds a socket's source to the modes that the port is in; false if the loop has no place for it.
     @discardableResult
-    func watch(_ source: RunLoopPortSource) -> Bool
+    func watch(_ source: RunLoop.PortSource) -> Bool
     /// Takes a socket's source out of the modes that the port is in.
-    func unwatch(_ source: RunLoopPortSource)
+    func unwatch(_ source: RunLoop.PortSource)
     /// The connection has ended.
     func forget(_ peer: Peer)
 }
@@ -39,9 +39,9 @@ final class Peer: @unchecked Sendable {
     private weak var port: (any PeerOwner)?
     private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private(set) var source: RunLoopPortSource?
+    @exclusivity(unchecked) private(set) var source: RunLoop.PortSource?
     /// Waits for room in the channels that have replies left to send.
-    @exclusivity(unchecked) private var flushers: [ObjectIdentifier: RunLoopPortSource] = [:]
+    @exclusivity(unchecked) private var flushers: [ObjectIdentifier: RunLoop.PortSource] = [:]
     @exclusivity(unchecked) private var isClosed = false
     /// On the loop's thread alone.
     @exclusivity(unchecked) private var handles: [UInt64: Channel] = [:]
@@ -59,13 +59,13 @@ final class Peer: @unchecked Sendable {
     /// What the loop has to watch for it.
     ///
     /// Either the socket itself, or, while replies are left to send, the room for those.
-    var sources: [RunLoopPortSource] {
+    var sources: [RunLoop.PortSource] {
         lock.withLock { flushers.isEmpty ? source.map { [$0] } ?? [] : Array(flushers.values) }
     }
 
     /// The descriptor is closed with the last reference: the loop's thread may be using it.
     func close() {
-        let released = lock.withLock { () -> [RunLoopPortSource] in
+        let released = lock.withLock { () -> [RunLoop.PortSource] in
             isClosed = true
             let released = (source.map { [$0] } ?? []) + flushers.values
             source = nil
@@ -83,7 +83,7 @@ final class Peer: @unchecked Sendable {
 
     // MARK: The loop's thread
 
-    private func ready(_ events: RunLoopDescriptorEvents) {
+    private func ready(_ events: RunLoop.DescriptorEvents) {
         guard let port else { return close() }
         // What was sent before the end is readable; the end alone is not.
         if !events.contains(.readable) { return drop() }
@@ -147,14 +147,14 @@ final class Peer: @unchecked Sendable {
     ///
     /// Any thread.
     private func backlogBegan(_ channel: Channel) {
-        let flusher = RunLoopPortSource.sendable(
+        let flusher = RunLoop.PortSource.sendable(
             descriptor: channel.socket.number, events: .writable, label: "replies"
         ) { [weak self] source, _ in
             guard channel.flush() else { return }
             source.invalidate()
             self?.backlogEnded(channel, source)
         }
-        let paused = lock.withLock { () -> RunLoopPortSource? in
+        let paused = lock.withLock { () -> RunLoop.PortSource? in
             guard !isClosed else { return nil }
             flushers[ObjectIdentifier(channel)] = flusher
             return source
@@ -166,8 +166,8 @@ final class Peer: @unchecked Sendable {
         port.watch(flusher)
     }
 
-    private func backlogEnded(_ channel: Channel, _ flusher: RunLoopPortSource) {
-        let resumed = lock.withLock { () -> RunLoopPortSource? in
+    private func backlogEnded(_ channel: Channel, _ flusher: RunLoop.PortSource) {
+        let resumed = lock.withLock { () -> RunLoop.PortSource? in
             // Another may have begun since.
             if flushers[ObjectIdentifier(channel)] === flusher { flushers[ObjectIdentifier(channel)] = nil }
             return flushers.isEmpty ? source : nil

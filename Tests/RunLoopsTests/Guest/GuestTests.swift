@@ -173,7 +173,7 @@ struct GuestTests {
                 got.note(readText(source.descriptor))
             }
             let loop = host.loop
-            TestThread { try? loop.add(port, in: .default) }.join()
+            TestThread { _ = try? loop.add(port, in: .default) }.join()
             #expect(!host.isReady)
             pipe.send("one")
             #expect(host.isReady)
@@ -242,7 +242,7 @@ struct GuestTests {
         let served = try withGuest { guest in
             let got = Locked(0)
             let (inner, descriptor) = (guest.loop, guest.descriptor)
-            let outer = RunLoop(engine: Engine(kernel: EpollKernel(), threadID: SystemCalls.threadID))
+            let outer = RunLoop(kernel: EpollKernel(), threadID: SystemCalls.threadID)
             let port = RunLoop.PortSource(descriptor: descriptor) { [unowned inner] _, _ in inner.runReady() }
             try outer.add(port, in: .default)
             TestThread {
@@ -252,7 +252,7 @@ struct GuestTests {
             while got.count < 4,
                 outer.run(mode: .default, for: plenty, returnAfterSourceHandled: true) == .handledSource
             {}
-            outer.engine.threadEnds()
+            outer.threadEnds()
             return got.count
         }
         #expect(served == 4)

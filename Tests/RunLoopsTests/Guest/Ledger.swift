@@ -184,7 +184,7 @@ struct Worker {
         loop.add(source, in: .default)
         let pipe = DescriptorPair.pipe()
         let port = makePort(pipe)
-        ledger.addPort(seed) { try? loop.add(port, in: .default) }
+        ledger.addPort(seed) { _ = try? loop.add(port, in: .default) }
         for number in 0..<operations {
             let id = number * 3 + Int(seed)
             switch Int.random(in: 0..<16, using: &random) {
@@ -213,7 +213,7 @@ struct Worker {
             case 13, 14: ledger.write(seed) { pipe.send("!") }
             default:
                 ledger.removePort(seed) { loop.remove(port, from: .default) }
-                ledger.addPort(seed) { try? loop.add(port, in: .default) }
+                ledger.addPort(seed) { _ = try? loop.add(port, in: .default) }
             }
             if timers.count > 64 { timers.removeFirst(32) }
             if random.oneIn(3) { usleep(UInt32.random(in: 0..<80, using: &random)) }

@@ -12,11 +12,11 @@ func withRealLoop<Result: Sendable>(
 ) -> Result {
     TestThread.run {
         let kernel = EpollKernel(calls: calls, fineWait: fineWait)
-        let loop = RunLoop(engine: Engine(kernel: kernel, threadID: SystemCalls.threadID))
-        let outer = ThreadLoopAccess.replace(with: loop)
+        let loop = RunLoop(kernel: kernel, threadID: SystemCalls.threadID)
+        let outer = ThreadLoop.replace(with: loop)
         defer {
-            loop.engine.threadEnds()
-            ThreadLoopAccess.restore(outer)
+            loop.threadEnds()
+            _ = ThreadLoop.replace(with: outer)
         }
         return body(loop)
     }

@@ -5,5 +5,5 @@ public enum GLibContextError: Error, Equatable, Sendable {
     /// Another thread runs the context: a context belongs to one at a time.
     case ownedByAnotherThread
     /// What the system refused.
-    case systemCall(RunLoopSystemCallError)
+    case systemCall(RunLoop.SystemCallError)
 }

@@ -41,7 +41,7 @@ public final class GLibContextSource {
         guard let context = context ?? g_main_context_default() else {
             preconditionFailure("g_main_context_default returned nothing")
         }
-        do throws(RunLoopSystemCallError) {
+        do throws(RunLoop.SystemCallError) {
             descriptors = try PolledDescriptors()
         } catch {
             throw .systemCall(error)
@@ -54,7 +54,7 @@ public final class GLibContextSource {
             g_main_context_unref(context)
             throw .ownedByAnotherThread
         }
-        do throws(RunLoopSystemCallError) {
+        do throws(RunLoop.SystemCallError) {
             try addItems()
         } catch {
             invalidate()
@@ -64,7 +64,7 @@ public final class GLibContextSource {
 
     deinit { invalidate() }
 
-    private func addItems() throws(RunLoopSystemCallError) {
+    private func addItems() throws(RunLoop.SystemCallError) {
         // Callouts do no more than mark the source: a callback of GLib may run the loop again, and an item that is in its
         // own callout is not served by that run.
         let source = RunLoop.Source(label: "GLib") { [weak self] _ in self?.iterate() }

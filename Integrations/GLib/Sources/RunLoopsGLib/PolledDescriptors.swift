@@ -16,9 +16,9 @@ struct PolledDescriptors: ~Copyable {
     /// What the kernel was told since the beginning: additions, changes and removals.
     private(set) var changes = 0
 
-    init() throws(RunLoopSystemCallError) {
+    init() throws(RunLoop.SystemCallError) {
         epoll = rlg_epoll_create()
-        if epoll < 0 { throw RunLoopSystemCallError(call: "epoll_create1", code: -epoll) }
+        if epoll < 0 { throw RunLoop.SystemCallError(call: "epoll_create1", code: -epoll) }
     }
 
     deinit { close(epoll) }

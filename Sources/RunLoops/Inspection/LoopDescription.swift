@@ -1,0 +1,143 @@
+extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The loop in one line: its thread, its mode, and whether it sleeps.
+    public var description: String {
+        let mode = currentMode.map { "in \($0)" } ?? "not running"
+        return "<RunLoop of \(threadName)>{\(mode)\(isWaiting ? ", waiting" : "")}"
+    }
+
+    /// Everything the loop holds, laid out as Apple's loop prints itself: the current mode, the common modes and
+    /// items, then each mode with its sources, observers and timers.
+    ///
+    /// Thread safety: any thread; a picture of one instant. Complexity: O(n log n) in the items.
+    public var debugDescription: String { describeWithItems().text }
+
+    /// The same with the items it speaks of.
+    ///
+    /// For somebody on another thread, who must not be the last to hold one: its closure would die on the wrong thread.
+    package func describeWithItems() -> (text: String, items: [AnyObject]) {
+        // Items are described after the lock is given back: their own fields are under it.
+        let picture = withLock { LoopPicture(self) }
+        return (picture.text(waiting: isWaiting), picture.items)
+    }
+}
+
+/// What a loop consists of at one instant.
+private struct LoopPicture {
+    struct ModePicture {
+        let name: String
+        let isCommon: Bool
+        let sources: [RunLoop.Source]
+        let ports: [RunLoop.PortSource]
+        let observers: [RunLoop.Observer]
+        let timers: [TimerPicture]
+    }
+
+    /// A timer, or a closure that waits for its delay, with the dates it had.
+    struct TimerPicture {
+        let timer: RunLoop.Timer?
+        let label: ItemLabel
+        let base: RunLoop.TimeBase
+        let fire: Int64
+        let tolerance: Int64
+        let isFiring: Bool
+    }
+
+    let threadName: String
+    let current: String?
+    let commonModes: [String]
+    let commonItems: [RunLoop.Item]
+    let modes: [ModePicture]
+    let blocks: [String]
+    let now: [RunLoop.TimeBase: Int64]
+
+    /// With the lock held.
+    init(_ loop: RunLoop) {
+        threadName = loop.threadName
+        blocks = loop.blocks.picture(onLoopsThread: SystemCalls.threadID == loop.threadID)
+        current = loop.runs.last?.mode.mode.rawValue
+        commonModes = loop.commonModeNames.map(\.rawValue)
+        commonItems = loop.commonItems.all
+        modes = loop.modeStates.map { mode in
+            ModePicture(
+                name: mode.mode.rawValue, isCommon: mode.isCommon, sources: mode.sources,
+                ports: mode.descriptors.sources, observers: mode.observers, timers: Self.timers(loop, mode))
+        }
+        now = Dictionary(uniqueKeysWithValues: RunLoop.TimeBase.allCases.map { ($0, loop.now($0)) })
+    }
+
+    /// All that is described.
+    var items: [AnyObject] {
+        commonItems + modes.flatMap { $0.sources + $0.ports + $0.observers + $0.timers.compactMap(\.timer) as [AnyObject] }
+    }
+
+    private static func timers(_ loop: RunLoop, _ mode: ModeState) -> [TimerPicture] {
+        func picture(_ timer: RunLoop.Timer) -> TimerPicture {
+            TimerPicture(
+                timer: timer, label: timer.labelStorage, base: timer.base, fire: timer.fire,
+                tolerance: timer.toleranceNanoseconds, isFiring: timer.state.contains(.firing))
+        }
+        var waiting: [(entry: TimerHeap.Entry, picture: TimerPicture)] = []
+        mode.forEachBucket { bucket in
+            bucket.queue.forEach { entry, timer, label in
+                if let timer { waiting.append((entry, picture(timer))) }
+                if let label {
+                    let delayed = TimerPicture(
+                        timer: nil, label: label, base: bucket.base, fire: entry.date, tolerance: 0, isFiring: false)
+                    waiting.append((entry, delayed))
+                }
+            }
+        }
+        let firing = loop.firingTimers.map { $0.takeUnretainedValue() }.filter { loop.isIn($0, mode) }
+        return firing.map(picture) + waiting.sorted { $0.entry.isBefore($1.entry) }.map(\.picture)
+    }
+
+    func text(waiting: Bool) -> String {
+        var lines = ["<RunLoop of \(threadName)>{"]
+        lines.append("  current mode = \(current ?? "(none)"), waiting = \(waiting ? "yes" : "no"),")
+        lines.append("  common modes = {\(commonModes.joined(separator: ", "))},")
+        lines += section("common items", commonItems.map(\.description), indent: "  ")
+        lines += section("blocks not yet run", blocks, indent: "  ")
+        lines.append("  modes = \(modes.count) {")
+        for mode in modes {
+            lines.append("    \(mode.name)\(mode.isCommon ? " (common)" : "") {")
+            lines += section(
+                "sources", mode.sources.map(\.description) + mode.ports.map(\.description), indent: "      ")
+            lines += section("observers", mode.observers.map(\.description), indent: "      ")
+            lines += section("timers", mode.timers.map(describe), indent: "      ")
+            lines.append("    }")
+        }
+        return (lines + ["  }", "}"]).joined(separator: "\n")
+    }
+
+    private func section(_ name: String, _ items: [String], indent: String) -> [String] {
+        if items.isEmpty { return ["\(indent)\(name) = (none)"] }
+        return ["\(indent)\(name) = \(items.count) {"] + items.map { "\(indent)  \($0)" } + ["\(indent)}"]
+    }
+
+    private func describe(_ picture: TimerPicture) -> String {
+        let due = Duration.nanoseconds(picture.fire) - .nanoseconds(now[picture.base] ?? 0)
+        let next = "next fire = \(due.inMilliseconds) from now (\(picture.base) \(picture.fire))"
+        guard let timer = picture.timer else { return "<Delayed closure \(picture.label.text)>{\(next)}" }
+        let parts = [
+            timer.isValid ? "valid" : "invalid", picture.isFiring ? "firing" : nil,
+            "interval = \(timer.interval.map(\.inMilliseconds) ?? "(once)")",
+            "tolerance = \(Duration.nanoseconds(picture.tolerance).inMilliseconds)", next,
+        ]
+        return "<RunLoop.Timer \(timer.label)>{\(parts.compactMap { $0 }.joined(separator: ", "))}"
+    }
+}
+
+extension RunLoop {
+    /// The thread by its number, and whether it is the main one.
+    fileprivate var threadName: String { mainQueue == nil ? "thread \(threadID)" : "main thread \(threadID)" }
+}
+
+extension Duration {
+    /// In milliseconds with three decimals: `59999.671 ms`.
+    fileprivate var inMilliseconds: String {
+        let microseconds = clampedNanoseconds / 1000
+        let fraction = String(microseconds.magnitude % 1000)
+        let padding = String(repeating: "0", count: 3 - fraction.count)
+        return "\(microseconds < 0 ? "-" : "")\(microseconds.magnitude / 1000).\(padding)\(fraction) ms"
+    }
+}

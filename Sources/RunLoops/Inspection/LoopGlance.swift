@@ -1,0 +1,50 @@
+/// What somebody on another thread sees of a loop without waiting long.
+package struct LoopGlance: Sendable {
+    /// A timer that waits in the current mode.
+    package struct Timer: Sendable {
+        package var label: String
+        /// Nanoseconds from now; negative for one that is overdue.
+        package var due: Int64
+        /// Nanoseconds between fires; 0 for one that fires once.
+        package var interval: Int64
+        /// Nanoseconds.
+        package var tolerance: Int64
+    }
+
+    /// The innermost run's mode.
+    package var mode: String?
+    /// The next ones in that mode, soonest first.
+    package var timers: [Timer] = []
+}
+
+extension RunLoop {
+    /// A look at the loop; `nil` when the loop's lock cannot be had for `patience` nanoseconds.
+    ///
+    /// Nobody holds the lock during a callout, so that a loop that hangs can be looked at.
+    /// Thread safety: any thread. Complexity: O(n) in the timers, when some are asked for.
+    package func glance(timers most: Int = 0, patience: Int64) -> LoopGlance? {
+        guard lockPointer.pointee.take(until: SystemCalls.now(.monotonic) + patience) else { return nil }
+        defer { unlock() }
+        guard let current = runs.last?.mode else { return LoopGlance() }
+        return LoopGlance(mode: current.mode.rawValue, timers: most > 0 ? nextTimers(most, in: current) : [])
+    }
+
+    /// With the lock held.
+    private func nextTimers(_ most: Int, in mode: ModeState) -> [LoopGlance.Timer] {
+        var next: [LoopGlance.Timer] = []
+        mode.forEachBucket { bucket in
+            let now = now(bucket.base)
+            bucket.queue.forEach { entry, timer, label in
+                let due = entry.date.clampedSubtracting(now)
+                // A handful is kept in order: a loop may have a hundred thousand.
+                if next.count == most, let last = next.last, last.due <= due { return }
+                let glance = LoopGlance.Timer(
+                    label: timer?.label ?? label?.text ?? "", due: due, interval: timer?.intervalNanoseconds ?? 0,
+                    tolerance: timer?.toleranceNanoseconds ?? 0)
+                next.insert(glance, at: next.firstIndex { $0.due > due } ?? next.count)
+                if next.count > most { next.removeLast() }
+            }
+        }
+        return next
+    }
+}

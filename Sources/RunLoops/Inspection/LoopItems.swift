@@ -1,0 +1,128 @@
+/// What is in which mode of a loop at one instant, for those who look for items that nothing comes to.
+package struct LoopItems: Sendable, Equatable {
+    package enum Kind: String, Sendable {
+        case timer, source, port, observer
+    }
+
+    /// One item with all its places.
+    package struct Entry: Sendable, Equatable {
+        package var kind: LoopItems.Kind
+        package var label: String
+        /// In the order in which the modes were made.
+        package var modes: [RunLoop.Mode]
+        /// Whether it was added to the common modes.
+        package var isCommon: Bool
+
+        package init(kind: LoopItems.Kind, label: String, modes: [RunLoop.Mode], isCommon: Bool) {
+            self.kind = kind
+            self.label = label
+            self.modes = modes
+            self.isCommon = isCommon
+        }
+    }
+
+    /// A source that was signalled, and whose loop sleeps in one of its modes with no wake-up on its way.
+    package struct Unserved: Sendable, Equatable {
+        package var label: String
+        /// In nanoseconds of the monotonic clock.
+        package var since: Int64
+
+        package init(label: String, since: Int64) {
+            self.label = label
+            self.since = since
+        }
+    }
+
+    package var entries: [Entry]
+    package var unserved: [Unserved]
+
+    package init(entries: [Entry], unserved: [Unserved] = []) {
+        self.entries = entries
+        self.unserved = unserved
+    }
+}
+
+extension RunLoop {
+    /// Loops with more timers than this are not looked into: the lock would be held for too long.
+    private static var mostTimers: Int { 4096 }
+
+    /// What is in which mode now; `nil` after the thread's end, and for a loop that has very much in it.
+    ///
+    /// Any thread. Complexity: O(n) in the items.
+    package func itemsInModes() -> LoopItems? {
+        guard let places = withLock({ placesOfItems() }) else { return nil }
+        // Labels are made strings after the lock is given back.
+        let entries = places.all.map { place in
+            LoopItems.Entry(kind: place.kind, label: place.label.text, modes: place.modes, isCommon: place.isCommon)
+        }
+        let unserved = places.asleep.compactMap { source -> LoopItems.Unserved? in
+            guard let wait = LoopWait(signal: source.signalNumber) else { return nil }
+            return LoopItems.Unserved(label: source.label, since: wait.since)
+        }
+        return LoopItems(entries: entries, unserved: unserved)
+    }
+
+    /// How much the loop was given to do and has not taken up: blocks posted by other threads, sources signalled.
+    ///
+    /// Any thread. Complexity: O(n) in the sources.
+    package var pendingCount: Int {
+        withLock {
+            let signalled = Set(modeStates.flatMap(\.sources).filter(\.isSignalled).map { ObjectIdentifier($0) })
+            return signalled.count + blocks.incomingCount
+        }
+    }
+
+    /// Whether the loop's thread has ended, and the loop is torn down.
+    package var isEnded: Bool { withLock { isDead } }
+
+    private struct PlacesOfItems {
+        struct One {
+            let item: Item?
+            let kind: LoopItems.Kind
+            let label: ItemLabel
+            var modes: [Mode]
+            let isCommon: Bool
+        }
+
+        var all: [One] = []
+        private var indices: [ObjectIdentifier: Int] = [:]
+        /// The sources of the mode that the thread sleeps in, with no wake-up on its way.
+        var asleep: [Source] = []
+
+        mutating func add(_ item: Item, _ mode: Mode, isCommon: Bool) {
+            if let index = indices[ObjectIdentifier(item)] { return all[index].modes.append(mode) }
+            indices[ObjectIdentifier(item)] = all.count
+            all.append(One(item: item, kind: item.kind, label: item.labelStorage, modes: [mode], isCommon: isCommon))
+        }
+
+        mutating func add(delayed label: ItemLabel, _ mode: Mode) {
+            all.append(One(item: nil, kind: .timer, label: label, modes: [mode], isCommon: false))
+        }
+    }
+
+    /// Every item with its modes.
+    ///
+    /// With the lock held.
+    private func placesOfItems() -> PlacesOfItems? {
+        if isDead || timerBuckets.reduce(0, { $0 + $1.queue.count }) > Self.mostTimers { return nil }
+        var places = PlacesOfItems()
+        for mode in modeStates {
+            func add(_ item: Item) { places.add(item, mode.mode, isCommon: commonItems.contains(item)) }
+            mode.sources.forEach(add)
+            mode.descriptors.sources.forEach(add)
+            mode.observers.forEach(add)
+            for reference in firingTimers {
+                let timer = reference.takeUnretainedValue()
+                if isIn(timer, mode) { add(timer) }
+            }
+            mode.forEachBucket { bucket in
+                bucket.queue.forEach { _, timer, label in
+                    if let timer { add(timer) }
+                    if let label { places.add(delayed: label, mode.mode) }
+                }
+            }
+        }
+        if isWaiting, wakeWord.wakeUp == nil { places.asleep = sleep.mode?.takeUnretainedValue().sources ?? [] }
+        return places
+    }
+}

@@ -1,0 +1,39 @@
+extension RunLoop {
+    /// The points of a run at which observers are told, as a set.
+    ///
+    /// The bits are Apple's (`CFRunLoopActivity`).
+    public struct Activities: OptionSet, Hashable, Sendable, CustomStringConvertible {
+        /// The bits.
+        public let rawValue: UInt
+
+        /// A set of the given bits.
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// A run begins; told once, before its first turn.
+        public static var entry: Activities { Activities(rawValue: 1) }
+        /// A turn begins (step 2).
+        public static var beforeTimers: Activities { Activities(rawValue: 2) }
+        /// Blocks and signalled sources are about to be served (step 3).
+        public static var beforeSources: Activities { Activities(rawValue: 4) }
+        /// The thread is about to sleep (step 7).
+        ///
+        /// No other callout follows before it has.
+        public static var beforeWaiting: Activities { Activities(rawValue: 32) }
+        /// The thread has slept and is awake (step 8).
+        public static var afterWaiting: Activities { Activities(rawValue: 64) }
+        /// A run ends; told once, after its last turn.
+        public static var exit: Activities { Activities(rawValue: 128) }
+        /// All of them, also those that later versions may add.
+        public static var all: Activities { Activities(rawValue: 0x0FFF_FFFF) }
+
+        /// The names of the known bits, in the order of a turn.
+        public var description: String {
+            if self == .all { return "[all]" }
+            let names: [(Activities, String)] = [
+                (.entry, "entry"), (.beforeTimers, "beforeTimers"), (.beforeSources, "beforeSources"),
+                (.beforeWaiting, "beforeWaiting"), (.afterWaiting, "afterWaiting"), (.exit, "exit"),
+            ]
+            return "[" + names.filter { contains($0.0) }.map(\.1).joined(separator: ", ") + "]"
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import Synchronization
+
+/// The lock of a loop, in memory that is never given back: another loop uses it when this one has gone.
+///
+/// So an item that was in a loop can take the lock, and look whether it still belongs to that loop, without keeping the loop
+/// alive; and whoever has read an old owner takes a lock that is a lock.
+package struct LoopLock: ~Copyable {
+    package typealias Pointer = UnsafeMutablePointer<LoopLock>
+
+    private let lock = Lock()
+    /// The loop; `nil` while none uses the lock. Guarded by the lock.
+    // Not counted: a loop takes itself out before it goes.
+    fileprivate(set) var loop: Unmanaged<RunLoop>?
+
+    fileprivate init() {}
+
+    @inline(__always)
+    package borrowing func take() { lock.lock() }
+    @inline(__always)
+    package borrowing func giveBack() { lock.unlock() }
+    /// Whether the lock was had by `deadline` of the monotonic clock.
+    package borrowing func take(until deadline: Int64) -> Bool { lock.lock(until: deadline) }
+
+    private static let unused = Guarded<[Pointer]>([])
+
+    /// A lock for a new loop.
+    static func lend() -> Pointer {
+        if let pointer = unused.withLock({ $0.popLast() }) { return pointer }
+        let pointer = Pointer.allocate(capacity: 1)
+        pointer.initialize(to: LoopLock())
+        return pointer
+    }
+
+    /// Says whose lock it is from now on; with `nil` another loop may have it.
+    static func assign(_ pointer: Pointer, to loop: RunLoop?) {
+        pointer.pointee.take()
+        pointer.pointee.loop = loop.map { .passUnretained($0) }
+        pointer.pointee.giveBack()
+        if loop == nil { unused.withLock { $0.append(pointer) } }
+    }
+}
+
+/// The loop that an item belongs to, of which it can have one at most, and with that the lock that guards its fields.
+///
+/// An item that belongs to none has a little lock of its own, in the same word.
+struct ItemOwner: ~Copyable {
+    /// Whose lock was taken: a loop's, or, with `nil`, the item's own.
+    typealias Holder = LoopLock.Pointer?
+
+    private enum State {
+        static let free: UInt = 0
+        static let held: UInt = 1
+        /// Held, with somebody asleep.
+        static let contended: UInt = 2
+    }
+
+    /// One of the states, or the address of a loop's lock. It names the last loop after the item has left it.
+    private let word = Atomic<UInt>(State.free)
+
+    init() {}
+
+    @inline(__always)
+    func isHeld(by loop: RunLoop) -> Bool { word.load(ordering: .acquiring) == UInt(bitPattern: loop.lockPointer) }
+
+    /// Makes `loop` the owner, unless another has the item in one of its modes.
+    ///
+    /// - Parameter isInMode: Whether the item is in a mode of its owner; asked with the owner's lock held.
+    @inline(__always)
+    func claim(for loop: RunLoop, isInMode: () -> Bool) -> Bool {
+        let own = UInt(bitPattern: loop.lockPointer)
+        let (exchanged, found) = word.compareExchange(
+            expected: State.free, desired: own, ordering: .acquiringAndReleasing)
+        return exchanged || found == own || claimSlowly(loop.lockPointer, isInMode)
+    }
+
+    @inline(never)
+    private func claimSlowly(_ new: LoopLock.Pointer, _ isInMode: () -> Bool) -> Bool {
+        let holder = lock()
+        guard let holder else {
+            release(to: UInt(bitPattern: new))
+            return true
+        }
+        defer { holder.pointee.giveBack() }
+        if holder == new { return true }
+        if isInMode() { return false }
+        word.store(UInt(bitPattern: new), ordering: .releasing)
+        return true
+    }
+
+    /// Takes the lock that guards the item's fields.
+    @inline(__always)
+    func lock() -> Holder {
+        let found = word.load(ordering: .acquiring)
+        if found > State.contended, let holder = take(found) { return holder }
+        return lockSlowly()
+    }
+
+    @inline(__always)
+    func unlock(_ holder: Holder) {
+        if let holder { holder.pointee.giveBack() } else { release(to: State.free) }
+    }
+
+    /// The loop's lock at that address, if the item still belongs to it.
+    @inline(__always)
+    private func take(_ found: UInt) -> LoopLock.Pointer? {
+        // SAFETY: the address of a loop's lock, whose memory is never given back.
+        let holder = LoopLock.Pointer(bitPattern: found).unsafelyUnwrapped
+        holder.pointee.take()
+        if word.load(ordering: .relaxed) == found { return holder }
+        holder.pointee.giveBack()
+        return nil
+    }
+
+    @inline(never)
+    private func lockSlowly() -> Holder {
+        var taken = State.held
+        while true {
+            let (exchanged, found) = word.compareExchange(
+                expected: State.free, desired: taken, ordering: .acquiringAndReleasing)
+            if exchanged { return nil }
+            if found > State.contended {
+                if let holder = take(found) { return holder }
+                continue
+            }
+            // Others may be asleep too: whoever gets it after a sleep leaves it as contended.
+            taken = State.contended
+            if found == State.held {
+                let marked = word.compareExchange(
+                    expected: State.held, desired: State.contended, ordering: .relaxed)
+                if !marked.exchanged { continue }
+            }
+            // The lower half of the word comes first on every machine that Swift supports on Linux.
+            withUnsafePointer(to: word) { SystemCalls.futexWait($0, expected: UInt32(State.contended)) }
+        }
+    }
+
+    private func release(to state: UInt) {
+        if word.exchange(state, ordering: .releasing) == State.contended {
+            // All of them: if the item has an owner now, nobody gives the little lock back again.
+            withUnsafePointer(to: word) { SystemCalls.futexWakeAll($0) }
+        }
+    }
+}

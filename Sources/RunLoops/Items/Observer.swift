@@ -1,0 +1,123 @@
+extension RunLoop {
+    /// Is told when a run passes the points it asked for.
+    ///
+    /// Observers of a mode are called in ascending order, equal orders as they were added. An observer is not called
+    /// again inside its own callout. One that does not repeat is invalid after its first call. Observers do not keep a
+    /// mode alive.
+    ///
+    /// Corresponds to `CFRunLoopObserver`.
+    ///
+    /// Thread safety: all members may be used by any thread.
+    public final class Observer: Item, @unchecked Sendable {
+        /// Among the observers of one mode the lower order goes first.
+        public let order: Int
+        /// The points it is called at.
+        public let activities: Activities
+        /// Whether it is called more than once.
+        public let repeats: Bool
+
+        let owner = ItemOwner()
+        // Guarded by the owner's lock.
+        /// How many modes it is in.
+        @exclusivity(unchecked) private var modeCount = 0
+        @exclusivity(unchecked) private var handler: ((Observer, Activities) -> Void)?
+        /// Whether its callout is under way; the loop's thread alone touches it.
+        @exclusivity(unchecked) var isFiring = false
+
+        /// An observer whose closure runs on the thread that makes it, and may use that thread's state.
+        ///
+        /// - Parameters:
+        ///   - activities: The points of a run it is called at.
+        ///   - order: Lower orders are called first.
+        ///   - repeats: `false`: called once, then invalid.
+        ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+        ///   - fileID: Where it was made.
+        ///   - line: Where it was made.
+        ///   - handler: Called with the observer and the one activity that is told.
+        ///
+        /// Adding it to the loop of another thread traps.
+        /// Corresponds to `CFRunLoopObserverCreateWithHandler`.
+        public convenience init(
+            _ activities: Activities, order: Int = 0, repeats: Bool = true, label: String? = nil,
+            fileID: StaticString = #fileID, line: UInt = #line,
+            handler: @escaping (Observer, Activities) -> Void
+        ) {
+            self.init(activities, order, repeats, ItemLabel(label, fileID, line), home: ItemHome.currentThread, handler)
+        }
+
+        /// An observer whose closure may run on any thread: it can be added to any loop.
+        ///
+        /// The parameters are those of ``init(_:order:repeats:label:fileID:line:handler:)``.
+        public static func sendable(
+            _ activities: Activities, order: Int = 0, repeats: Bool = true, label: String? = nil,
+            fileID: StaticString = #fileID, line: UInt = #line,
+            handler: @escaping @Sendable (Observer, Activities) -> Void
+        ) -> Observer {
+            Observer(
+                activities, order, repeats, ItemLabel(label, fileID, line), home: ItemHome.anyThread, handler)
+        }
+
+        /// An observer whose closure runs on the main actor: it can be added to the main loop, from any thread.
+        ///
+        /// The parameters are those of ``init(_:order:repeats:label:fileID:line:handler:)``.
+        public static func mainActor(
+            _ activities: Activities, order: Int = 0, repeats: Bool = true, label: String? = nil,
+            fileID: StaticString = #fileID, line: UInt = #line,
+            handler: @escaping @MainActor (Observer, Activities) -> Void
+        ) -> Observer {
+            Observer(activities, order, repeats, ItemLabel(label, fileID, line), home: ItemHome.mainThread) {
+                observer, activity in
+                MainActor.assumeIsolated { handler(observer, activity) }
+            }
+        }
+
+        private init(
+            _ activities: Activities, _ order: Int, _ repeats: Bool, _ label: ItemLabel, home: Int32,
+            _ handler: @escaping (Observer, Activities) -> Void
+        ) {
+            self.activities = activities
+            self.repeats = repeats
+            self.handler = handler
+            self.order = order
+            super.init(label: label, home: home)
+        }
+
+        /// The closure, while the observer is valid.
+        ///
+        /// With the lock of the loop held that has it.
+        var callback: ((Observer, Activities) -> Void)? { handler }
+
+        public override func invalidate() {
+            let holder = owner.lock()
+            guard isValid else { return owner.unlock(holder) }
+            markInvalid()
+            if modeCount > 0 { holder?.pointee.loop?._withUnsafeGuaranteedRef { $0.discard(self) } }
+            let released = handler
+            handler = nil
+            owner.unlock(holder)
+            // The closure may hold the last reference to anything: it goes when no lock is held.
+            withExtendedLifetime(released) {}
+        }
+
+        // MARK: In a loop
+
+        override func claim(for loop: RunLoop) -> Bool { owner.claim(for: loop) { modeCount > 0 } }
+        override func belongs(to loop: RunLoop) -> Bool { owner.isHeld(by: loop) }
+        override func isIn(_ mode: ModeState, of loop: RunLoop) -> Bool { mode.contains(self) }
+        override func enter(_ mode: ModeState, of loop: RunLoop) -> Bool {
+            mode.add(self)
+            modeCount += 1
+            return true
+        }
+        override func leave(_ mode: ModeState, of loop: RunLoop) {
+            mode.remove(self)
+            modeCount -= 1
+        }
+        override var kind: LoopItems.Kind { .observer }
+
+        public override var description: String {
+            let times = repeats ? "repeats" : "once"
+            return "<RunLoop.Observer \(label)>{\(isValid ? "valid" : "invalid"), \(activities), order \(order), \(times)}"
+        }
+    }
+}

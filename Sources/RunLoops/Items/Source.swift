@@ -1,0 +1,296 @@
+internal import CLinuxKernel
+internal import Synchronization
+
+extension RunLoop {
+    /// Calls a closure on the loop's thread after somebody has signalled it.
+    ///
+    /// A source is added to modes, of as many loops as one likes. ``signal()`` marks it from any thread, and that is all:
+    /// a loop that runs in one of the source's modes performs it in its next turn (``RunLoop/wakeUp()`` makes that now).
+    /// Signals before the perform collapse into one. Several signalled sources are performed in ascending order, equal
+    /// orders as they were signalled.
+    ///
+    /// Corresponds to a `CFRunLoopSource` of version 0.
+    ///
+    /// Thread safety: all members may be used by any thread.
+    public final class Source: Item, @unchecked Sendable {
+        /// Called when the source is added to or removed from a mode of a loop.
+        typealias ModeCallback = (RunLoop, Mode) -> Void
+
+        /// One mode of one loop that the source is in.
+        private struct Membership {
+            let loop: RunLoop
+            let mode: Mode
+            let place: SignalQueue<Source>.Place
+        }
+
+        /// What is going on, in one word: whether the source is signalled and with which number, how many loops perform it at
+        /// this moment, and whether it has become invalid.
+        ///
+        /// Performing needs no lock and counts no reference by that: whoever leaves the word as invalid with nobody
+        /// performing releases the closure.
+        private enum State {
+            static let signalled: UInt64 = 1
+            static let invalid: UInt64 = 2
+            static let performing: UInt64 = 4
+            static let allPerforming: UInt64 = 0xFFFC
+            static let numberShift: UInt64 = 16
+        }
+
+        /// Among the sources of one mode the lower order goes first.
+        public let order: Int
+
+        private let state = Atomic<UInt64>(0)
+        private let lock = Lock()
+        // Guarded by the lock.
+        @exclusivity(unchecked) private var memberships: [Membership] = []
+        /// The first place that the source has had, kept until it dies.
+        @exclusivity(unchecked) private var firstPlace: SignalQueue<Source>.Place?
+        /// All others, in a mode or not, as long as their loops live.
+        @exclusivity(unchecked) private var otherPlaces: [SignalQueue<Source>.Place] = []
+        /// The same, as long as the source has had no other: it can be signalled without the lock then.
+        private let solePlace = Atomic<UnsafeRawPointer?>(nil)
+        /// Belongs to whoever performs, and then to whoever finds the source invalid and not performed.
+        @exclusivity(unchecked) private var performer: Performer?
+        private let schedule: ModeCallback?
+        private let cancel: ModeCallback?
+
+        /// A closure that is not copied, so that it is not counted on the way of a call.
+        private struct Performer: ~Copyable {
+            let call: (Source) -> Void
+        }
+
+        // MARK: Making
+
+        /// A source whose closures run on the thread that makes it, and may use that thread's state.
+        ///
+        /// - Parameters:
+        ///   - order: Lower orders are performed first.
+        ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+        ///   - schedule: Called when the source is added to a mode of a loop, on the thread that adds it.
+        ///   - cancel: Called when it is taken out of a mode of a loop, or is made invalid, on the thread that does so.
+        ///   - fileID: Where it was made.
+        ///   - line: Where it was made.
+        ///   - perform: Called with the source after it was signalled.
+        ///
+        /// Adding it to the loop of another thread traps.
+        /// Corresponds to `CFRunLoopSourceCreate` with a context of version 0.
+        public convenience init(
+            order: Int = 0, label: String? = nil, schedule: ((RunLoop, Mode) -> Void)? = nil,
+            cancel: ((RunLoop, Mode) -> Void)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+            perform: @escaping (Source) -> Void
+        ) {
+            self.init(
+                order, ItemLabel(label, fileID, line), home: ItemHome.currentThread,
+                schedule: schedule, cancel: cancel, perform)
+        }
+
+        /// A source whose closures may run on any thread: it can be added to any loop, and to many.
+        ///
+        /// The parameters are those of ``init(order:label:schedule:cancel:fileID:line:perform:)``.
+        public static func sendable(
+            order: Int = 0, label: String? = nil, schedule: (@Sendable (RunLoop, Mode) -> Void)? = nil,
+            cancel: (@Sendable (RunLoop, Mode) -> Void)? = nil, fileID: StaticString = #fileID,
+            line: UInt = #line, perform: @escaping @Sendable (Source) -> Void
+        ) -> Source {
+            Source(
+                order, ItemLabel(label, fileID, line), home: ItemHome.anyThread,
+                schedule: schedule, cancel: cancel, perform)
+        }
+
+        /// A source whose closure runs on the main actor: it can be added to the main loop, from any thread.
+        ///
+        /// The other parameters are those of ``init(order:label:schedule:cancel:fileID:line:perform:)``.
+        public static func mainActor(
+            order: Int = 0, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+            perform: @escaping @MainActor (Source) -> Void
+        ) -> Source {
+            Source(
+                order, ItemLabel(label, fileID, line), home: ItemHome.mainThread, schedule: nil, cancel: nil
+            ) { source in
+                MainActor.assumeIsolated { perform(source) }
+            }
+        }
+
+        private init(
+            _ order: Int, _ label: ItemLabel, home: Int32, schedule: ModeCallback?, cancel: ModeCallback?,
+            _ perform: @escaping (Source) -> Void
+        ) {
+            self.order = order
+            performer = Performer(call: perform)
+            self.schedule = schedule
+            self.cancel = cancel
+            super.init(label: label, home: home)
+        }
+
+        // MARK: Signals
+
+        /// Marks the source, so that a loop performs it in its next turn.
+        ///
+        /// Does not wake the loop.
+        ///
+        /// A source that has been signalled and not yet performed stays as it is; so does an invalid one.
+        /// Corresponds to `CFRunLoopSourceSignal`.
+        /// Thread safety: any thread.
+        /// Complexity: O(1) in the sources; O(k) in the modes that this source is in.
+        public func signal() {
+            var old = state.load(ordering: .relaxed)
+            if old & (State.signalled | State.invalid) != 0 { return }
+            let number = rl_is_recorded() ? recordSignal() : 0
+            while true {
+                // sequentiallyConsistent: the mark comes before the look at each place, see SignalQueue.Place.enqueue.
+                let (exchanged, found) = state.compareExchange(
+                    expected: old, desired: old | State.signalled | number << State.numberShift,
+                    ordering: .sequentiallyConsistent)
+                if exchanged { break }
+                if found & (State.signalled | State.invalid) != 0 { return }
+                old = found
+            }
+            if let pointer = solePlace.load(ordering: .sequentiallyConsistent) {
+                // SAFETY: the first place is kept until the source dies.
+                Unmanaged<SignalQueue<Source>.Place>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
+                    if $0.isPresent { $0.enqueue() }
+                }
+            } else {
+                lock.withLock { for membership in memberships { membership.place.enqueue() } }
+            }
+        }
+
+        /// Whether the source has been signalled and not yet performed.
+        ///
+        /// Corresponds to `CFRunLoopSourceIsSignalled`.
+        public var isSignalled: Bool { state.load(ordering: .sequentiallyConsistent) & State.signalled != 0 }
+
+        /// The number of the signal, by which those who record know when it was given; 0 if there is none.
+        var signalNumber: UInt64 { state.load(ordering: .sequentiallyConsistent) >> State.numberShift }
+
+        /// For those who record: when the signal was given, and by whom, before a loop can find it.
+        @inline(never)
+        private func recordSignal() -> UInt64 {
+            let number = rl_next_number()
+            let loop = lock.withLock { memberships.first?.loop }
+            rl_stamp_signal(number, loop?.now(.monotonic) ?? SystemCalls.now(.monotonic), SystemCalls.threadID)
+            return number
+        }
+
+        // MARK: Performing. A loop's thread.
+
+        /// Calls the closure if the source is signalled and valid, and takes the signal.
+        @inline(__always)
+        func perform(_ callOut: ((Source) -> Void) -> Void) -> Bool {
+            guard beginPerforming() else { return false }
+            // The source is valid, or was a moment ago: nobody releases the closure while it is counted as performed.
+            switch performer {
+            case .some(let performer): callOut(performer.call)
+            case .none: break
+            }
+            let old = state.subtract(State.performing, ordering: .sequentiallyConsistent).newValue
+            if old & State.invalid != 0, old & State.allPerforming == 0 { performer = nil }
+            return true
+        }
+
+        @inline(__always)
+        private func beginPerforming() -> Bool {
+            var old = state.load(ordering: .relaxed)
+            while old & State.signalled != 0 {
+                let (exchanged, found) = state.compareExchange(
+                    expected: old, desired: (old & State.allPerforming) + State.performing,
+                    ordering: .sequentiallyConsistent)
+                if exchanged { return true }
+                old = found
+            }
+            return false
+        }
+
+        public override func invalidate() {
+            lock.lock()
+            guard isValid else { return lock.unlock() }
+            markInvalid()
+            let old = becomeInvalid()
+            let left = memberships
+            lock.unlock()
+            var told: [RunLoop] = []
+            for membership in left where !told.contains(where: { $0 === membership.loop }) {
+                told.append(membership.loop)
+                membership.loop.withLock { membership.loop.discard(self) }
+            }
+            if let cancel {
+                for membership in left { cancel(membership.loop, membership.mode) }
+            }
+            if old & State.allPerforming == 0 { performer = nil }
+        }
+
+        /// Takes the signal away for good; returns the state before.
+        private func becomeInvalid() -> UInt64 {
+            var old = state.load(ordering: .relaxed)
+            while true {
+                let (exchanged, found) = state.compareExchange(
+                    expected: old, desired: (old & State.allPerforming) | State.invalid, ordering: .sequentiallyConsistent)
+                if exchanged { return old }
+                old = found
+            }
+        }
+
+        public override var description: String {
+            let state = isSignalled ? ", signalled" : ""
+            return "<RunLoop.Source \(label)>{\(isValid ? "valid" : "invalid"), order \(order)\(state)}"
+        }
+
+        // MARK: In a loop
+
+        override func isIn(_ mode: ModeState, of loop: RunLoop) -> Bool { mode.contains(self) }
+
+        override func enter(_ mode: ModeState, of loop: RunLoop) -> Bool {
+            lock.lock()
+            defer { lock.unlock() }
+            guard isValid else { return false }
+            mode.add(self)
+            let place = place(in: mode.signals)
+            memberships.append(Membership(loop: loop, mode: mode.mode, place: place))
+            if isSignalled { place.enqueue() }
+            return true
+        }
+
+        /// The source's place in the queue: the one it has had there, or a new one.
+        private func place(in queue: SignalQueue<Source>) -> SignalQueue<Source>.Place {
+            guard let firstPlace else {
+                let place = SignalQueue.Place(self, in: queue)
+                firstPlace = place
+                solePlace.store(
+                    UnsafeRawPointer(Unmanaged.passUnretained(place).toOpaque()), ordering: .sequentiallyConsistent)
+                return place
+            }
+            if let known = firstPlace.queue === queue ? firstPlace : otherPlaces.first(where: { $0.queue === queue }) {
+                known.isPresent = true
+                return known
+            }
+            // From here on signals look at all places, with the lock.
+            solePlace.store(nil, ordering: .sequentiallyConsistent)
+            otherPlaces.removeAll { $0.isOver }
+            let place = SignalQueue.Place(self, in: queue)
+            otherPlaces.append(place)
+            return place
+        }
+
+        /// A place that is queued stays so and is passed over when it is taken.
+        override func leave(_ mode: ModeState, of loop: RunLoop) {
+            mode.remove(self)
+            lock.withLock {
+                memberships.removeAll { membership in
+                    guard membership.loop === loop, membership.mode == mode.mode else { return false }
+                    membership.place.isPresent = false
+                    return true
+                }
+            }
+        }
+
+        override func hasEntered(_ modes: [Mode], of loop: RunLoop) {
+            if let schedule { for mode in modes { schedule(loop, mode) } }
+        }
+
+        override func hasLeft(_ modes: [Mode], of loop: RunLoop) {
+            if let cancel { for mode in modes { cancel(loop, mode) } }
+        }
+
+        override var kind: LoopItems.Kind { .source }
+    }
+}

@@ -1,0 +1,295 @@
+internal import CLinuxKernel
+
+extension RunLoop {
+    /// Calls a closure at an instant, once or again and again.
+    ///
+    /// A timer is added to modes of one loop and fires when it is due and one of them runs. Repeats stay on the grid that
+    /// the first date lays: a late fire does not shift the next, and dates that went by while the thread was busy are
+    /// skipped. A timer does not fire inside its own callout. One that fires once is invalid after its callout, unless
+    /// ``restart(after:)`` was called there.
+    ///
+    /// To give a timer another date is cheaper than to make a new one, and a tolerance saves wake-ups and work. A closure
+    /// that is needed once, after a delay, needs no timer: ``RunLoop/perform(after:in:fileID:line:_:)``.
+    ///
+    /// Corresponds to `CFRunLoopTimer`, with a tolerance that works and a choice of clock.
+    ///
+    /// Thread safety: all members may be used by any thread.
+    public final class Timer: Item, QueuedTimer, @unchecked Sendable {
+        /// What is at work on a timer.
+        struct State: OptionSet {
+            let rawValue: UInt8
+            /// Its callout is under way: it is in no heap, and its closure is with whoever calls it.
+            static let firing = State(rawValue: 1)
+            /// The loop's reference is with whoever calls it: the timer has left its modes during the callout.
+            static let onLoan = State(rawValue: 2)
+            /// It was restarted in its callout.
+            static let restarted = State(rawValue: 4)
+        }
+
+        /// What most timers have not: an interval, or a tolerance.
+        private final class Rhythm {
+            let interval: Int64
+            /// Bounded by half the interval; guarded like the timer's fields.
+            @exclusivity(unchecked) var tolerance: Int64
+
+            init(interval: Int64, tolerance: Int64) {
+                self.interval = interval
+                self.tolerance = tolerance
+            }
+        }
+
+        let owner = ItemOwner()
+        // Guarded by the owner's lock, all but the constants. The lock excludes what the dynamic check of exclusivity
+        // looks for, and the check would cost more than the lock.
+        @exclusivity(unchecked) package internal(set) var fire: Int64
+        @exclusivity(unchecked) private var rhythm: Rhythm?
+        @exclusivity(unchecked) var handler: Handler?
+        @exclusivity(unchecked) package var slot: UInt32 = 0
+        /// Where the loop keeps the timer, if it is in any mode: the number of a bucket.
+        @exclusivity(unchecked) var bucket: BucketNumber = .none
+        @exclusivity(unchecked) var state: State = []
+        let base: TimeBase
+
+        /// A closure that is not copied, so that it is not counted on the way of a call.
+        struct Handler: ~Copyable {
+            let call: (Timer) -> Void
+        }
+
+        /// A timer whose closure runs on the thread that makes it, and may use that thread's state.
+        ///
+        /// - Parameters:
+        ///   - schedule: When it fires, on which clock, and how often. Delays are counted from now on, and not from when the
+        ///     timer is added.
+        ///   - tolerance: How much later than its date it may fire, never earlier. The loop uses it to serve several
+        ///     timers with one wake-up. At most half the interval counts.
+        ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+        ///   - fileID: Where it was made.
+        ///   - line: Where it was made.
+        ///   - handler: Called with the timer at each fire.
+        ///
+        /// Adding it to the loop of another thread traps; see ``sendable(_:tolerance:label:fileID:line:handler:)``.
+        /// Corresponds to `CFRunLoopTimerCreateWithHandler`, whose order has no effect there either.
+        public convenience init(
+            _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
+            fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping (Timer) -> Void
+        ) {
+            self.init(schedule, tolerance, ItemLabel(label, fileID, line), home: ItemHome.currentThread, handler)
+        }
+
+        /// A timer whose closure may run on any thread: it can be added to any loop.
+        ///
+        /// The parameters are those of ``init(_:tolerance:label:fileID:line:handler:)``.
+        public static func sendable(
+            _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
+            fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @Sendable (Timer) -> Void
+        ) -> Timer {
+            Timer(schedule, tolerance, ItemLabel(label, fileID, line), home: ItemHome.anyThread, handler)
+        }
+
+        /// A timer whose closure runs on the main actor: it can be added to the main loop, from any thread.
+        ///
+        /// The parameters are those of ``init(_:tolerance:label:fileID:line:handler:)``.
+        public static func mainActor(
+            _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
+            fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @MainActor (Timer) -> Void
+        ) -> Timer {
+            Timer(schedule, tolerance, ItemLabel(label, fileID, line), home: ItemHome.mainThread) { timer in
+                MainActor.assumeIsolated { handler(timer) }
+            }
+        }
+
+        private init(
+            _ schedule: Schedule, _ tolerance: Duration, _ label: ItemLabel, home: Int32,
+            _ handler: @escaping (Timer) -> Void
+        ) {
+            base = schedule.base
+            fire = schedule.firstDate(now: TimerClock.now(schedule.base))
+            self.handler = Handler(call: handler)
+            let interval = schedule.interval?.clampedNanoseconds ?? 0
+            if interval > 0 || tolerance > .zero {
+                let tolerance = TimerGrid.tolerance(
+                    tolerance.clampedNanoseconds, interval: interval > 0 ? interval : nil)
+                rhythm = Rhythm(interval: interval, tolerance: tolerance)
+            }
+            super.init(label: label, home: home)
+        }
+
+        /// A timer that fires once, at a date of the monotonic clock of the loop it will be added to.
+        init(onceAt date: Int64, _ label: ItemLabel, home: Int32, _ handler: @escaping (Timer) -> Void) {
+            base = .monotonic
+            fire = date
+            self.handler = Handler(call: handler)
+            super.init(label: label, home: home)
+        }
+
+        // MARK: Asking and changing
+
+        /// Nanoseconds between fires; 0 for a timer that fires once.
+        var intervalNanoseconds: Int64 { rhythm?.interval ?? 0 }
+        var toleranceNanoseconds: Int64 { rhythm?.tolerance ?? 0 }
+        package var slack: Int64 { rhythm.map { TimerGrid.slack($0.tolerance) } ?? 0 }
+        /// The latest the thread may sleep for it.
+        var latest: Int64 { fire.clampedAdding(slack) }
+
+        /// Whether the timer fires more than once.
+        public var repeats: Bool { intervalNanoseconds > 0 }
+
+        /// The time between fires; `nil` for a timer that fires once.
+        public var interval: Duration? { repeats ? .nanoseconds(intervalNanoseconds) : nil }
+
+        /// How much later than its date the timer may fire.
+        ///
+        /// What is set is bounded by half the interval; a negative one counts as zero. Corresponds to
+        /// `CFRunLoopTimerSetTolerance`, which does nothing on Linux.
+        /// Complexity: O(log n) in the timers of the loop.
+        public var tolerance: Duration {
+            get { .nanoseconds(withFields { _ in toleranceNanoseconds }) }
+            set {
+                let wished = newValue.clampedNanoseconds
+                withFields { loop in
+                    reschedule(in: loop) {
+                        let bounded = TimerGrid.tolerance(wished, interval: repeats ? intervalNanoseconds : nil)
+                        if let rhythm {
+                            rhythm.tolerance = bounded
+                        } else if bounded > 0 {
+                            rhythm = Rhythm(interval: 0, tolerance: bounded)
+                        }
+                    }
+                }
+            }
+        }
+
+        /// When the timer fires next, on its own clock.
+        ///
+        /// Inside the timer's callout this is the date being served. Setting a date there replaces the next date of the
+        /// grid and lays a new one; for a timer that fires once it has no effect, unlike ``restart(after:)``. An instant that
+        /// has passed is taken as the present one. A sleeping loop is woken when it must sleep shorter, without making it
+        /// turn.
+        ///
+        /// Precondition: the instant set is on the timer's clock.
+        /// Corresponds to `CFRunLoopTimerGetNextFireDate` and `CFRunLoopTimerSetNextFireDate`.
+        /// Complexity: O(log n) in the timers of the loop.
+        public var fireInstant: Instant {
+            get { Instant(nanoseconds: withFields { _ in fire }, base: base) }
+            set {
+                require(
+                    newValue.base == base,
+                    "\(self) counts on the \(base) clock and was given an instant of the \(newValue.base) clock.")
+                guard isValid else { return }
+                withFields { loop in setFire(max(now(of: loop), newValue.nanoseconds), in: loop) }
+            }
+        }
+
+        /// Fires next when `delay` has gone by; one that is not positive means as soon as the loop turns.
+        ///
+        /// The cheapest way to put a time-out off: the timer changes its place, and nothing is made or released. Inside
+        /// the timer's callout it keeps a timer that fires once from becoming invalid, and gives one that repeats another
+        /// next date and another grid. An invalid timer stays as it is.
+        ///
+        /// Corresponds to `CFRunLoopTimerSetNextFireDate`, which cannot restart a timer that fires once in its callout.
+        /// Complexity: O(log n) in the timers of the loop.
+        public func restart(after delay: Duration) {
+            let delay = max(0, delay.clampedNanoseconds)
+            withFields { loop in
+                guard isValid else { return }
+                if state.contains(.firing) { state.insert(.restarted) }
+                setFire(now(of: loop).clampedAdding(delay), in: loop)
+            }
+        }
+
+        public override func invalidate() {
+            let holder = owner.lock()
+            guard isValid else { return owner.unlock(holder) }
+            markInvalid()
+            if bucket != .none { loop(of: holder)?._withUnsafeGuaranteedRef { $0.discard(self) } }
+            let released = handler.take()
+            owner.unlock(holder)
+            // The closure may hold the last reference to anything: it goes when no lock is held.
+            _ = consume released
+        }
+
+        public override var description: String {
+            let repeating = interval.map { "every \($0)" } ?? "once"
+            return "<RunLoop.Timer \(label)>{\(isValid ? "valid" : "invalid"), \(repeating)}"
+        }
+
+        // MARK: Fields
+
+        /// Runs `body` with the timer's fields to itself, and with the loop that the timer belongs to.
+        @inline(__always)
+        private func withFields<Result>(_ body: (RunLoop?) -> Result) -> Result {
+            let holder = owner.lock()
+            defer { owner.unlock(holder) }
+            guard let loop = loop(of: holder) else { return body(nil) }
+            return loop._withUnsafeGuaranteedRef { body($0) }
+        }
+
+        @inline(__always)
+        private func loop(of holder: ItemOwner.Holder) -> Unmanaged<RunLoop>? { holder?.pointee.loop }
+
+        @inline(__always)
+        private func now(of loop: RunLoop?) -> Int64 { loop?.now(base) ?? TimerClock.now(base) }
+
+        @inline(__always)
+        private func setFire(_ date: Int64, in loop: RunLoop?) {
+            if let loop, bucket != .none { loop.move(self, to: date) } else { fire = date }
+        }
+
+        /// The loop takes the timer out of its heaps before they change.
+        private func reschedule(in loop: RunLoop?, _ change: () -> Void) {
+            if let loop, bucket != .none { loop.reschedule(self, change) } else { change() }
+        }
+
+        // MARK: In a loop
+
+        override func claim(for loop: RunLoop) -> Bool { owner.claim(for: loop) { bucket != .none } }
+        override func belongs(to loop: RunLoop) -> Bool { owner.isHeld(by: loop) }
+        override func isIn(_ mode: ModeState, of loop: RunLoop) -> Bool { loop.isIn(self, mode) }
+        override func enter(_ mode: ModeState, of loop: RunLoop) -> Bool {
+            loop.put(self, in: mode)
+            return true
+        }
+        override func leave(_ mode: ModeState, of loop: RunLoop) { loop.take(self, outOf: mode) }
+        // A timer that was taken out of each mode by itself does not count as common any more, as in Core Foundation.
+        override func countsAsCommon(in loop: RunLoop) -> Bool { bucket != .none && belongs(to: loop) }
+        override var kind: LoopItems.Kind { .timer }
+    }
+}
+
+/// The clock of timers that are made outside a loop: that of the loop of the thread, which may be a test's.
+enum TimerClock {
+    @inline(__always)
+    static func now(_ base: RunLoop.TimeBase) -> Int64 {
+        rl_thread_has_clock() ? loopsNow(base) : SystemCalls.now(base)
+    }
+
+    @inline(never)
+    private static func loopsNow(_ base: RunLoop.TimeBase) -> Int64 {
+        ThreadLoop.existing?.now(base) ?? SystemCalls.now(base)
+    }
+}
+
+extension RunLoop.Timer {
+    /// A timer that fires once, at a date of the clock of the loop it will be added to.
+    ///
+    /// The public ways ask the clock of the thread that makes the timer, which may be another one where time is virtual.
+    package static func once(
+        at date: RunLoop.Instant, tolerance: Duration, label: String, handler: @escaping @Sendable (RunLoop.Timer) -> Void
+    ) -> RunLoop.Timer {
+        let timer = sendable(.after(.zero, clock: date.base), tolerance: tolerance, label: label, handler: handler)
+        // Nobody else knows the timer yet.
+        timer.fire = date.nanoseconds
+        return timer
+    }
+
+    /// A timer that fires again and again, first at a date of the clock of the loop it will be added to.
+    package static func every(
+        _ interval: Duration, from date: RunLoop.Instant, tolerance: Duration, label: String,
+        handler: @escaping @Sendable (RunLoop.Timer) -> Void
+    ) -> RunLoop.Timer {
+        let timer = sendable(
+            .every(interval, clock: date.base), tolerance: tolerance, label: label, handler: handler)
+        timer.fire = date.nanoseconds
+        return timer
+    }
+}

@@ -1,0 +1,215 @@
+internal import CLinuxKernel
+internal import Synchronization
+
+/// Where the loop's thread is, and what others want of it: the one atomic word that everything that wakes asks.
+///
+/// One word, because the answers depend on each other: a wake-up counts only while the thread is on its way to sleep or
+/// asleep, a stop only in a run, and the kernel has to be told only while the thread sleeps. All operations are
+/// sequentially consistent. A thread that has something for the loop (a block, a signal, a timer) first leaves it where the
+/// loop looks, then comes here; the loop first changes its phase here, then looks. With one total order one of the two
+/// sees the other, and nothing is lost. The thread falls asleep in one step with the question whether anybody came.
+///
+/// The kernel can sleep on the word itself: whoever has news changes its lower half.
+package struct WakeWord: ~Copyable, @unchecked Sendable {
+    /// Where the thread is.
+    package enum Phase: UInt64, Sendable {
+        /// In no run, or past its sleep: it looks at everything before it sleeps, and wake-ups leave nothing.
+        case awake = 0
+        /// On its way to sleep: a wake-up gets a turn of its own, and nobody has to tell the kernel.
+        case goingToSleep = 1
+        /// Asleep on this word.
+        case asleepOnWord = 2
+        /// Asleep in the kernel's set of descriptors.
+        case asleepOnDescriptors = 3
+        /// In the loop that is its host, which waits for a descriptor that stands for the sleep.
+        case inHost = 4
+
+        /// Whether the kernel has to be told of news.
+        var isAsleep: Bool { rawValue >= Phase.asleepOnWord.rawValue }
+    }
+
+    /// The part that belongs to one run, to be put back when a nested one ends.
+    package struct Outer: Sendable, Equatable {
+        fileprivate let bits: UInt64
+    }
+
+    private enum Bits {
+        static let phase: UInt64 = 7
+        /// A run is in progress.
+        static let run: UInt64 = 8
+        /// It was told to stop.
+        static let stop: UInt64 = 16
+        static let ofRun: UInt64 = 31
+        /// There is news since the thread has looked: it must not sleep, or has to look again.
+        static let news: UInt64 = 32
+        /// From here on: since when a wake-up waits, plus one; 0 for none.
+        static let stampShift: UInt64 = 6
+        /// Nine years of nanoseconds: a machine that is up for longer serves wake-ups before everything else.
+        static let lastStamp: UInt64 = UInt64.max >> 6
+    }
+
+    private let word = Atomic<UInt64>(0)
+
+    package init() {}
+
+    // MARK: The loop's thread
+
+    /// A run begins: wake-ups count, no stop is asked for.
+    package borrowing func beginRun() -> Outer {
+        let old = update { ($0 & ~Bits.ofRun) | Bits.run | Phase.goingToSleep.rawValue }
+        return Outer(bits: old & Bits.ofRun)
+    }
+
+    /// A run ends; a stop that came too late for it is forgotten, a wake-up that waits is not.
+    ///
+    /// If the outer run was told to stop, a wake-up waits for it too: the ended run may have served the one that came with
+    /// the stop, and the outer run would sleep.
+    /// - Parameters:
+    ///   - isStopped: Whether the outer run was told to stop meanwhile.
+    ///   - now: Asked only for such a wake-up.
+    package borrowing func endRun(_ outer: Outer, isStopped: Bool = false, now: () -> Int64) {
+        var bits = outer.bits
+        if isStopped { bits |= Bits.stop }
+        let stamp = bits & Bits.stop != 0 && bits & Bits.phase != 0 ? Self.stamp(now()) : 0
+        _ = update { old in
+            let new = (old & ~Bits.ofRun) | bits
+            return old >> Bits.stampShift == 0 ? new | stamp << Bits.stampShift : new
+        }
+    }
+
+    /// A turn begins: wake-ups count.
+    ///
+    /// Not if the run was told to stop since it asked last: a stop that came while wake-ups did not count has left none,
+    /// and nobody would look at it before the sleep. Returns false then, and has served the stop.
+    @inline(__always)
+    package borrowing func beginTurn() -> Bool {
+        // One of the phases is made of another by setting or clearing bits, which takes no loop.
+        let old = word.bitwiseOr(Phase.goingToSleep.rawValue, ordering: .sequentiallyConsistent).oldValue
+        if old & Bits.stop == 0 { return true }
+        serveStop()
+        return false
+    }
+
+    /// The thread looks at everything in its next turn anyway: wake-ups leave nothing.
+    @inline(__always)
+    package borrowing func beAwake() {
+        word.bitwiseAnd(~(Bits.phase | Bits.news), ordering: .sequentiallyConsistent)
+    }
+
+    /// The wake-up has its turn.
+    @inline(__always)
+    package borrowing func serveWakeUp() {
+        word.bitwiseAnd(Bits.ofRun, ordering: .sequentiallyConsistent)
+    }
+
+    /// The thread goes to its host; returns whether there is news already.
+    package borrowing func enterHost() -> Bool {
+        let old = update { ($0 & ~(Bits.phase | Bits.news)) | Phase.inHost.rawValue }
+        return old & Bits.news != 0 || old >> Bits.stampShift != 0
+    }
+
+    /// The thread is back from its host and on its way to sleep: wake-ups count, and nobody has to tell the kernel.
+    package borrowing func leaveHost() {
+        _ = update { ($0 & ~(Bits.phase | Bits.news)) | Phase.goingToSleep.rawValue }
+    }
+
+    /// The thread falls asleep, unless there is news: then it is to look again.
+    ///
+    /// Returns the lower half of the word, which anybody with news will change; `nil` if the thread must not sleep.
+    package borrowing func fallAsleep(_ phase: Phase) -> UInt32? {
+        var old = word.load(ordering: .relaxed)
+        while true {
+            let hasNews = old & Bits.news != 0 || old >> Bits.stampShift != 0
+            let new = hasNews ? old & ~Bits.news : (old & ~Bits.phase) | phase.rawValue
+            let (exchanged, found) = word.compareExchange(
+                expected: old, desired: new, ordering: .sequentiallyConsistent)
+            if exchanged { return hasNews ? nil : UInt32(truncatingIfNeeded: new) }
+            old = found
+        }
+    }
+
+    /// The address that the kernel can sleep on, and wake.
+    package var address: UnsafeRawPointer {
+        // SAFETY: an atomic is never moved while it is borrowed, and a loop keeps its word for as long as it lives. The
+        // lower half comes first on every machine that Swift supports on Linux.
+        withUnsafePointer(to: word) { UnsafeRawPointer($0) }
+    }
+
+    /// When the wake-up that waits was called, if one does.
+    @inline(__always)
+    package var wakeUp: Int64? {
+        let stamp = word.load(ordering: .sequentiallyConsistent) >> Bits.stampShift
+        return stamp == 0 ? nil : Int64(stamp) - 1
+    }
+
+    package borrowing func serveStop() {
+        word.bitwiseAnd(~Bits.stop, ordering: .sequentiallyConsistent)
+    }
+
+    // MARK: Any thread
+
+    package var isStopped: Bool {
+        word.load(ordering: .relaxed) & Bits.stop != 0
+    }
+
+    package var phase: Phase {
+        // Every change above writes one of the five.
+        Phase(rawValue: word.load(ordering: .sequentiallyConsistent) & Bits.phase).unsafelyUnwrapped
+    }
+
+    /// Leaves a wake-up, if wake-ups count and none waits.
+    ///
+    /// - Parameter now: Asked only when the answer is kept: the instant decides who has been ready longest.
+    /// - Returns: Where the thread sleeps, if the kernel has to be told.
+    package borrowing func wake(now: () -> Int64) -> Phase? { request(stop: false, now) }
+
+    /// Asks the innermost run to stop; without one nothing happens.
+    ///
+    /// The parameter and the result are those of ``wake(now:)``.
+    package borrowing func stop(now: () -> Int64) -> Phase? { request(stop: true, now) }
+
+    /// Has a thread that sleeps, or is about to, look again at what it waits for; this is no wake-up, and makes no turn.
+    ///
+    /// Returns where the thread sleeps, if the kernel has to be told.
+    package borrowing func lookAgain() -> Phase? {
+        let old = update { old in old & Bits.phase == 0 ? old : old | Bits.news }
+        return Self.sleeper(in: old)
+    }
+
+    private borrowing func request(stop: Bool, _ now: () -> Int64) -> Phase? {
+        var old = word.load(ordering: .sequentiallyConsistent)
+        var stamp: UInt64 = 0
+        while true {
+            if stop, old & Bits.run == 0 { return nil }
+            var new = stop ? old | Bits.stop : old
+            let wakes = old & Bits.phase != 0 && old >> Bits.stampShift == 0
+            if wakes {
+                if stamp == 0 { stamp = Self.stamp(now()) }
+                new |= stamp << Bits.stampShift | Bits.news
+            }
+            if new == old { return nil }
+            let (exchanged, found) = word.compareExchange(
+                expected: old, desired: new, ordering: .sequentiallyConsistent)
+            if exchanged { return wakes ? Self.sleeper(in: old) : nil }
+            old = found
+        }
+    }
+
+    /// Whom the kernel has to be told of, given the word before the news came: nobody if there was news already.
+    private static func sleeper(in old: UInt64) -> Phase? {
+        guard old & Bits.news == 0, let phase = Phase(rawValue: old & Bits.phase), phase.isAsleep else { return nil }
+        return phase
+    }
+
+    private static func stamp(_ now: Int64) -> UInt64 { min(UInt64(max(0, now)) + 1, Bits.lastStamp) }
+
+    private borrowing func update(_ change: (UInt64) -> UInt64) -> UInt64 {
+        var old = word.load(ordering: .relaxed)
+        while true {
+            let (exchanged, found) = word.compareExchange(
+                expected: old, desired: change(old), ordering: .sequentiallyConsistent)
+            if exchanged { return old }
+            old = found
+        }
+    }
+}

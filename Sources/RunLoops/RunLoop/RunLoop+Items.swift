@@ -1,0 +1,220 @@
+extension RunLoop {
+    // MARK: Adding
+
+    /// Adds a timer to `mode`, or to all common modes and those that will be marked later.
+    ///
+    /// A timer is in one loop at most. Adding twice is once. A sleeping loop that has to sleep shorter is woken for it.
+    ///
+    /// - Returns: Whether the timer is in `mode` now. One that is invalid or in another loop is passed over, as in Core
+    ///   Foundation, and so is every timer after the end of the loop's thread.
+    ///
+    /// Precondition: the timer's closure may run on this loop's thread.
+    /// Corresponds to `CFRunLoopAddTimer`. Complexity: O(log n) in the timers of the mode.
+    @discardableResult
+    public func add(_ timer: Timer, in mode: Mode) -> Bool {
+        if mode == .common { return addWithoutDescriptor(timer, mode) }
+        checkNotForked()
+        requireHome(timer.home, of: timer, in: threadID)
+        guard timer.claim(for: self) else { return false }
+        lock()
+        defer { unlock() }
+        guard timer.isValid, !isDead, timer.belongs(to: self) else { return false }
+        let mode = makeMode(mode)
+        if !isIn(timer, mode) { put(timer, in: mode) }
+        return true
+    }
+
+    /// Adds a signalled source to `mode`, or to all common modes and those that will be marked later.
+    ///
+    /// The source's schedule closure is called for each mode it is new in.
+    ///
+    /// - Returns: Whether the source is in `mode` now. An invalid one is passed over, and every source after the end of the
+    ///   loop's thread.
+    ///
+    /// Precondition: the source's closure may run on this loop's thread.
+    /// Corresponds to `CFRunLoopAddSource`. Complexity: O(1).
+    @discardableResult
+    public func add(_ source: Source, in mode: Mode) -> Bool { addWithoutDescriptor(source, mode) }
+
+    /// Adds an observer to `mode`, or to all common modes and those that will be marked later.
+    ///
+    /// An observer is in one loop at most.
+    ///
+    /// - Returns: Whether the observer is in `mode` now. One that is invalid or in another loop is passed over, and every
+    ///   observer after the end of the loop's thread.
+    ///
+    /// Precondition: the observer's closure may run on this loop's thread.
+    /// Corresponds to `CFRunLoopAddObserver`. Complexity: O(n) in the observers of the mode.
+    @discardableResult
+    public func add(_ observer: Observer, in mode: Mode) -> Bool { addWithoutDescriptor(observer, mode) }
+
+    /// Adds a port source to `mode`, or to all common modes and those that will be marked later.
+    ///
+    /// Several port sources on one descriptor are each called for what they ask for. When the system refuses one of
+    /// several modes, the source is in none of them afterwards.
+    ///
+    /// - Returns: Whether the source is in `mode` now. An invalid one is passed over, and every source after the end of the
+    ///   loop's thread.
+    /// - Throws: What `epoll_ctl(2)`, `epoll_create1(2)` or `eventfd(2)` refused: `EBADF` for a descriptor that is not
+    ///   open, `EMFILE`, `ENFILE`, `ENOMEM` and `ENOSPC` when the system is out of something.
+    ///
+    /// Precondition: the source's closure may run on this loop's thread.
+    /// Corresponds to `CFRunLoopAddSource`. Complexity: O(1) and one system call.
+    @discardableResult
+    public func add(_ source: PortSource, in mode: Mode) throws(SystemCallError) -> Bool { try add(item: source, mode) }
+
+    private func addWithoutDescriptor(_ item: Item, _ mode: Mode) -> Bool {
+        do {
+            return try add(item: item, mode)
+        } catch {
+            preconditionFailure("Only port sources ask something of the system: \(error)")
+        }
+    }
+
+    private func add(item: Item, _ name: Mode) throws(SystemCallError) -> Bool {
+        checkNotForked()
+        requireHome(item.home, of: item, in: threadID)
+        guard item.claim(for: self) else { return false }
+        var entered: [Mode] = []
+        let isIn = try withLock { () throws(SystemCallError) -> Bool in
+            guard item.isValid, !isDead, item.belongs(to: self) else { return false }
+            guard name == .common else { return try put(item, in: name, &entered) }
+            commonItems.insert(item)
+            return try putInCommonModes(item, &entered)
+        }
+        if !entered.isEmpty { item.hasEntered(entered, of: self) }
+        return isIn
+    }
+
+    /// Puts an item into one mode; returns false if it has become invalid.
+    private func put(_ item: Item, in name: Mode, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
+        let mode = makeMode(name)
+        if item.isIn(mode, of: self) { return true }
+        guard try item.enter(mode, of: self) else { return false }
+        entered.append(name)
+        return true
+    }
+
+    /// Puts an item into all common modes, or, when the system refuses one, into none.
+    private func putInCommonModes(_ item: Item, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
+        do {
+            for name in commonModeNames where try !put(item, in: name, &entered) {
+                _ = commonItems.remove(item)
+                return false
+            }
+        } catch {
+            for name in entered { existingMode(name).map { item.leave($0, of: self) } }
+            entered = []
+            _ = commonItems.remove(item)
+            throw error
+        }
+        return true
+    }
+
+    /// Marks `mode` as common: it gets the items that were added to common before, and those that will be.
+    ///
+    /// A mode cannot be unmarked. On the main loop it serves the main queue from its next run on.
+    /// Traps if the system refuses a common port source a place in the mode, which happens when the process is out of
+    /// descriptors or memory.
+    /// Corresponds to `CFRunLoopAddCommonMode`. Complexity: O(n) in the common items.
+    public func addCommonMode(_ mode: Mode) {
+        checkNotForked()
+        var entered: [Item] = []
+        withLock {
+            guard markCommon(mode) else { return }
+            for item in commonItems.all where item.isValid {
+                var modes: [Mode] = []
+                do {
+                    _ = try put(item, in: mode, &modes)
+                } catch {
+                    fatalError(
+                        "\(mode) cannot be marked as common, because a common port source finds no place in it: \(error). Mark modes before adding port sources, or raise RLIMIT_NOFILE."
+                    )
+                }
+                if !modes.isEmpty { entered.append(item) }
+            }
+        }
+        for item in entered { item.hasEntered([mode], of: self) }
+    }
+
+    // MARK: Removing
+
+    /// Takes an item out of `mode`, or, if it was added to common, out of all common modes.
+    ///
+    /// A source's cancel closure is called for each mode it leaves. The item stays valid and can be added again.
+    /// Legal in every callout; takes effect before the next turn looks at the mode.
+    /// Corresponds to `CFRunLoopRemoveTimer` and its like. Complexity: as for adding.
+    public func remove(_ item: Item, from mode: Mode) {
+        checkNotForked()
+        let left = withLock { () -> [Mode] in
+            if mode != .common { return take(item, outOf: mode) ? [mode] : [] }
+            guard commonItems.remove(item) else { return [] }
+            return commonModeNames.filter { take(item, outOf: $0) }
+        }
+        if !left.isEmpty { item.hasLeft(left, of: self) }
+    }
+
+    /// Whether the item was there.
+    private func take(_ item: Item, outOf name: Mode) -> Bool {
+        guard let mode = existingMode(name), item.isIn(mode, of: self) else { return false }
+        item.leave(mode, of: self)
+        return true
+    }
+
+    /// Takes out an item that has become invalid.
+    ///
+    /// With the lock held. An item that is in no mode stays where it is, as in Core Foundation: in the common items, if it is
+    /// there.
+    func discard(_ item: Item) {
+        let places = modeStates.filter { item.isIn($0, of: self) }
+        if places.isEmpty { return }
+        for mode in places { item.leave(mode, of: self) }
+        _ = commonItems.remove(item)
+    }
+
+    /// What a port source is to be called for has changed.
+    ///
+    /// With the lock held.
+    func eventsChanged(of source: PortSource) {
+        for mode in modeStates where mode.descriptors.contains(source) {
+            mode.descriptors.eventsChanged(of: source)
+            descriptorsChanged(in: mode)
+        }
+    }
+
+    // MARK: Asking
+
+    /// Whether `item` is in `mode`, or, for `.common`, was added to common.
+    ///
+    /// Corresponds to `CFRunLoopContainsTimer` and its like.
+    public func contains(_ item: Item, in mode: Mode) -> Bool {
+        withLock {
+            if mode == .common { return commonItems.contains(item) && item.countsAsCommon(in: self) }
+            return existingMode(mode).map { item.isIn($0, of: self) } ?? false
+        }
+    }
+
+    /// Whether a run in `mode` would end at once, because nothing could ever happen in it: it has no source, no timer, and
+    /// no closure that could run.
+    ///
+    /// Observers do not count. On the main loop the main queue counts in every common mode. `.common` is no mode to run
+    /// in, and always empty.
+    ///
+    /// Precondition: called on the loop's own thread; any other traps.
+    /// Complexity: O(n) in the closures that wait for another mode.
+    public func isEmpty(_ mode: Mode) -> Bool {
+        requireOwnThread()
+        guard mode != .common, let state = withLock({ isDead ? nil : existingMode(mode) }) else { return true }
+        return isEmpty(state)
+    }
+
+    /// Whether a run in `mode` has nothing to wait for: neither item nor main queue.
+    ///
+    /// For an observer that takes the last item out before the sleep, and has to make the turn that ends the run.
+    package func hasNoItems(in mode: Mode) -> Bool {
+        withLock {
+            guard let mode = existingMode(mode) else { return true }
+            return mode.hasNoItems && !(mainQueue != nil && mode.isCommon)
+        }
+    }
+}

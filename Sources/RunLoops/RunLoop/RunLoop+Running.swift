@@ -1,0 +1,138 @@
+extension RunLoop {
+    /// Runs the default mode over and over until it is stopped or has nothing left to wait for.
+    ///
+    /// Precondition: called on the loop's own thread; any other traps.
+    /// Corresponds to `CFRunLoopRun`.
+    public func run() {
+        var result: RunResult
+        repeat {
+            result = run(mode: .default, until: nil)
+        } while result != .stopped && result != .finished
+    }
+
+    /// Runs in `mode` until there is a result.
+    ///
+    /// Runs nest: one that is begun in a callout of another has its own mode, limit and stop mark.
+    ///
+    /// - Parameters:
+    ///   - mode: The mode. One that is empty or unknown, and `.common`, end the run at once with `finished`, and no
+    ///     observer is told.
+    ///   - instant: When the time is over; `nil` for never. One that has passed: the loop looks at everything once and
+    ///     does not sleep.
+    ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
+    /// - Returns: Why the run ended.
+    ///
+    /// Precondition: called on the loop's own thread; `instant` is on the monotonic clock.
+    /// Corresponds to `CFRunLoopRunInMode`. The limit takes no timer and no thread.
+    /// Complexity: to begin, O(n) in the modes of the loop, but for the default one; a turn is O(1) in them.
+    @discardableResult
+    public func run(mode: Mode, until instant: Instant?, returnAfterSourceHandled: Bool = false) -> RunResult {
+        guard let instant else { return run(in: mode, .never, returnAfterSourceHandled) }
+        require(
+            instant.base == .monotonic,
+            "A run ends at an instant of the monotonic clock, and was given one of the \(instant.base) clock.")
+        let isPast = instant.nanoseconds <= now(.monotonic)
+        return run(in: mode, isPast ? .now : .until(instant.nanoseconds), returnAfterSourceHandled)
+    }
+
+    /// Runs in `mode` for `duration` at most; one that is not positive polls once.
+    ///
+    /// The parameters and the result are those of ``run(mode:until:returnAfterSourceHandled:)``.
+    @discardableResult
+    public func run(mode: Mode, for duration: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
+        let nanoseconds = duration.clampedNanoseconds
+        if nanoseconds <= 0 { return run(in: mode, .now, returnAfterSourceHandled) }
+        return run(in: mode, .until(now(.monotonic).clampedAdding(nanoseconds)), returnAfterSourceHandled)
+    }
+
+    /// Looks once at everything that is ready in `mode`, does it, and returns without sleeping.
+    ///
+    /// The result is `timedOut` unless there is a better reason. One turn: of several ready descriptors one is served.
+    @discardableResult
+    public func poll(mode: Mode = .default, returnAfterSourceHandled: Bool = false) -> RunResult {
+        run(in: mode, .now, returnAfterSourceHandled)
+    }
+
+    /// Does everything that is ready in `mode`, in as many turns as it takes, and returns where it would sleep.
+    ///
+    /// One run, to observers; since the thread does not sleep, they are told neither ``Activities/beforeWaiting`` nor
+    /// ``Activities/afterWaiting``. Whatever makes itself ready again at once, such as a source that signals itself, keeps
+    /// the run from ending until ``stop()``.
+    ///
+    /// - Returns: `stopped` after ``stop()``; `finished` if nothing is left that could ever become ready; `timedOut`
+    ///   otherwise.
+    ///
+    /// Precondition: called on the loop's own thread; any other traps.
+    /// Corresponds to nothing in Core Foundation, where one polls again and again.
+    @discardableResult
+    public func runUntilIdle(mode: Mode = .default) -> RunResult {
+        let result = run(in: mode, .idle, false)
+        return result == .timedOut && isEmpty(mode) ? .finished : result
+    }
+
+    private func run(in mode: Mode, _ limit: RunState.Limit, _ returnAfterSourceHandled: Bool) -> RunResult {
+        if mode == .common {
+            Notice.runInCommonModes.sayOnce()
+            return .finished
+        }
+        return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)
+    }
+
+    // MARK: Stopping a given run
+
+    /// A run in progress, by which it can be stopped.
+    ///
+    /// Thread safety: a value; any thread.
+    public struct Run: Hashable, Sendable {
+        fileprivate let number: UInt64
+    }
+
+    /// The innermost run in progress; `nil` if there is none.
+    ///
+    /// Corresponds to nothing in Core Foundation. Thread safety: any thread.
+    public var currentRun: Run? { withLock { runs.last.map { Run(number: $0.number) } } }
+
+    /// Ends a given run in progress, and not only the innermost.
+    ///
+    /// The innermost ends as with ``stop()``. Another one ends at the end of its turn, when the runs that are nested in it have
+    /// ended by themselves: they go on. A run that has ended stays ended.
+    ///
+    /// Corresponds to `g_main_loop_quit` of GLib; Core Foundation has nothing like it.
+    /// Thread safety: any thread. Complexity: O(n) in the nested runs.
+    public func stop(_ run: Run) {
+        checkNotForked()
+        withLock {
+            guard let index = runs.lastIndex(where: { $0.number == run.number }) else { return }
+            if index < runs.count - 1 {
+                runs[index].isStopped = true
+            } else if let phase = wakeWord.stop(now: { now(.monotonic) }) {
+                // With the lock held: the run neither ends nor gets a nested one meanwhile.
+                kernel.wake(wakeWord, phase)
+            }
+        }
+    }
+}
+
+extension RunLoop {
+    /// The result of a run, with the numbers of `CFRunLoopRunResult`.
+    public enum RunResult: Int, Sendable, CustomStringConvertible {
+        /// The mode was empty or unknown, or became empty.
+        case finished = 1
+        /// `stop()` was called.
+        case stopped = 2
+        /// The time was over.
+        case timedOut = 3
+        /// A source was handled, and the run was asked to return after one.
+        case handledSource = 4
+
+        /// The name of the case.
+        public var description: String {
+            switch self {
+            case .finished: "finished"
+            case .stopped: "stopped"
+            case .timedOut: "timedOut"
+            case .handledSource: "handledSource"
+            }
+        }
+    }
+}

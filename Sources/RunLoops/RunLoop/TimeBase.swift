@@ -1,0 +1,13 @@
+extension RunLoop {
+    /// The clock that an instant is counted on.
+    ///
+    /// The numbers are Linux's: see `clock_gettime(2)`.
+    public enum TimeBase: UInt8, Sendable, Hashable, CaseIterable {
+        /// `CLOCK_MONOTONIC`: counts from the start of the machine and stands still while it is suspended.
+        case monotonic
+        /// `CLOCK_BOOTTIME`: the same, but goes on while the machine is suspended.
+        case boottime
+        /// `CLOCK_REALTIME`: the wall clock, in nanoseconds since 1970, which follows every change of the date.
+        case realtime
+    }
+}

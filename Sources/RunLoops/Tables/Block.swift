@@ -1,0 +1,122 @@
+/// A closure that waits for its turn, for one mode, for several, or for the common ones.
+package struct Block {
+    package let body: () -> Void
+    // Where it was added, taken apart so that a block takes 32 bytes.
+    private let file: UnsafePointer<UInt8>
+    private let line: UInt32
+    let modes: BlockModes
+
+    /// `fileID` is that of a literal, which lives for ever.
+    @inline(__always)
+    package init(modes: BlockModes, fileID: StaticString, line: UInt, body: consuming @escaping () -> Void) {
+        self.body = body
+        self.modes = modes
+        file = fileID.utf8Start
+        self.line = UInt32(truncatingIfNeeded: line)
+    }
+
+    /// Whether it may run in `running`, which is marked as common or not.
+    @inline(__always)
+    package func mayRun(in running: RunLoop.Mode, isCommon: Bool) -> Bool {
+        modes.includes(running, isCommon: isCommon)
+    }
+
+    /// The same block with something around what it does.
+    consuming func wrapped(_ around: @escaping (() -> Void) -> Void) -> Block {
+        let body = body
+        return Block(around: { around(body) }, self)
+    }
+
+    private init(around body: @escaping () -> Void, _ other: Block) {
+        self.body = body
+        file = other.file
+        line = other.line
+        modes = other.modes
+    }
+
+    var label: ItemLabel { .place(file, line) }
+}
+
+/// Blocks in a row of memory: put in at the end, each moved out once, in order.
+struct BlockBuffer: ~Copyable {
+    // SAFETY: of `capacity` blocks, initialised from `first` up to `end`; without capacity nobody looks where it points.
+    private var base = Self.nowhere
+    private var capacity = 0
+    private var first = 0
+    private var end = 0
+
+    private static var nowhere: UnsafeMutablePointer<Block> {
+        UnsafeMutablePointer(bitPattern: MemoryLayout<Block>.alignment).unsafelyUnwrapped
+    }
+
+    init() {}
+
+    deinit {
+        (base + first).deinitialize(count: end - first)
+        if capacity > 0 { base.deallocate() }
+    }
+
+    var isEmpty: Bool { first == end }
+    var count: Int { end - first }
+
+    @inline(__always)
+    mutating func append(_ block: consuming Block) {
+        if end == capacity { grow() }
+        (base + end).initialize(to: block)
+        end += 1
+    }
+
+    /// The first one, which leaves.
+    @inline(__always)
+    mutating func next() -> Block? {
+        if isEmpty { return nil }
+        first += 1
+        return (base + first - 1).move()
+    }
+
+    /// Moves all of `other` to the end of this one.
+    mutating func append(all other: inout BlockBuffer) {
+        while let block = other.next() { append(block) }
+        other.reset()
+    }
+
+    /// Starts at the beginning of the memory again.
+    ///
+    /// What a burst has left is given back by halves: by the rounds that use less than a quarter of it.
+    ///
+    /// Precondition: empty.
+    mutating func reset() {
+        let used = end
+        first = 0
+        end = 0
+        if capacity > 1024, used < capacity / 4 {
+            base.deallocate()
+            capacity /= 2
+            base = .allocate(capacity: capacity)
+        }
+    }
+
+    func contains(where condition: (borrowing Block) -> Bool) -> Bool {
+        for index in first..<end where condition(base[index]) { return true }
+        return false
+    }
+
+    var picture: [String] {
+        (first..<end).map { index in
+            let block = (base + index).pointee
+            return "<Block \(block.label.text)>{\(block.modes.all.map(\.rawValue).joined(separator: ", "))}"
+        }
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        let larger = max(16, capacity * 2)
+        let new = UnsafeMutablePointer<Block>.allocate(capacity: larger)
+        new.moveInitialize(from: base + first, count: count)
+        if capacity > 0 { base.deallocate() }
+        base = new
+        capacity = larger
+        end = count
+        first = 0
+    }
+}

@@ -1,0 +1,28 @@
+/// The items that were added to the common modes, in the order in which they were added.
+///
+/// Guarded by the loop's lock.
+struct CommonItems {
+    private var entries: [ObjectIdentifier: (number: Int, item: RunLoop.Item)] = [:]
+    private var added = 0
+
+    /// In the order in which they were added.
+    var all: [RunLoop.Item] { entries.values.sorted { $0.number < $1.number }.map(\.item) }
+
+    @inline(__always)
+    var isEmpty: Bool { entries.isEmpty }
+
+    func contains(_ item: RunLoop.Item) -> Bool { entries[ObjectIdentifier(item)] != nil }
+
+    /// Adding twice is once.
+    mutating func insert(_ item: RunLoop.Item) {
+        if contains(item) { return }
+        added += 1
+        entries[ObjectIdentifier(item)] = (added, item)
+    }
+
+    /// Whether it was there.
+    mutating func remove(_ item: RunLoop.Item) -> Bool {
+        if entries.isEmpty { return false }
+        return entries.removeValue(forKey: ObjectIdentifier(item)) != nil
+    }
+}

@@ -1,0 +1,179 @@
+internal import Synchronization
+
+/// What a loop keeps for one of its modes.
+///
+/// Guarded by the loop's lock, but for the atomics, which the loop's thread reads to find out without the lock that
+/// there is nothing to do, and for what is marked as the loop's thread's own.
+final class ModeState: @unchecked Sendable {
+    let mode: RunLoop.Mode
+    /// By order, equal orders as added.
+    private(set) var observers: [RunLoop.Observer] = []
+    private let observerMask = Atomic<UInt>(0)
+
+    /// Signalled sources, with the order in which they were added.
+    private var sourceEntries: [ObjectIdentifier: (number: Int, source: RunLoop.Source)] = [:]
+    private var sourcesAdded = 0
+    let signals = SignalQueue<RunLoop.Source>()
+
+    let descriptors: DescriptorTable
+
+    /// The buckets whose timers fire in this mode.
+    // Not counted: the loop keeps them, and a turn looks at them often.
+    @exclusivity(unchecked) private(set) var timerBuckets: [Unmanaged<TimerBucket>] = []
+    /// The one of monotonic timers that are in this mode alone: of most timers there are.
+    @exclusivity(unchecked) private(set) var soleBucket: Unmanaged<TimerBucket>?
+    /// When the last timer would have been due that has left the mode without any; `Int64.max` after its instant, and
+    /// while there are timers.
+    @exclusivity(unchecked) var lastTimerDate = Int64.max
+
+    // Written with the loop's lock held, so that a load and a store are as good as an addition in one. Read by the loop's
+    // thread without it: an item that another thread adds is seen a moment earlier or later; both are right.
+    private let timerCount = Atomic<Int>(0)
+    private let sourceCount = Atomic<Int>(0)
+    private let common = Atomic<Bool>(false)
+
+    /// Each part of it says who guards it.
+    @exclusivity(unchecked) var fairness = Fairness()
+
+    /// Events fetched and not yet served.
+    ///
+    /// The loop's thread's own.
+    @exclusivity(unchecked) var ready = ReadyDescriptors()
+    /// Whether the main queue's descriptor is in the readiness.
+    ///
+    /// The loop's thread's own.
+    @exclusivity(unchecked) var watchesMainQueue = false
+
+    init(mode: RunLoop.Mode, readiness: any Readiness) {
+        self.mode = mode
+        descriptors = DescriptorTable(readiness: readiness)
+    }
+
+    // MARK: Without the lock
+
+    /// Marked as common.
+    var isCommon: Bool { common.load(ordering: .relaxed) }
+    func markCommon() { common.store(true, ordering: .relaxed) }
+
+    /// Whether any observer wants one of `activities`.
+    @inline(__always)
+    func observes(_ activities: RunLoop.Activities) -> Bool {
+        // relaxed: an observer added by another thread is seen one activity earlier or later; both are right.
+        observerMask.load(ordering: .relaxed) & activities.rawValue != 0
+    }
+
+    /// Whether there is no source, descriptor source or timer.
+    @inline(__always)
+    var hasNoItems: Bool { !hasTimers && sourceCount.load(ordering: .relaxed) == 0 }
+    @inline(__always)
+    var hasTimers: Bool { timerCount.load(ordering: .relaxed) != 0 }
+
+    // MARK: Observers
+
+    func add(_ observer: RunLoop.Observer) {
+        let index = observers.lastIndex { $0.order <= observer.order }.map { $0 + 1 } ?? 0
+        observers.insert(observer, at: index)
+        observerMask.bitwiseOr(observer.activities.rawValue, ordering: .relaxed)
+    }
+
+    func remove(_ observer: RunLoop.Observer) {
+        observers.removeAll { $0 === observer }
+        observerMask.store(observers.reduce(0) { $0 | $1.activities.rawValue }, ordering: .relaxed)
+    }
+
+    func contains(_ observer: RunLoop.Observer) -> Bool { observers.contains { $0 === observer } }
+
+    // MARK: Sources
+
+    /// In the order in which they were added.
+    var sources: [RunLoop.Source] { sourceEntries.values.sorted { $0.number < $1.number }.map(\.source) }
+
+    func add(_ source: RunLoop.Source) {
+        sourcesAdded += 1
+        sourceEntries[ObjectIdentifier(source)] = (sourcesAdded, source)
+        countSources(1)
+    }
+
+    func remove(_ source: RunLoop.Source) {
+        if sourceEntries.removeValue(forKey: ObjectIdentifier(source)) != nil { countSources(-1) }
+    }
+
+    func contains(_ source: RunLoop.Source) -> Bool { sourceEntries[ObjectIdentifier(source)] != nil }
+
+    func add(_ source: RunLoop.PortSource) throws(RunLoop.SystemCallError) {
+        try descriptors.add(source)
+        countSources(1)
+    }
+
+    func remove(_ source: RunLoop.PortSource) {
+        let count = descriptors.count
+        descriptors.remove(source)
+        if descriptors.count < count { countSources(-1) }
+    }
+
+    private func countSources(_ difference: Int) {
+        sourceCount.store(sourceCount.load(ordering: .relaxed) + difference, ordering: .relaxed)
+    }
+
+    // MARK: Timers
+
+    func add(_ bucket: TimerBucket) {
+        timerBuckets.append(.passUnretained(bucket))
+        if !bucket.hasSeveralModes, bucket.base == .monotonic { soleBucket = .passUnretained(bucket) }
+    }
+
+    @inline(__always)
+    func countTimers(_ difference: Int) {
+        timerCount.store(timerCount.load(ordering: .relaxed) + difference, ordering: .relaxed)
+    }
+
+    @inline(__always)
+    func forEachBucket(_ body: (TimerBucket) -> Void) {
+        for bucket in timerBuckets { bucket._withUnsafeGuaranteedRef(body) }
+    }
+
+    /// The date of the first timer that counts on the monotonic clock.
+    var firstMonotonicDate: Int64 {
+        var first = lastTimerDate
+        forEachBucket { if $0.base == .monotonic { first = min(first, $0.queue.firstDate) } }
+        return first
+    }
+
+    /// Until when a thread that runs in this mode may sleep.
+    func sleepLimit() -> WaitLimit {
+        var limit = WaitLimit.forever
+        forEachBucket { limit[$0.base] = min(limit[$0.base], $0.queue.sleepLimit) }
+        return limit
+    }
+}
+
+/// Events of descriptors that wait to be served, one a turn, in the kernel's order.
+struct ReadyDescriptors {
+    private var events: [ReadyDescriptor] = []
+    private var served = 0
+    /// When they were found; told to who records, and set for nobody else.
+    var foundAt = Int64.min
+    /// Whether the events are from before something that may have changed them: each is asked for again.
+    private(set) var isDoubtful = false
+
+    @inline(__always)
+    var isEmpty: Bool { served == events.count }
+
+    mutating func replace(with events: inout [ReadyDescriptor]) {
+        swap(&self.events, &events)
+        // Usually there is one: taking it out costs a fifth of what removeAll(keepingCapacity:) does.
+        while events.popLast() != nil {}
+        served = 0
+        isDoubtful = false
+    }
+
+    mutating func doubt() { isDoubtful = !isEmpty }
+
+    var peek: ReadyDescriptor? { isEmpty ? nil : events[served] }
+
+    mutating func next() -> ReadyDescriptor? {
+        if isEmpty { return nil }
+        served += 1
+        return events[served - 1]
+    }
+}

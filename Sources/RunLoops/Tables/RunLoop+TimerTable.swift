@@ -1,0 +1,251 @@
+internal import Synchronization
+
+// Where the timers of a loop are. With the lock held.
+extension RunLoop {
+    // MARK: Buckets
+
+    /// The bucket that a timer of this loop is in.
+    ///
+    /// Precondition: it is in one.
+    @inline(__always)
+    func bucket(of timer: Timer) -> TimerBucket { timerBuckets[timer.bucket.index] }
+
+    @inline(__always)
+    func isIn(_ timer: Timer, _ mode: ModeState) -> Bool {
+        timer.bucket != .none && timer.owner.isHeld(by: self) && bucket(of: timer).contains(mode)
+    }
+
+    /// The bucket of timers that are in these modes and count on this clock; made when the first one comes.
+    @inline(never)
+    private func bucket(_ base: TimeBase, _ modes: [ModeState]) -> TimerBucket {
+        if let found = timerBuckets.first(where: { $0.isFor(base, modes) }) { return found }
+        let bucket = TimerBucket(number: BucketNumber(index: timerBuckets.count), base: base, modes: modes)
+        timerBuckets.append(bucket)
+        for mode in modes { mode.add(bucket) }
+        return bucket
+    }
+
+    /// The bucket of most timers: of those that are in this mode alone and count on the monotonic clock.
+    @inline(__always)
+    private func soleBucket(of mode: ModeState) -> Unmanaged<TimerBucket> {
+        mode.soleBucket ?? .passUnretained(bucket(.monotonic, [mode]))
+    }
+
+    // MARK: Coming and going
+
+    /// Adds a mode to those of a timer.
+    @inline(__always)
+    func put(_ timer: Timer, in mode: ModeState) {
+        if timer.bucket != .none { return putInAnother(timer, mode) }
+        // The loop's own reference; given back in takeOut.
+        _ = Unmanaged.passRetained(timer)
+        if timer.base == .monotonic {
+            soleBucket(of: mode)._withUnsafeGuaranteedRef { enter(timer, $0) }
+        } else {
+            enter(timer, bucket(timer.base, [mode]))
+        }
+    }
+
+    @inline(never)
+    private func putInAnother(_ timer: Timer, _ mode: ModeState) {
+        let old = bucket(of: timer)
+        strays(timer, old)
+        leave(timer, old)
+        enter(timer, bucket(timer.base, old.modes.map { $0.takeUnretainedValue() } + [mode]))
+    }
+
+    /// Takes a mode from those of a timer.
+    func take(_ timer: Timer, outOf mode: ModeState) {
+        let old = bucket(of: timer)
+        strays(timer, old)
+        let left = old.modes.map { $0.takeUnretainedValue() }.filter { $0 !== mode }
+        if left.isEmpty { return takeOut(timer) }
+        leave(timer, old)
+        enter(timer, bucket(timer.base, left))
+    }
+
+    /// Takes a timer out of all its modes.
+    @inline(__always)
+    func takeOut(_ timer: Timer) {
+        guard timer.bucket != .none else { return }
+        leave(timer, bucket(of: timer))
+        if timer.state.contains(.firing), !timer.state.contains(.onLoan) {
+            // Whoever calls it has the loop's reference, and gives it back.
+            timer.state.insert(.onLoan)
+        } else {
+            Unmanaged.passUnretained(timer).release()
+        }
+    }
+
+    /// Takes out a timer that has become invalid, if it is in a mode; it is a common item no more.
+    @inline(__always)
+    func discard(_ timer: Timer) {
+        if timer.bucket == .none { return }
+        takeOut(timer)
+        if !commonItems.isEmpty { _ = commonItems.remove(timer) }
+    }
+
+    @inline(__always)
+    private func enter(_ timer: Timer, _ bucket: TimerBucket) {
+        timer.bucket = bucket.number
+        bucket.countTimers(1)
+        if !timer.state.contains(.firing) { enqueue(timer, in: bucket) }
+    }
+
+    @inline(__always)
+    private func leave(_ timer: Timer, _ bucket: TimerBucket) {
+        timer.bucket = .none
+        bucket.countTimers(-1)
+        if timer.state.contains(.firing) { return }
+        if timer.fire <= bucket.queue.firstDate { firstTimerGoes(timer.fire, bucket) }
+        bucket.queue.remove(timer)
+        if guest != nil { datesChangedInHost() }
+    }
+
+    // MARK: Queues
+
+    /// Puts a timer behind all of the same date, and makes a thread that sleeps too long sleep shorter.
+    @inline(__always)
+    func enqueue(_ timer: Timer, in bucket: TimerBucket) {
+        comes(timer.fire, in: bucket)
+        bucket.queue.insert(timer, sequence: timerSequence)
+        timerComes(timer.latest, in: bucket)
+    }
+
+    /// What every date brings that gets into a queue: a number, and perhaps another place among all that is ready.
+    @inline(__always)
+    private func comes(_ date: Int64, in bucket: TimerBucket) {
+        timerSequence &+= 1
+        if date <= lastRival.load(ordering: .relaxed) || wakeWord.wakeUp != nil { lateTimerComes(date, in: bucket) }
+        if date <= bucket.queue.firstDate { bucket.forEachMode { $0.lastTimerDate = .max } }
+    }
+
+    /// Gives a timer that is in a mode another date.
+    @inline(__always)
+    func move(_ timer: Timer, to date: Int64) {
+        let bucket = bucket(of: timer)
+        if timer.state.contains(.firing) {
+            timer.fire = date
+            return
+        }
+        if !timerPasses.isEmpty { strays(timer, bucket) }
+        if timer.fire <= bucket.queue.firstDate { firstTimerChanges(timer.fire, in: bucket) }
+        comes(date, in: bucket)
+        timer.fire = date
+        if !bucket.queue.move(timer, to: date, sequence: timerSequence) {
+            bucket.queue.remove(timer)
+            bucket.queue.insert(timer, sequence: timerSequence)
+        }
+        timerComes(timer.latest, in: bucket)
+        if guest != nil { datesChangedInHost() }
+    }
+
+    /// Makes a change to a timer that is in a mode, by which its queue may order it.
+    func reschedule(_ timer: Timer, _ change: () -> Void) {
+        if timer.state.contains(.firing) { return change() }
+        let bucket = bucket(of: timer)
+        bucket.queue.remove(timer)
+        change()
+        enqueue(timer, in: bucket)
+        if guest != nil { datesChangedInHost() }
+    }
+
+    // MARK: Closures without an object
+
+    /// Has a closure called after a delay, once, in a mode.
+    ///
+    /// Returns what names it.
+    @inline(__always)
+    func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: ModeState) -> Delayed.Name {
+        let bucket = soleBucket(of: mode).takeUnretainedValue()
+        comes(date, in: bucket)
+        let place = bucket.queue.insert(body, at: date, sequence: timerSequence)
+        bucket.countTimers(1)
+        timerComes(date, in: bucket)
+        return Delayed.Name(mode: mode.mode, place: place, sequence: timerSequence)
+    }
+
+    @inline(__always)
+    func takeDelayed(_ name: Delayed.Name) -> DelayedBody? {
+        guard let bucket = existingMode(name.mode)?.soleBucket?.takeUnretainedValue() else { return nil }
+        let first = bucket.queue.firstDate
+        guard let body = bucket.queue.remove(delayed: name.place, sequence: name.sequence) else { return nil }
+        bucket.countTimers(-1)
+        if bucket.queue.firstDate > first { firstTimerGoes(first, bucket) }
+        if guest != nil { datesChangedInHost() }
+        return body
+    }
+
+    // MARK: What changes places
+
+    /// A timer comes whose date is before something that has been ready and may still have a place in some mode.
+    @inline(never)
+    private func lateTimerComes(_ date: Int64, in bucket: TimerBucket) {
+        guard bucket.base == .monotonic else { return }
+        let now = now(.monotonic)
+        guard date <= now else { return }
+        bucket.forEachMode { mode in
+            let first = mode.firstMonotonicDate
+            if date < first { mode.fairness.firstTimerChanges(from: first, now: now) }
+        }
+    }
+
+    /// The first timer, due at `date`, gets another date, or is served in one of its modes.
+    @inline(never)
+    func firstTimerChanges(_ date: Int64, in bucket: TimerBucket, except served: ModeState? = nil) {
+        guard bucket.base == .monotonic else { return }
+        let now = now(.monotonic)
+        guard date <= now else { return }
+        bucket.forEachMode { mode in
+            if mode === served { return }
+            mode.fairness.firstTimerChanges(from: min(date, mode.firstMonotonicDate), now: now)
+        }
+    }
+
+    /// The first timer goes, which is still counted in the queue or has just left it: a mode that has no other keeps its date.
+    @inline(never)
+    private func firstTimerGoes(_ date: Int64, _ bucket: TimerBucket) {
+        firstTimerChanges(date, in: bucket)
+        guard bucket.base == .monotonic else { return }
+        bucket.forEachMode { if !$0.hasTimers { $0.lastTimerDate = date } }
+    }
+
+    /// A timer leaves its place, or its modes, while timers are served: those that were to serve it ask for it later.
+    private func strays(_ timer: Timer, _ bucket: TimerBucket) {
+        if timerPasses.isEmpty || timer.state.contains(.firing) { return }
+        guard let entry = bucket.queue.entry(of: timer) else { return }
+        for index in timerPasses.indices where timerPasses[index].includes(entry, bucket) {
+            timerPasses[index].strays.append(TimerPass.Stray(entry: entry, timer: timer, base: bucket.base))
+        }
+    }
+
+    // MARK: Asking
+
+    /// The date of the timer that is next in the mode, those whose callouts are under way included.
+    func nextTimer(in mode: Mode) -> Instant? {
+        guard let mode = existingMode(mode), mode.hasTimers else { return nil }
+        var nearest: (distance: Int64, instant: Instant)?
+        func consider(_ date: Int64, _ base: TimeBase) {
+            // Dates of different clocks are compared by how far off they are.
+            let distance = date.clampedSubtracting(now(base))
+            if let nearest, nearest.distance <= distance { return }
+            nearest = (distance, Instant(nanoseconds: date, base: base))
+        }
+        mode.forEachBucket { if $0.queue.count > 0 { consider($0.queue.firstDate, $0.base) } }
+        for reference in firingTimers {
+            let timer = reference.takeUnretainedValue()
+            if isIn(timer, mode) { consider(timer.fire, timer.base) }
+        }
+        return nearest?.instant
+    }
+
+    /// Gives the memory of a burst of timers back before a sleep that is long enough for it.
+    @inline(__always)
+    func trimTimers(_ mode: ModeState, _ limit: WaitLimit) {
+        mode.forEachBucket { bucket in
+            if bucket.queue.isRoomy, limit.monotonic.clampedSubtracting(monotonicNow()) > 1_000_000_000 {
+                bucket.queue.trim()
+            }
+        }
+    }
+}

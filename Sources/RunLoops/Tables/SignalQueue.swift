@@ -1,0 +1,139 @@
+internal import Synchronization
+
+/// What has been signalled in one mode: any thread puts in, the loop's thread takes all out at once.
+///
+/// A source has a place in the queue of every mode it is in; a place is in its queue at most once. The cost is by how
+/// many places are queued, not by how many there are.
+package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
+    /// One source in one mode.
+    package final class Place: @unchecked Sendable {
+        // Not counted: a source keeps its places until it dies, and the queue keeps the source of a queued place.
+        fileprivate unowned(unsafe) let element: Element
+        package let queue: SignalQueue
+        /// Written by whoever queues the place, read by who takes it: the queue hands it over.
+        @exclusivity(unchecked) fileprivate var next: Unmanaged<Place>?
+        private let isQueued = Atomic<Bool>(false)
+        private let present = Atomic<Bool>(true)
+
+        package init(_ element: Element, in queue: SignalQueue) {
+            self.element = element
+            self.queue = queue
+        }
+
+        /// Queues the place if it is not queued.
+        ///
+        /// Any thread.
+        @inline(__always)
+        package func enqueue() {
+            // sequentiallyConsistent, like leaveQueue: the caller has marked the source as signalled before. Either
+            // the taker, who reads the mark after leaveQueue, sees it, or this finds the place free and queues it.
+            if isQueued.exchange(true, ordering: .sequentiallyConsistent) { return }
+            // SAFETY: kept by the place, and not counted once more on the way of a signal.
+            Unmanaged.passUnretained(queue)._withUnsafeGuaranteedRef { $0.push(self) }
+        }
+
+        /// Whether the source is in the mode; a place that it has left may still be queued.
+        @inline(__always)
+        package var isPresent: Bool {
+            get { present.load(ordering: .sequentiallyConsistent) }
+            set { present.store(newValue, ordering: .sequentiallyConsistent) }
+        }
+
+        /// Whether the place can never be queued again, and nobody looks at it any more.
+        package var isOver: Bool {
+            queue.closed.load(ordering: .sequentiallyConsistent) && !isQueued.load(ordering: .sequentiallyConsistent)
+        }
+
+        @inline(__always)
+        fileprivate func leaveQueue() {
+            next = nil
+            isQueued.store(false, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// A source that was queued, which it keeps, and where.
+    package struct Queued {
+        // Not counted: the source keeps its places.
+        fileprivate let place: Unmanaged<Place>
+        package let element: Element
+
+        @inline(__always)
+        fileprivate init(taking place: Unmanaged<Place>) {
+            self.place = place
+            element = place._withUnsafeGuaranteedRef { Unmanaged.passUnretained($0.element).takeRetainedValue() }
+            place._withUnsafeGuaranteedRef { $0.leaveQueue() }
+        }
+
+        @inline(__always)
+        package var isPresent: Bool { place._withUnsafeGuaranteedRef { $0.isPresent } }
+        /// Queues it again.
+        package func enqueue() { place._withUnsafeGuaranteedRef { $0.enqueue() } }
+    }
+
+    /// The newest place; each holds a reference to its source while queued.
+    private let newest = Atomic<UnsafeRawPointer?>(nil)
+    private let closed = Atomic<Bool>(false)
+
+    package init() {}
+
+    deinit { drop() }
+
+    /// Whether nothing is queued.
+    ///
+    /// Any thread.
+    @inline(__always)
+    package var isEmpty: Bool { newest.load(ordering: .sequentiallyConsistent) == nil }
+
+    @inline(__always)
+    private func push(_ place: Place) {
+        _ = Unmanaged.passRetained(place.element)
+        let pointer = UnsafeRawPointer(Unmanaged.passUnretained(place).toOpaque())
+        var old = newest.load(ordering: .relaxed)
+        while true {
+            place.next = old.map { Unmanaged.fromOpaque($0) }
+            // The place's contents go with it: pairs with the exchange in takeAll.
+            let (exchanged, found) = newest.compareExchange(
+                expected: old, desired: pointer, ordering: .sequentiallyConsistent)
+            if exchanged { break }
+            old = found
+        }
+        // Who comes after the end must not leave a source here, which keeps the queue, which keeps the source.
+        if closed.load(ordering: .sequentiallyConsistent) { drop() }
+    }
+
+    /// The only one that is queued, taken out; `nil` if there are several, or none.
+    ///
+    /// The loop's thread.
+    @inline(__always)
+    package func takeOnly() -> Queued? {
+        guard let pointer = newest.load(ordering: .sequentiallyConsistent) else { return nil }
+        let place = Unmanaged<Place>.fromOpaque(pointer)
+        // A place that is queued stays as it is: nobody writes its link before it has left.
+        if place._withUnsafeGuaranteedRef({ $0.next != nil }) { return nil }
+        guard newest.compareExchange(expected: pointer, desired: nil, ordering: .sequentiallyConsistent).exchanged
+        else { return nil }
+        return Queued(taking: place)
+    }
+
+    /// Takes all out, the newest first, and lets them be queued again.
+    ///
+    /// The loop's thread.
+    package func takeAll(into all: inout [Queued]) {
+        var next = newest.exchange(nil, ordering: .sequentiallyConsistent).map { Unmanaged<Place>.fromOpaque($0) }
+        while let place = next {
+            next = place._withUnsafeGuaranteedRef { $0.next }
+            all.append(Queued(taking: place))
+        }
+    }
+
+    /// The loop's end: what is queued now or later is forgotten.
+    package func close() {
+        closed.store(true, ordering: .sequentiallyConsistent)
+        drop()
+    }
+
+    private func drop() {
+        var waste: [Queued] = []
+        takeAll(into: &waste)
+    }
+}

@@ -1,0 +1,186 @@
+/// Dates in order: a heap of four branches, whose entries carry all that is compared, so that a step touches one cache
+/// line and no timer.
+///
+/// What is ordered is known by a number, its slot, which the owner of the heap gives out; where a slot's entry is stands
+/// in a table of its own.
+/// Complexity: the first is read in O(1); adding and removing are O(log n), adding at a random date O(1) on average.
+/// Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes a slot.
+package struct TimerHeap: ~Copyable {
+    /// One date and whose it is.
+    package struct Entry: BitwiseCopyable {
+        package let date: Int64
+        /// Grows with each that is put in; equal dates go by it.
+        ///
+        /// It may wrap around: the order holds for as long as fewer than two thousand million others are put in between
+        /// two of the same nanosecond.
+        package let sequence: UInt32
+        package let slot: UInt32
+
+        @inline(__always)
+        package init(date: Int64, sequence: UInt32, slot: UInt32) {
+            self.date = date
+            self.sequence = sequence
+            self.slot = slot
+        }
+
+        @inline(__always)
+        package func isBefore(_ other: Entry) -> Bool {
+            // Both sides are computed: a branch that nobody can foresee costs more than either.
+            let isEarlier = date < other.date
+            let isFirstOfEqual = date == other.date && !isNewer(than: other.sequence) && sequence != other.sequence
+            return isEarlier || isFirstOfEqual
+        }
+
+        /// Whether it was put in after the one with this number.
+        @inline(__always)
+        package func isNewer(than other: UInt32) -> Bool { Int32(bitPattern: sequence &- other) > 0 }
+    }
+
+    private static let nowhere = UInt32.max
+
+    /// So placed that the four children of an entry are one cache line.
+    private var entries = TimerMemory<Entry>(lead: 3)
+    package private(set) var count = 0
+    /// Where the entry of each slot is.
+    private var positions = TimerMemory<UInt32>()
+
+    package init() {}
+
+    @inline(__always)
+    package var isEmpty: Bool { count == 0 }
+
+    /// The earliest date; `Int64.max` if there is none.
+    @inline(__always)
+    package var firstDate: Int64 { count == 0 ? .max : entries[0].date }
+
+    @inline(__always)
+    package var first: Entry? { count == 0 ? nil : entries[0] }
+
+    @inline(__always)
+    package func contains(_ slot: UInt32) -> Bool {
+        slot < positions.capacity && positions[Int(slot)] != Self.nowhere
+    }
+
+    /// The entry of a slot.
+    ///
+    /// Precondition: there is one.
+    package func entry(of slot: UInt32) -> Entry { entries[Int(positions[Int(slot)])] }
+
+    /// Precondition: no entry has the slot.
+    @inline(__always)
+    package mutating func insert(_ entry: Entry) {
+        if entry.slot >= positions.capacity { growPositions(to: Int(entry.slot) + 1) }
+        if count == entries.capacity { entries.resize(to: max(8, count * 2)) }
+        count += 1
+        siftUp(entry, from: count - 1)
+    }
+
+    /// Puts another entry in the place of that of its slot.
+    ///
+    /// Precondition: an entry has the slot.
+    @inline(__always)
+    package mutating func update(_ entry: Entry) { place(entry, at: Int(positions[Int(entry.slot)])) }
+
+    /// Precondition: an entry has the slot.
+    @inline(__always)
+    package mutating func remove(_ slot: UInt32) {
+        assert(contains(slot), "A timer was taken out of a heap it is not in.")
+        let index = Int(positions[Int(slot)])
+        positions[Int(slot)] = Self.nowhere
+        count -= 1
+        if index < count { place(entries[count], at: index) }
+    }
+
+    /// Takes the first entry out.
+    ///
+    /// Precondition: there is one.
+    @inline(__always)
+    package mutating func removeFirst() {
+        positions[Int(entries[0].slot)] = Self.nowhere
+        count -= 1
+        if count > 0 { siftDown(entries[count], from: 0) }
+    }
+
+    /// Tells `body` the slots that may come first when the first has gone.
+    @inline(__always)
+    package func forEachNext(_ body: (UInt32) -> Void) {
+        if count <= 4 { return }
+        for child in 1...4 { body(entries[child].slot) }
+    }
+
+    /// Tells `body` all entries, in no order.
+    package func forEach(_ body: (Entry) -> Void) {
+        for index in 0..<count { body(entries[index]) }
+    }
+
+    /// Whether a burst has left much more memory than is used.
+    package var isRoomy: Bool { entries.isRoomy(for: count) || (isEmpty && positions.isRoomy(for: 0)) }
+
+    /// Gives back what a burst has left.
+    package mutating func trim() {
+        if entries.isRoomy(for: count) {
+            entries.resize(to: max(TimerMemory<Entry>.leastPaged, count * 2))
+        }
+        if isEmpty, positions.isRoomy(for: 0) { positions.resize(to: TimerMemory<UInt32>.leastPaged) }
+    }
+
+    @inline(never)
+    private mutating func growPositions(to needed: Int) {
+        let old = positions.capacity
+        positions.resize(to: max(8, needed, old * 2))
+        (positions.base + old).initialize(repeating: Self.nowhere, count: positions.capacity - old)
+    }
+
+    @inline(__always)
+    private func put(_ entry: Entry, at index: Int) {
+        entries[index] = entry
+        positions[Int(entry.slot)] = UInt32(truncatingIfNeeded: index)
+    }
+
+    @inline(__always)
+    private func place(_ entry: Entry, at index: Int) {
+        if index > 0, entry.isBefore(entries[(index &- 1) >> 2]) {
+            siftUp(entry, from: index)
+        } else {
+            siftDown(entry, from: index)
+        }
+    }
+
+    @inline(__always)
+    private func siftUp(_ entry: Entry, from start: Int) {
+        var index = start
+        while index > 0 {
+            let parent = (index &- 1) >> 2
+            if !entry.isBefore(entries[parent]) { break }
+            put(entries[parent], at: index)
+            index = parent
+        }
+        put(entry, at: index)
+    }
+
+    @inline(__always)
+    private func siftDown(_ entry: Entry, from start: Int) {
+        var index = start
+        while true {
+            let firstChild = (index << 2) &+ 1
+            let children = entries.base + firstChild
+            var least: Int
+            if firstChild &+ 4 <= count {
+                // A little tournament, whose first two games do not wait for each other.
+                let left = children[1].isBefore(children[0]) ? 1 : 0
+                let right = children[3].isBefore(children[2]) ? 3 : 2
+                least = children[right].isBefore(children[left]) ? right : left
+            } else {
+                if firstChild >= count { break }
+                least = 0
+                for child in 1..<max(1, count &- firstChild) where children[child].isBefore(children[least]) {
+                    least = child
+                }
+            }
+            if !children[least].isBefore(entry) { break }
+            put(children[least], at: index)
+            index = firstChild &+ least
+        }
+        put(entry, at: index)
+    }
+}

@@ -1,0 +1,278 @@
+/// What a queue needs of the timers in it.
+package protocol QueuedTimer: AnyObject {
+    /// When it is due, in nanoseconds.
+    var fire: Int64 { get }
+    /// How much later than its date it may be served, less what waking up takes; 0 for exactly then.
+    var slack: Int64 { get }
+    /// Its number in the queue it is in.
+    var slot: UInt32 { get set }
+}
+
+/// Timers of one clock, with what a loop wants to know of them: which is due first, and how long it may sleep.
+///
+/// A timer without tolerance must be served at its date: it is in one heap. Those with tolerance are in another, by their
+/// dates. As long as all of them have the same tolerance the latest instants that keep the promise are in the order of the
+/// dates; when a second tolerance comes, those instants get a heap of their own. The thread sleeps until the earliest of
+/// them and then serves all that are due: the fewest wake-ups there can be (stabbing intervals, earliest end first).
+///
+/// The queue does not keep its timers alive; whoever owns it does. Closures without an object it keeps.
+package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
+    /// What was taken out to be called.
+    package enum Served: ~Copyable {
+        case timer(Unmanaged<Timer>)
+        case delayed(DelayedBody)
+    }
+
+    private var exact = TimerHeap()
+    private var tolerant = TimerHeap()
+    /// The latest instants of the tolerant ones, unless they all have one slack.
+    private var latest = TimerHeap()
+    private var commonSlack: Int64?
+    /// Those that came, or were given a date, while others were served, and are due all the same: they wait for the next
+    /// time.
+    private var late = TimerHeap()
+    private var slots = SlotTable<Timer>()
+    private var delayed = DelayedTable()
+
+    package init() {}
+
+    @inline(__always)
+    package var count: Int { slots.count }
+
+    /// The date of the first timer; `Int64.max` if there is none.
+    ///
+    /// O(1).
+    @inline(__always)
+    package var firstDate: Int64 { min(exact.firstDate, min(tolerant.firstDate, late.firstDate)) }
+
+    /// The instant until which the thread may sleep; `Int64.max` if there is no timer.
+    ///
+    /// O(1).
+    @inline(__always)
+    package var sleepLimit: Int64 { min(exact.firstDate, min(late.firstDate, firstLatest)) }
+
+    /// The earliest of the latest instants of tolerant timers.
+    @inline(__always)
+    private var firstLatest: Int64 {
+        guard let commonSlack else { return latest.firstDate }
+        return tolerant.firstDate.clampedAdding(commonSlack)
+    }
+
+    /// The date of the first timer, if any has to be served at `now`, or if the thread is awake for something else
+    /// anyway and the first is due: then all that are due ride along.
+    ///
+    /// `nil` if there is nothing to serve.
+    @inline(__always)
+    package func firstToServe(at now: Int64, isAwakeAnyway: Bool) -> Int64? {
+        let first = firstDate
+        if first > now || first == .max { return nil }
+        return isAwakeAnyway || sleepLimit <= now ? first : nil
+    }
+
+    // MARK: Coming, going, moving
+
+    /// Puts a timer in; `sequence` grows with each.
+    @inline(__always)
+    package mutating func insert(_ timer: Timer, sequence: UInt32) {
+        let slot = slots.add(Unmanaged.passUnretained(timer))
+        timer.slot = slot
+        let entry = TimerHeap.Entry(date: timer.fire, sequence: sequence, slot: slot)
+        let slack = timer.slack
+        if slack == 0 { exact.insert(entry) } else { insertTolerant(entry, slack) }
+    }
+
+    /// Puts a closure in that is called once; its place and the sequence name it.
+    @inline(__always)
+    package mutating func insert(_ body: consuming DelayedBody, at date: Int64, sequence: UInt32) -> UInt32 {
+        let place = delayed.add(body, number: sequence)
+        let slot = slots.add(delayed: place)
+        delayed.setSlot(slot, of: place)
+        exact.insert(TimerHeap.Entry(date: date, sequence: sequence, slot: slot))
+        return place
+    }
+
+    @inline(__always)
+    package mutating func remove(_ timer: Timer) { remove(slot: timer.slot) }
+
+    /// Takes a closure out; `nil` if it was called or cancelled before.
+    @inline(__always)
+    package mutating func remove(delayed place: UInt32, sequence: UInt32) -> DelayedBody? {
+        guard let slot = delayed.slot(of: place, number: sequence) else { return nil }
+        remove(slot: slot)
+        return delayed.take(place)
+    }
+
+    @inline(__always)
+    private mutating func remove(slot: UInt32) {
+        if exact.contains(slot) { exact.remove(slot) } else { removeOther(slot) }
+        slots.remove(slot)
+    }
+
+    @inline(never)
+    private mutating func removeOther(_ slot: UInt32) {
+        if late.contains(slot) { return late.remove(slot) }
+        tolerant.remove(slot)
+        if commonSlack == nil { latest.remove(slot) }
+    }
+
+    /// Gives an exact timer another date in its place; returns false if it is not in its heap.
+    @inline(__always)
+    package mutating func move(_ timer: Timer, to date: Int64, sequence: UInt32) -> Bool {
+        guard exact.contains(timer.slot) else { return false }
+        exact.update(TimerHeap.Entry(date: date, sequence: sequence, slot: timer.slot))
+        return true
+    }
+
+    @inline(never)
+    private mutating func insertTolerant(_ entry: TimerHeap.Entry, _ slack: Int64) {
+        if tolerant.isEmpty { commonSlack = slack }
+        if let common = commonSlack, common != slack { separateLatest(common) }
+        tolerant.insert(entry)
+        if commonSlack == nil { latest.insert(entry.later(by: slack)) }
+    }
+
+    /// A second tolerance comes: from here on the latest instants have a heap of their own.
+    @inline(never)
+    private mutating func separateLatest(_ common: Int64) {
+        commonSlack = nil
+        var latest = TimerHeap()
+        tolerant.forEach { latest.insert($0.later(by: common)) }
+        self.latest = latest
+    }
+
+    // MARK: Serving
+
+    /// The first timer that is due at `now` and is not newer than `sequence`; newer ones are set aside.
+    @inline(__always)
+    package mutating func firstDue(at now: Int64, through sequence: UInt32) -> TimerHeap.Entry? {
+        while true {
+            guard let first = firstDue(at: now) else { return nil }
+            if !first.isNewer(than: sequence) { return first }
+            setAside(first)
+        }
+    }
+
+    @inline(__always)
+    private func firstDue(at now: Int64) -> TimerHeap.Entry? {
+        let exactDate = exact.firstDate
+        let tolerantDate = tolerant.firstDate
+        if min(exactDate, tolerantDate) > now { return nil }
+        if exactDate < tolerantDate { return exact.first }
+        guard let second = tolerant.first else { return exact.first }
+        guard let first = exact.first else { return second }
+        return first.isBefore(second) ? first : second
+    }
+
+    /// What stands first, and came too late to be served this time, waits for the next.
+    @inline(never)
+    private mutating func setAside(_ entry: TimerHeap.Entry) {
+        removeFirst(entry)
+        late.insert(entry)
+    }
+
+    @inline(__always)
+    private mutating func removeFirst(_ entry: TimerHeap.Entry) {
+        if exact.first?.slot == entry.slot {
+            exact.removeFirst()
+        } else {
+            tolerant.removeFirst()
+            if commonSlack == nil { latest.remove(entry.slot) }
+        }
+    }
+
+    /// Takes out what ``firstDue(at:through:)`` has found.
+    @inline(__always)
+    package mutating func take(_ entry: TimerHeap.Entry) -> Served {
+        removeFirst(entry)
+        let content = slots[entry.slot]
+        slots.remove(entry.slot)
+        prefetchNext()
+        switch content {
+        case .object(let timer): return .timer(timer)
+        case .delayed(let place): return .delayed(delayed.take(place))
+        }
+    }
+
+    /// Brings nearer what will be asked for next.
+    @inline(__always)
+    private func prefetchNext() {
+        if exact.isEmpty { prefetchFirst(of: tolerant) } else { prefetchFirst(of: exact) }
+    }
+
+    /// The first timer, and where the addresses of those are that may come after it.
+    @inline(__always)
+    private func prefetchFirst(of heap: borrowing TimerHeap) {
+        guard let next = heap.first else { return }
+        slots.prefetchObject(next.slot)
+        heap.forEachNext { slots.prefetch($0) }
+    }
+
+    /// The timers that were set aside are like all others again.
+    @inline(__always)
+    package mutating func admitLate() {
+        if !late.isEmpty { admitAllLate() }
+    }
+
+    @inline(never)
+    private mutating func admitAllLate() {
+        while let entry = late.first {
+            late.removeFirst()
+            var slack: Int64 = 0
+            if case .object(let timer) = slots[entry.slot] { slack = timer.takeUnretainedValue().slack }
+            if slack == 0 { exact.insert(entry) } else { insertTolerant(entry, slack) }
+        }
+    }
+
+    // MARK: The rest
+
+    /// The entry of a timer that is in the queue and was not set aside; `nil` for one that was.
+    package func entry(of timer: Timer) -> TimerHeap.Entry? {
+        if exact.contains(timer.slot) { return exact.entry(of: timer.slot) }
+        return tolerant.contains(timer.slot) ? tolerant.entry(of: timer.slot) : nil
+    }
+
+    /// All that is in the queue, in no order: an object, or where a closure was asked for.
+    package func forEach(_ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
+        func tell(_ entry: TimerHeap.Entry) {
+            switch slots[entry.slot] {
+            case .object(let timer): body(entry, timer.takeUnretainedValue(), nil)
+            case .delayed(let place): body(entry, nil, delayed.label(of: place))
+            }
+        }
+        exact.forEach(tell)
+        tolerant.forEach(tell)
+        late.forEach(tell)
+    }
+
+    /// Empties the queue of closures without an object, and returns them.
+    package mutating func removeAllDelayed() -> [() -> Void] {
+        var slots: [UInt32] = []
+        func collect(_ entry: TimerHeap.Entry) {
+            if case .delayed = self.slots[entry.slot] { slots.append(entry.slot) }
+        }
+        exact.forEach(collect)
+        late.forEach(collect)
+        for slot in slots { remove(slot: slot) }
+        return delayed.takeAll()
+    }
+
+    /// Whether a burst has left much more memory than is used.
+    package var isRoomy: Bool {
+        exact.isRoomy || tolerant.isRoomy || latest.isRoomy || slots.isRoomy || delayed.isRoomy
+    }
+
+    /// Gives back what a burst has left: not while timers are served, because the next burst takes pages anew.
+    package mutating func trim() {
+        exact.trim()
+        tolerant.trim()
+        latest.trim()
+        if slots.isRoomy { slots.trim() }
+        if delayed.isRoomy { delayed.trim() }
+    }
+}
+
+extension TimerHeap.Entry {
+    fileprivate func later(by slack: Int64) -> TimerHeap.Entry {
+        TimerHeap.Entry(date: date.clampedAdding(slack), sequence: sequence, slot: slot)
+    }
+}

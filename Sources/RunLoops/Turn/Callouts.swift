@@ -1,0 +1,240 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are to be found at a glance, as Apple's are.
+//
+// Every call into the user's code passes through one of these, so that a stack trace or a profile says what kind of
+// callout it is, in release builds too. Not inlined; and each leaves a number of its own behind the call, so that the
+// call is not the last thing it does (its frame would be reused) and no two bodies are alike (they would be merged).
+
+internal import CLinuxKernel
+
+@inline(never)
+func RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(
+    _ function: (RunLoop.Observer, RunLoop.Activities) -> Void, _ observer: RunLoop.Observer,
+    _ activity: RunLoop.Activities
+) {
+    function(observer, activity)
+    rl_callout_returned(1)
+}
+
+@inline(never)
+func RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(_ function: () -> Void) {
+    function()
+    rl_callout_returned(2)
+}
+
+@inline(never)
+func RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(_ function: (RunLoop.Source) -> Void, _ source: RunLoop.Source) {
+    function(source)
+    rl_callout_returned(3)
+}
+
+@inline(never)
+func RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(
+    _ function: (RunLoop.PortSource, RunLoop.DescriptorEvents) -> Void, _ source: RunLoop.PortSource,
+    _ events: RunLoop.DescriptorEvents
+) {
+    function(source, events)
+    rl_callout_returned(4)
+}
+
+@inline(never)
+func RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(_ function: (RunLoop.Timer) -> Void, _ timer: RunLoop.Timer) {
+    function(timer)
+    rl_callout_returned(5)
+}
+
+@inline(never)
+func RUNLOOP_IS_CALLING_OUT_TO_A_DELAYED_BLOCK(_ function: () -> Void) {
+    function()
+    rl_callout_returned(7)
+}
+
+@inline(never)
+func RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(_ queue: MainQueue) {
+    queue.drain()
+    rl_callout_returned(6)
+}
+
+// Steps 2 to 5 and 8 to 10, but for timers. The loop's thread, without the lock held.
+extension RunLoop {
+    /// Every callout goes through here: one place for whoever wants to know.
+    @inline(__always)
+    func callOut(
+        _ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, wanted: @autoclosure () -> LoopWait? = nil,
+        _ call: () -> Void
+    ) {
+        if tracer != nil {
+            trace(callee, label(), wanted(), call)
+        } else {
+            call()
+        }
+        knownNow = .min
+    }
+
+    @inline(never)
+    private func trace(_ callee: LoopEvent.Callee, _ label: ItemLabel, _ wait: LoopWait?, _ call: () -> Void) {
+        // The tracer that was there at the beginning hears of the end.
+        guard let tracer else { return call() }
+        tracer.trace(.calls(callee, label))
+        if let wait { tracer.trace(.wanted(wait)) }
+        call()
+        tracer.trace(.returns)
+    }
+
+    /// Tells those who look on of a part of a callout that somebody queued by itself, as if it were a callout.
+    package func callOut(job label: ItemLabel, wanted: LoopWait?, _ call: () -> Void) {
+        callOut(.job, label, wanted: wanted, call)
+    }
+
+    // MARK: Observers
+
+    /// Tells the observers of the mode in ascending order.
+    @inline(__always)
+    func tell(_ activity: Activities, _ mode: ModeState) {
+        if tracer != nil || mode.observes(activity) { tellObservers(activity, mode) }
+    }
+
+    /// The list is taken first: an observer added in a callout is told next time; one taken out in a callout is told
+    /// this once more, as in Core Foundation; one made invalid is not.
+    @inline(never)
+    private func tellObservers(_ activity: Activities, _ mode: ModeState) {
+        tracer?.trace(.passes(activity))
+        guard mode.observes(activity) else { return }
+        let observers = withLock { mode.observers }
+        for observer in observers
+        where !observer.activities.isDisjoint(with: activity) && !observer.isFiring && observer.isValid {
+            guard let handler = callback(of: observer) else { continue }
+            observer.isFiring = true
+            callOut(.observer, observer.labelStorage) {
+                RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(handler, observer, activity)
+            }
+            if !observer.repeats { observer.invalidate() }
+            observer.isFiring = false
+        }
+    }
+
+    private func callback(of observer: Observer) -> ((Observer, Activities) -> Void)? {
+        // Not withLock: a closure that goes through a generic function is wrapped in a new one, at an allocation each.
+        lock()
+        defer { unlock() }
+        // It may have gone to another loop since the list was taken: then that loop calls it.
+        return observer.belongs(to: self) ? observer.callback : nil
+    }
+
+    // MARK: Blocks
+
+    /// Runs the blocks that may run in the mode, first in, first out; the others keep their place.
+    ///
+    /// Blocks that come meanwhile wait for the next drain, and a nested run sees only those.
+    @inline(__always)
+    func runBlocks(_ mode: ModeState) {
+        if !blocks.isEmpty { drainBlocks(mode) }
+    }
+
+    /// Apart, so that asking whether there is any is all that a turn without blocks pays.
+    @inline(never)
+    private func drainBlocks(_ mode: ModeState) {
+        blocks.drain(
+            in: mode.mode, isCommon: { mode.isCommon },
+            run: { block in callOut(.block, block.label) { RUNLOOP_IS_CALLING_OUT_TO_A_BLOCK(block.body) } })
+    }
+
+    // MARK: Signalled sources
+
+    /// Step 5: performs the signalled sources of the mode in ascending order, or only the first where the run returns
+    /// after one; then blocks again if any was performed.
+    ///
+    /// Returns whether the last one looked at was performed: that the last decides, and not any, is what Core Foundation
+    /// does; after a source that made a later one invalid the turn may sleep.
+    @inline(__always)
+    func performSources(_ run: RunState) -> Bool {
+        let signals = run.mode.signals
+        if signals.isEmpty { return false }
+        let handled: Bool
+        if let only = signals.takeOnly() {
+            handled = only.isPresent && perform(only.element)
+        } else {
+            handled = performSeveral(signals, onlyFirst: run.returnsAfterSource)
+        }
+        if handled { runBlocks(run.mode) }
+        return handled
+    }
+
+    /// The sources are collected first; each is looked at again before its callout.
+    @inline(never)
+    private func performSeveral(_ signals: SignalQueue<Source>, onlyFirst: Bool) -> Bool {
+        var queued: [SignalQueue<Source>.Queued] = []
+        swap(&queued, &signalled)
+        defer {
+            queued.removeAll(keepingCapacity: true)
+            swap(&queued, &signalled)
+        }
+        signals.takeAll(into: &queued)
+        // A place may be stale: its source was taken out of the mode, performed in another, made invalid.
+        queued.removeAll { !$0.isPresent || !$0.element.isSignalled }
+        if queued.count > 1 {
+            // Equal orders as they were signalled.
+            queued.reverse()
+            queued.sort { $0.element.order < $1.element.order }
+            // A nested run must find those whose turn has not come. Those that are performed here are passed over then.
+            for later in queued.dropFirst() { later.enqueue() }
+        }
+        var handled = false
+        for one in queued {
+            handled = perform(one.element)
+            if handled, onlyFirst { break }
+        }
+        return handled
+    }
+
+    @inline(__always)
+    private func perform(_ source: Source) -> Bool {
+        // The signal's number is gone once the signal is taken.
+        let signal = tracer == nil ? 0 : source.signalNumber
+        return source.perform { performer in
+            callOut(.source, source.labelStorage, wanted: LoopWait(signal: signal)) {
+                RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(performer, source)
+            }
+        }
+    }
+
+    // MARK: Descriptors
+
+    /// Calls the port sources of the descriptor that has been ready longest; returns whether there was one.
+    func serveDescriptor(_ mode: ModeState) -> Bool {
+        // A run that was nested in an observer since then may have served it.
+        if mode.ready.isDoubtful { dropStaleEvents(mode) }
+        guard let event = mode.ready.next() else { return false }
+        lock()
+        let first = mode.descriptors.firstSource(of: event)
+        let others = first == nil ? [] : mode.descriptors.otherSources(of: event)
+        unlock()
+        guard let first else { return false }
+        let found = mode.ready.foundAt
+        var handled = call(first, event.events, found)
+        // The callout of one may have taken another out, and given it to another loop.
+        for source in others where withLock({ mode.descriptors.contains(source) }) {
+            handled = call(source, event.events, found) || handled
+        }
+        return handled
+    }
+
+    @inline(__always)
+    private func call(_ source: PortSource, _ events: DescriptorEvents, _ found: Int64) -> Bool {
+        source.call(for: events) { handler, events in
+            callOut(.port, source.labelStorage, wanted: LoopWait(since: found)) {
+                RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(handler, source, events)
+            }
+        }
+    }
+
+    // MARK: The main queue
+
+    /// Does what the main queue has queued.
+    func serveMainQueue() {
+        guard let mainQueue else { return }
+        isInMainQueue = true
+        callOut(.mainQueue, ItemLabel("main queue")) { RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(mainQueue) }
+        isInMainQueue = false
+    }
+}

@@ -1,0 +1,266 @@
+internal import Synchronization
+
+/// What a thread that sleeps waits for besides descriptors: whoever brings something earlier has it look again.
+///
+/// Guarded by the loop's lock; says something only while the wake word says that the thread sleeps, or is about to.
+struct Sleep {
+    /// The mode that the thread sleeps in.
+    // Not counted: a loop keeps its modes.
+    var mode: Unmanaged<ModeState>?
+    /// Until when.
+    var limit = WaitLimit.forever
+
+    func isIn(_ other: ModeState) -> Bool { mode?.toOpaque() == Unmanaged.passUnretained(other).toOpaque() }
+}
+
+// Steps 6 to 8: finding out what there is to do, and sleeping until there is. The loop's thread.
+extension RunLoop {
+    /// The token of the main queue's descriptor, which no source has.
+    private static let mainQueueToken: UInt64 = 0x7FFF_FFFF_FFFF_FFFF
+
+    // MARK: The main queue
+
+    /// Whether a run in this mode does the main queue's work; asked when it begins.
+    func servesMainQueue(_ mode: ModeState) -> Bool { mainQueue != nil && mode.isCommon && !isInMainQueue }
+
+    /// Step 6: the main queue before all others, unless it was the last to be served.
+    @inline(__always)
+    func mainQueueGoesFirst(_ run: RunState) -> Cause? {
+        guard run.servesMainQueue, !run.didMainQueue, let mainQueue else { return nil }
+        return mainQueue.takeReadiness() ? .mainQueue : nil
+    }
+
+    /// Has the queue's descriptor watched by a run that does its work, and not by one that does not: it would stay
+    /// readable, and the thread would not sleep.
+    ///
+    /// Asked before each look, because runs in one mode can be of both kinds: one that is nested in the queue's own work,
+    /// or one that began before the mode was marked as common.
+    private func watchMainQueue(_ mainQueue: MainQueue, _ run: RunState) {
+        let mode = run.mode
+        if mode.watchesMainQueue == run.servesMainQueue { return }
+        mode.watchesMainQueue = run.servesMainQueue
+        withLock {
+            guard run.servesMainQueue else { return mode.descriptors.readiness.unregister(mainQueue.descriptor) }
+            do {
+                try mode.descriptors.readiness.register(
+                    mainQueue.descriptor, for: .readable, token: Self.mainQueueToken)
+            } catch {
+                fatalError(
+                    """
+                    The main loop cannot wait for the main queue's descriptor \(mainQueue.descriptor): \(error). \
+                    EEXIST: a port source is on that number, which was closed before the queue got it. \
+                    EMFILE: raise the limit of open files.
+                    """)
+            }
+        }
+    }
+
+    // MARK: Looking
+
+    /// Looks at everything without sleeping.
+    func look(_ run: RunState) -> Cause { findReady(run) ?? .nothing }
+
+    /// The same; `nil` if there is nothing, not even a wake-up.
+    func findReady(_ run: RunState) -> Cause? {
+        prepareToLook(run)
+        if run.mode.ready.isEmpty {
+            run.mode.descriptors.readiness.look(into: &fetched)
+            takeFetched(run)
+        }
+        return longestReady(run)
+    }
+
+    @inline(__always)
+    private func prepareToLook(_ run: RunState) {
+        if let mainQueue { watchMainQueue(mainQueue, run) }
+        foundMainQueue = false
+        if !run.mode.ready.isEmpty { dropStaleEvents(run.mode) }
+    }
+
+    /// Takes over what the kernel has found.
+    @inline(__always)
+    private func takeFetched(_ run: RunState) {
+        if !fetched.isEmpty { takeEvents(run.mode) }
+    }
+
+    private func takeEvents(_ mode: ModeState) {
+        // The main queue goes after all that is ready with it, as in Core Foundation, which asks for it last.
+        if mainQueue != nil, let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken }) {
+            fetched.remove(at: index)
+            foundMainQueue = true
+            if fetched.isEmpty { return }
+        }
+        mode.ready.replace(with: &fetched)
+        // The kernel does not say since when. The look before did not find them; they may have been ready ever since.
+        mode.fairness.descriptorsReady = lastLook
+        if tracer != nil { mode.ready.foundAt = now(.monotonic) }
+        // Only compared with timers and wake-ups: without any, whatever comes is younger.
+        if mode.hasTimers || wakeWord.wakeUp != nil {
+            lastLook = monotonicNow()
+            lastRival.store(max(lastLook, lastRival.load(ordering: .relaxed)), ordering: .relaxed)
+        }
+    }
+
+    /// Events of port sources that were taken out or made invalid since they were fetched must not make a turn, nor
+    /// those of descriptors that another run has served.
+    ///
+    /// They are not fetched anew: the kernel would begin elsewhere, and those that were not served could wait for ever.
+    func dropStaleEvents(_ mode: ModeState) {
+        while let event = mode.ready.peek,
+            withLock({ !mode.descriptors.stands(event, isDoubtful: mode.ready.isDoubtful) })
+        {
+            _ = mode.ready.next()
+        }
+    }
+
+    /// What has been ready longest; `nil` if nothing is.
+    @inline(__always)
+    private func longestReady(_ run: RunState) -> Cause? {
+        let mode = run.mode
+        var cause: Cause?
+        var since = Int64.max
+        let wakeUp = wakeWord.wakeUp
+        if let wakeUp {
+            cause = .nothing
+            since = mode.fairness.wakeUpReady(since: wakeUp)
+        }
+        let hasDescriptors = !mode.ready.isEmpty
+        if mode.hasTimers {
+            let isAwakeAnyway = wakeUp != nil || foundMainQueue || hasDescriptors
+            if let due = timersReadySince(mode, isAwakeAnyway: isAwakeAnyway, before: since), due < since {
+                cause = .timers
+                since = due
+            }
+        }
+        if hasDescriptors, mode.fairness.descriptorsReady < since { return .descriptor }
+        if case .nothing = cause, let wakeUp { serveWakeUp(wakeUp, mode) }
+        mode.fairness.passWakeUp(before: since)
+        // Unlike the others this one may be wrong: step 6 was there before, or another loop drains the queue.
+        if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
+        return cause
+    }
+
+    /// Takes the wake-up for the turn of this mode; in the others it leaves its place to the next.
+    private func serveWakeUp(_ date: Int64, _ mode: ModeState) {
+        wakeWord.serveWakeUp()
+        lastServedWakeUp = date
+        lastRival.store(max(date, lastRival.load(ordering: .relaxed)), ordering: .relaxed)
+        // The loop's own thread and no lock: a mode that another thread makes meanwhile has had no wake-up to wait for.
+        if hasSeveralModes.load(ordering: .acquiring) {
+            withLock { for other in modeStates where other !== mode { other.fairness.wakeUpServedElsewhere(date) } }
+        }
+        mode.fairness.passWakeUp()
+    }
+
+    // MARK: Sleeping
+
+    /// Steps 7 and 8; `nil` if the run ends where it would sleep, and has nothing to do.
+    @inline(__always)
+    func sleep(_ run: RunState) -> Cause? {
+        if run.endsWhenIdle { return findReady(run) }
+        tell(.beforeWaiting, run.mode)
+        let cause = tracer == nil ? sleepUntilReady(run) : sleepAndTrace(run)
+        wakeWord.beAwake()
+        tell(.afterWaiting, run.mode)
+        return cause
+    }
+
+    /// Sleeps until there is something to do, or the time is over.
+    private func sleepUntilReady(_ run: RunState) -> Cause {
+        let mode = run.mode
+        while true {
+            prepareToLook(run)
+            // From here on, whoever brings something earlier finds the mode and the limit and has the thread look again.
+            var limit = fallAsleep(mode)
+            if wakeWord.wakeUp != nil || !mode.ready.isEmpty { limit = nil }
+            if mode.ready.isEmpty {
+                if var limit {
+                    limit.monotonic = min(limit.monotonic, run.deadline)
+                    mode.descriptors.readiness.wait(wakeWord, until: limit, into: &fetched)
+                    knownNow = .min
+                } else {
+                    mode.descriptors.readiness.look(into: &fetched)
+                }
+                takeFetched(run)
+            }
+            if let cause = longestReady(run) { return cause }
+            if run.deadline <= monotonicNow() || hasLostLastTimer(mode) { return .nothing }
+        }
+    }
+
+    /// Leaves word of what the thread is going to wait for; returns until when it may sleep, or `nil` if timers are due.
+    func fallAsleep(_ mode: ModeState) -> WaitLimit? {
+        withLock {
+            var limit = mode.sleepLimit()
+            // An empty mode would be slept in for ever: its last timer ends the run when it would have been due.
+            if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.lastTimerDate) }
+            sleep.mode = .passUnretained(mode)
+            sleep.limit = limit
+            if mode.hasTimers, timersReady(mode, isAwakeAnyway: false) != nil { return nil }
+            trimTimers(mode, limit)
+            return limit
+        }
+    }
+
+    /// Whether the mode has become empty by losing its last timer, and that timer would be due: Specification 4.5.
+    private func hasLostLastTimer(_ mode: ModeState) -> Bool {
+        mode.hasNoItems
+            && withLock {
+                guard mode.lastTimerDate <= monotonicNow() else { return false }
+                // Once: a mode that is not empty for another reason, such as the main queue, makes one turn for it.
+                mode.lastTimerDate = .max
+                return true
+            }
+    }
+
+    /// The same for those who record: what has ended the sleep, and when it began.
+    @inline(never)
+    private func sleepAndTrace(_ run: RunState) -> Cause {
+        let began = now(.monotonic)
+        tracer?.trace(.sleeps)
+        let earlier = lastServedWakeUp
+        let cause = sleepUntilReady(run)
+        let waking: LoopWaking
+        switch cause {
+        case .timers: waking = LoopWaking(.timer, asleepSince: began)
+        case .descriptor: waking = LoopWaking(.port, asleepSince: began)
+        case .mainQueue: waking = LoopWaking(.mainQueue, asleepSince: began)
+        case .nothing where lastServedWakeUp != earlier:
+            waking = LoopWaking(wakeUp: lastServedWakeUp, asleepSince: began)
+        case .nothing: waking = LoopWaking(.limit, asleepSince: began)
+        }
+        tracer?.trace(.wakes(waking))
+        return cause
+    }
+
+    // MARK: News for a thread that sleeps. With the lock held.
+
+    /// A timer has come, or got another date, that has to be served by `latest`.
+    @inline(__always)
+    func timerComes(_ latest: Int64, in bucket: TimerBucket) {
+        let phase = wakeWord.phase
+        if phase != .awake { timerComes(latest, in: bucket, phase) }
+    }
+
+    @inline(never)
+    private func timerComes(_ latest: Int64, in bucket: TimerBucket, _ phase: WakeWord.Phase) {
+        guard latest < sleep.limit[bucket.base], let mode = sleep.mode,
+            mode._withUnsafeGuaranteedRef({ bucket.contains($0) })
+        else { return }
+        // A host need not be woken for it: another instant is set.
+        if phase == .inHost { datesChangedInHost() } else { lookAgain() }
+    }
+
+    /// Descriptors have come or gone: a thread that waits does not see it.
+    func descriptorsChanged(in mode: ModeState) {
+        let phase = wakeWord.phase
+        guard phase != .awake, sleep.isIn(mode) else { return }
+        if phase == .inHost { descriptorsChangedInHost(mode) } else { lookAgain() }
+    }
+
+    func lookAgain() {
+        // The loop's own thread is awake, whatever it is about to do, and looks before it sleeps.
+        if SystemCalls.threadID == threadID { return }
+        if let phase = wakeWord.lookAgain() { kernel.wake(wakeWord, phase) }
+    }
+}

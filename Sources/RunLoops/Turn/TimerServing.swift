@@ -1,0 +1,295 @@
+/// One serving of due timers: those that were due in its mode when it began, and no others.
+///
+/// It serves what is due at `limit` and was put into its queue before the serving began, by the number that timers get when
+/// they are put in. What is put in later, or moved, is newer.
+struct TimerPass {
+    let mode: Unmanaged<ModeState>
+    let limit: WaitLimit
+    let sequence: UInt32
+    /// Timers that were to be served and have left their place since: they were taken out of the mode, or got another date.
+    /// They are asked when their turn comes, as in Core Foundation.
+    var strays: [Stray] = []
+
+    struct Stray {
+        /// That of the place.
+        let entry: TimerHeap.Entry
+        /// Kept until the end: a timer must not die with the lock held.
+        let timer: RunLoop.Timer
+        let base: RunLoop.TimeBase
+        var isDone = false
+    }
+
+    /// Whether the entry is one of those to be served.
+    func includes(_ entry: TimerHeap.Entry, _ bucket: TimerBucket) -> Bool {
+        entry.date <= limit[bucket.base] && !entry.isNewer(than: sequence)
+            && mode._withUnsafeGuaranteedRef { bucket.contains($0) }
+    }
+}
+
+// Step 9 with timers: since when any are due, and serving all that are, in the order of their dates. The loop's thread.
+extension RunLoop {
+    // MARK: Who is due
+
+    /// Since when the mode's timers have something to serve, as an instant of the monotonic clock; `nil` if nothing is.
+    ///
+    /// A timer with tolerance is served at its latest instant, or with whatever else has woken the thread.
+    /// - Parameter rival: Since when something else has been ready: timers that are not due lose a place before that.
+    @inline(__always)
+    func timersReadySince(_ mode: ModeState, isAwakeAnyway: Bool, before rival: Int64) -> Int64? {
+        lock()
+        let since = timersReady(mode, isAwakeAnyway: isAwakeAnyway)
+        if since == nil { mode.fairness.passTimers(before: rival) }
+        unlock()
+        return since
+    }
+
+    /// The same with the lock held.
+    func timersReady(_ mode: ModeState, isAwakeAnyway: Bool) -> Int64? {
+        var since: Int64?
+        let now = monotonicNow()
+        mode.forEachBucket { bucket in
+            let bucketNow = bucket.base == .monotonic ? now : self.now(bucket.base)
+            guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { return }
+            // Dates of other clocks as they would read on the monotonic one.
+            since = min(since ?? .max, now - (bucketNow - date))
+        }
+        return since.map(mode.fairness.timersReady)
+    }
+
+    // MARK: Serving
+
+    /// Fires all timers that are due, in the order of their dates.
+    ///
+    /// A timer that is added or moved in a callout waits for the next turn. One that was made invalid, taken out of all
+    /// modes or put off in the meantime does not fire. A timer that was removed from this mode alone still does, as in Core
+    /// Foundation.
+    func fireTimers(_ mode: ModeState) {
+        // The last reference to a timer goes when no lock is held.
+        var spent: Unmanaged<Timer>?
+        lock()
+        let (limit, sequence) = beginPass(mode)
+        var isFirst = true
+        while true {
+            let due = firstDue(mode, limit, sequence)
+            if !timerPasses[timerPasses.count - 1].strays.isEmpty, let stray = nextStray(before: due?.order, limit) {
+                spent = fire(stray, releasing: spent)
+                continue
+            }
+            guard let due else { break }
+            let served = take(due, mode)
+            if isFirst {
+                isFirst = false
+                let leavesOthers = firstDue(mode, limit, sequence) != nil
+                mode.fairness.timersServed(limit.monotonic, leavingOthers: leavesOthers)
+            }
+            switch consume served {
+            case .timer(let timer):
+                spent = fire(timer, releasing: spent)
+            case .delayed(let body):
+                due.bucket._withUnsafeGuaranteedRef { $0.countTimers(-1) }
+                unlock()
+                spent?.release()
+                spent = nil
+                callOut(.timer, body.label, wanted: wait(.monotonic, since: due.entry.date)) {
+                    RUNLOOP_IS_CALLING_OUT_TO_A_DELAYED_BLOCK(body.call)
+                }
+                _ = consume body
+                lock()
+            }
+        }
+        let waste = endPass()
+        unlock()
+        spent?.release()
+        withExtendedLifetime(waste) {}
+    }
+
+    /// Calls one timer, which has been taken out of its queue; the lock is held before and afterwards, and not meanwhile.
+    ///
+    /// Returns the timer if the caller has to give the loop's reference back.
+    @inline(__always)
+    private func fire(_ reference: Unmanaged<Timer>, releasing spent: Unmanaged<Timer>?) -> Unmanaged<Timer>? {
+        // SAFETY: the loop's reference, which nobody gives back while the timer is firing.
+        reference._withUnsafeGuaranteedRef { timer in
+            timer.state = .firing
+            firingTimers.append(reference)
+            let date = timer.fire
+            // The closure is here while it is called: nobody else asks for it, so that nobody can release it.
+            var handler = timer.handler.take()
+            unlock()
+            spent?.release()
+            switch handler {
+            case .some(let handler):
+                callOut(.timer, timer.labelStorage, wanted: wait(of: timer, since: date)) {
+                    RUNLOOP_IS_CALLING_OUT_TO_A_TIMER(handler.call, timer)
+                }
+            case .none: break
+            }
+            let isOver = settle(timer, &handler, date)
+            return isOver ? reference : nil
+        }
+    }
+
+    /// The callout has returned: the timer becomes invalid, or goes back into its queue.
+    ///
+    /// Begins without the lock and ends with it. Returns whether the caller has the loop's reference.
+    @inline(__always)
+    private func settle(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
+        if !timer.owner.isHeld(by: self) { return settleElsewhere(timer, &handler, date) }
+        lock()
+        // The callout may have given it to another thread's loop, or another thread may do so now.
+        if !timer.owner.isHeld(by: self) {
+            unlock()
+            return settleElsewhere(timer, &handler, date)
+        }
+        firingTimers.removeLast()
+        if finish(timer, &handler, date, monotonicNow()) { return takeLoan(timer) }
+        // It fires no more: its closure goes without the lock.
+        if timer.isValid { timer.markInvalid() }
+        discard(timer)
+        timer.state.remove(.firing)
+        let isOver = takeLoan(timer)
+        unlock()
+        handler = nil
+        lock()
+        return isOver
+    }
+
+    /// The timer belongs to another loop now, in whose tables it goes back.
+    @inline(never)
+    private func settleElsewhere(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
+        let holder = timer.owner.lock()
+        let loop = holder?.pointee.loop?.takeUnretainedValue()
+        let now = loop?.now(timer.base) ?? TimerClock.now(timer.base)
+        let goesOn = (loop ?? self).finish(timer, &handler, date, now)
+        if !goesOn {
+            if timer.isValid { timer.markInvalid() }
+            loop?.discard(timer)
+            timer.state.remove(.firing)
+        }
+        let isOver = takeLoan(timer)
+        timer.owner.unlock(holder)
+        if !goesOn { handler = nil }
+        lock()
+        _ = firingTimers.popLast()
+        return isOver
+    }
+
+    @inline(__always)
+    private func takeLoan(_ timer: Timer) -> Bool {
+        defer { timer.state.remove(.onLoan) }
+        return timer.state.contains(.onLoan)
+    }
+
+    /// Puts a timer that will fire again back, with the lock held of the loop that it belongs to, which this one is.
+    ///
+    /// Returns false if it will not.
+    private func finish(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64, _ now: Int64) -> Bool {
+        let wasRestarted = timer.state.contains(.restarted)
+        guard timer.isValid, timer.repeats || wasRestarted else { return false }
+        timer.handler = handler.take()
+        timer.state.subtract([.firing, .restarted])
+        // A date set in the callout counts if it is later than the one that was served; any other is passed over.
+        if timer.repeats, timer.fire <= date, !wasRestarted {
+            timer.fire = TimerGrid.next(
+                after: date, interval: timer.intervalNanoseconds,
+                now: timer.base == .monotonic ? now : self.now(timer.base))
+        }
+        // A timer that has left its modes in the callout waits outside.
+        if timer.bucket != .none { enqueue(timer, in: bucket(of: timer)) }
+        return true
+    }
+
+    // MARK: One pass. With the lock held.
+
+    private func beginPass(_ mode: ModeState) -> (limit: WaitLimit, sequence: UInt32) {
+        var limit = WaitLimit.forever
+        limit.monotonic = monotonicNow()
+        mode.forEachBucket { bucket in
+            if bucket.base != .monotonic { limit[bucket.base] = now(bucket.base) }
+            bucket.queue.admitLate()
+        }
+        timerPasses.append(TimerPass(mode: .passUnretained(mode), limit: limit, sequence: timerSequence))
+        return (limit, timerSequence)
+    }
+
+    private func endPass() -> [TimerPass.Stray] {
+        let waste = timerPasses.removeLast().strays
+        // Those that wait for the next time are for the outer one, which sets them aside again, or for the next turn.
+        for bucket in timerBuckets { bucket.queue.admitLate() }
+        return waste
+    }
+
+    /// What is to be served next.
+    private struct Due {
+        /// That of its queue.
+        let entry: TimerHeap.Entry
+        /// The same with its date as it would read on the monotonic clock.
+        let order: TimerHeap.Entry
+        let bucket: Unmanaged<TimerBucket>
+    }
+
+    @inline(__always)
+    private func firstDue(_ mode: ModeState, _ limit: WaitLimit, _ sequence: UInt32) -> Due? {
+        var first: Due?
+        for bucket in mode.timerBuckets {
+            bucket._withUnsafeGuaranteedRef { it in
+                let until = limit[it.base]
+                guard let entry = it.queue.firstDue(at: until, through: sequence) else { return }
+                let date = entry.date &+ (limit.monotonic &- until)
+                let order = TimerHeap.Entry(date: date, sequence: entry.sequence, slot: entry.slot)
+                if let first, first.order.isBefore(order) { return }
+                first = Due(entry: entry, order: order, bucket: bucket)
+            }
+        }
+        return first
+    }
+
+    @inline(__always)
+    private func take(_ due: Due, _ mode: ModeState) -> TimerQueue<Timer>.Served {
+        let bucket = due.bucket.takeUnretainedValue()
+        if bucket.hasSeveralModes { firstTimerChanges(due.entry.date, in: bucket, except: mode) }
+        return bucket.queue.take(due.entry)
+    }
+
+    /// A timer that was to be served and has left its place, if it comes before `other`.
+    @inline(never)
+    private func nextStray(before other: TimerHeap.Entry?, _ limit: WaitLimit) -> Unmanaged<Timer>? {
+        let pass = timerPasses.count - 1
+        while true {
+            var next: (index: Int, entry: TimerHeap.Entry)?
+            for (index, stray) in timerPasses[pass].strays.enumerated() where !stray.isDone {
+                let date = stray.entry.date &+ (limit.monotonic &- limit[stray.base])
+                let entry = TimerHeap.Entry(date: date, sequence: stray.entry.sequence, slot: stray.entry.slot)
+                if next.map({ entry.isBefore($0.entry) }) ?? true { next = (index, entry) }
+            }
+            guard let next else { return nil }
+            if let other, other.isBefore(next.entry) { return nil }
+            timerPasses[pass].strays[next.index].isDone = true
+            let timer = timerPasses[pass].strays[next.index].timer
+            guard timer.owner.isHeld(by: self), timer.isValid, timer.bucket != .none,
+                !timer.state.contains(.firing), timer.fire <= now(timer.base)
+            else { continue }
+            let bucket = bucket(of: timer)
+            if bucket.hasSeveralModes { firstTimerChanges(timer.fire, in: bucket) }
+            bucket.queue.remove(timer)
+            return .passUnretained(timer)
+        }
+    }
+
+    // MARK: For those who record
+
+    @inline(never)
+    private func wait(of timer: Timer, since date: Int64) -> LoopWait {
+        var wait = wait(timer.base, since: date)
+        wait.tolerance = timer.tolerance.clampedNanoseconds
+        wait.interval = timer.intervalNanoseconds
+        return wait
+    }
+
+    @inline(never)
+    private func wait(_ base: TimeBase, since date: Int64) -> LoopWait {
+        let now = now(.monotonic)
+        // Dates of other clocks as they would read on the monotonic one.
+        return LoopWait(since: base == .monotonic ? date : now - (self.now(base) - date))
+    }
+}

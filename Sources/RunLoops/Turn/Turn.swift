@@ -1,0 +1,153 @@
+/// What one run was asked for, and what it has to remember from one turn to the next.
+struct RunState {
+    /// How long a run may take.
+    enum Limit {
+        case never
+        /// An instant of the monotonic clock.
+        case until(Int64)
+        /// One turn, without sleeping.
+        case now
+        /// As many turns as there is something to do: it ends where it would sleep.
+        case idle
+    }
+
+    let mode: ModeState
+    let limit: Limit
+    let returnsAfterSource: Bool
+    /// The main queue's work is done by this run.
+    var servesMainQueue = false
+    /// The last turn did work of the main queue: then others are looked at first.
+    var didMainQueue = true
+
+    var onlyPolls: Bool { if case .now = limit { true } else { false } }
+    var endsWhenIdle: Bool { if case .idle = limit { true } else { false } }
+
+    /// The latest instant that the run may sleep until.
+    var deadline: Int64 { if case .until(let deadline) = limit { deadline } else { .max } }
+}
+
+/// A run in progress, as others see it.
+struct RunInProgress {
+    let number: UInt64
+    let mode: ModeState
+    /// It was told to stop while another one was nested in it.
+    var isStopped = false
+}
+
+/// What a turn has found to do at step 9.
+enum Cause {
+    /// Nothing, or a wake-up, which has nothing to do but its turn.
+    case nothing
+    case timers
+    case mainQueue
+    case descriptor
+}
+
+// Specification 4 and 5: one run, and one turn. The loop's thread.
+extension RunLoop {
+    /// One run: Specification 4.
+    func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
+        requireOwnThread()
+        guard let mode = withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(mode) else { return .finished }
+        if guest != nil { leaveHost() }
+        var run = RunState(mode: mode, limit: limit, returnsAfterSource: returnsAfterSource)
+        let outer = begin(&run)
+        var result: RunResult?
+        while result == nil { result = turn(&run) }
+        // SAFETY: the loop above ends with a result.
+        end(run, result.unsafelyUnwrapped, outer)
+        if guest != nil { waitInHost() }
+        return result.unsafelyUnwrapped
+    }
+
+    /// One turn: Specification 5, step by step.
+    ///
+    /// Returns what the run ends with; `nil` if it goes on.
+    func turn(_ run: inout RunState) -> RunResult? {
+        guard wakeWord.beginTurn() else { return .stopped }
+        let mode = run.mode
+        tell(.beforeTimers, mode)  // 2
+        tell(.beforeSources, mode)  // 3
+        runBlocks(mode)  // 4
+        let didPerform = performSources(run)  // 5
+        guard
+            let cause = mainQueueGoesFirst(run)  // 6
+                ?? (didPerform || run.onlyPolls ? look(run) : sleep(run))  // 7, 8
+        else { return .timedOut }
+        wakeWord.beAwake()
+        let didServe = serve(cause, &run)  // 9
+        runBlocks(mode)  // 10
+        return verdict(run, handled: didPerform || didServe)
+    }
+
+    /// Step 9; returns whether a source was handled, or work of the main queue done.
+    @inline(__always)
+    private func serve(_ cause: Cause, _ run: inout RunState) -> Bool {
+        run.didMainQueue = false
+        switch cause {
+        case .nothing:
+            return false
+        case .timers:
+            fireTimers(run.mode)
+            return false
+        case .descriptor:
+            return serveDescriptor(run.mode)
+        case .mainQueue:
+            serveMainQueue()
+            run.didMainQueue = true
+            return true
+        }
+    }
+
+    /// The end of step 10.
+    @inline(__always)
+    private func verdict(_ run: RunState, handled: Bool) -> RunResult? {
+        if handled, run.returnsAfterSource { return .handledSource }
+        switch run.limit {
+        case .now: return .timedOut
+        case .until(let deadline): if deadline <= monotonicNow() { return .timedOut }
+        case .never, .idle: break
+        }
+        if wakeWord.isStopped {
+            wakeWord.serveStop()
+            return .stopped
+        }
+        return isEmpty(run.mode) && !run.endsWhenIdle ? .finished : nil
+    }
+
+    /// Nothing that could ever fire: Specification 2.5.
+    @inline(__always)
+    func isEmpty(_ mode: ModeState) -> Bool {
+        if !mode.hasNoItems { return false }
+        if mainQueue != nil, mode.isCommon, !isInMainQueue { return false }
+        return !blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
+    }
+
+    // MARK: Beginning and ending a run
+
+    func begin(_ run: inout RunState) -> WakeWord.Outer {
+        knownNow = .min
+        // What was fetched earlier may have been taken since, in a run of another mode.
+        run.mode.ready.doubt()
+        let outer = withLock {
+            runsBegun += 1
+            runs.append(RunInProgress(number: runsBegun, mode: run.mode))
+            return wakeWord.beginRun()
+        }
+        tracer?.trace(.runBegins(run.mode.mode))
+        tell(.entry, run.mode)
+        // After entry, whose observers may have marked the mode as common.
+        run.servesMainQueue = servesMainQueue(run.mode)
+        return outer
+    }
+
+    func end(_ run: RunState, _ result: RunResult, _ outer: WakeWord.Outer) {
+        tell(.exit, run.mode)
+        tracer?.trace(.runEnds(result))
+        withLock {
+            runs.removeLast()
+            wakeWord.endRun(outer, isStopped: runs.last?.isStopped == true) { now(.monotonic) }
+        }
+        runs.last?.mode.ready.doubt()
+    }
+}
