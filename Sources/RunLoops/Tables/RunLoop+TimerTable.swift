@@ -214,7 +214,11 @@ extension RunLoop {
     private func strays(_ timer: Timer, _ bucket: TimerBucket) {
         if timerPasses.isEmpty || timer.state.contains(.firing) { return }
         guard let entry = bucket.queue.entry(of: timer) else { return }
-        for index in timerPasses.indices where timerPasses[index].includes(entry, bucket) {
+        strays(timer, entry, bucket, from: timerPasses.indices)
+    }
+
+    func strays(_ timer: Timer, _ entry: TimerHeap.Entry, _ bucket: TimerBucket, from passes: Range<Int>) {
+        for index in passes where timerPasses[index].includes(entry, bucket) {
             timerPasses[index].strays.append(TimerPass.Stray(entry: entry, timer: timer, base: bucket.base))
         }
     }

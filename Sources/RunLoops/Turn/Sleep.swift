@@ -184,7 +184,7 @@ extension RunLoop {
                 takeFetched(run)
             }
             if let cause = longestReady(run) { return cause }
-            if run.deadline <= monotonicNow() || hasLostLastTimer(mode) { return .nothing }
+            if run.deadline <= monotonicNow() || wakeWord.isStopped || hasLostLastTimer(mode) { return .nothing }
         }
     }
 

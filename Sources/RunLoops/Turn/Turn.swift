@@ -146,7 +146,7 @@ extension RunLoop {
         tracer?.trace(.runEnds(result))
         withLock {
             runs.removeLast()
-            wakeWord.endRun(outer, isStopped: runs.last?.isStopped == true) { now(.monotonic) }
+            wakeWord.endRun(outer, isStopped: runs.last?.isStopped == true)
         }
         runs.last?.mode.ready.doubt()
     }
