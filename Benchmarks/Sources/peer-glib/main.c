@@ -111,6 +111,16 @@ static void timer_stop(struct loop *loop, struct timer *timer) {
     timer->repeats = G_SOURCE_REMOVE;
     g_source_destroy(timer->source);
 }
+static void timer_restart(struct loop *loop, struct timer *timer, int64_t delay) {
+    (void) loop;
+    g_source_set_ready_time(timer->source, g_get_monotonic_time() + delay / 1000);
+}
+
+static struct timer *timer_make(struct loop *loop, struct timer *ready, GSourceFunc callback) {
+    (void) loop, (void) callback;
+    return ready;
+}
+static void timer_free(struct loop *loop, struct timer *timer) { timer_stop(loop, timer); }
 
 // Again next turn: an idle source, which stays.
 
