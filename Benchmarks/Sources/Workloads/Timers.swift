@@ -104,7 +104,6 @@ func exchange<P: Peer, Handle>(
                 exchange(&timers[place], &random, place)
             }
             let time = bk_now() - began
-            for timer in timers { cancel(timer) }
             // What one warm-up cost in seconds it need not cost twice.
             let isSlow = time > 1_000_000_000
             if isWarm || isSlow {
@@ -112,6 +111,7 @@ func exchange<P: Peer, Handle>(
                 repetition += 1
             }
             if isSlow { break }
+            for timer in timers { cancel(timer) }
             isWarm = true
         }
         done.open()

@@ -156,6 +156,7 @@ static void io_open(struct loop *loop, struct io *io, int descriptor, GUnixFDSou
     io->source = attach(loop, g_unix_fd_source_new(descriptor, G_IO_IN), (GSourceFunc) (void (*)(void)) callback, io);
 }
 
+#define PEER_VERSION "GLib " BK_VERSION_3(GLIB_MAJOR_VERSION, GLIB_MINOR_VERSION, GLIB_MICRO_VERSION)
 #include "workloads/all.h"
 
 #endif

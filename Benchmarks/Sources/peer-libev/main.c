@@ -117,6 +117,7 @@ static void io_open(struct loop *loop, struct io *io, int descriptor, void (*cal
 
 #include "workloads/posting.h"
 
+#define PEER_VERSION "libev " BK_VERSION_2(EV_VERSION_MAJOR, EV_VERSION_MINOR)
 #include "workloads/all.h"
 
 #endif

@@ -143,6 +143,7 @@ static bool use_threads(const char *workload) {
 }
 
 #define PEER_BEFORE use_threads
+#define PEER_VERSION "libevent " LIBEVENT_VERSION
 #include "workloads/all.h"
 
 #endif

@@ -130,6 +130,7 @@ static void io_open(struct loop *loop, struct io *io, int descriptor, uv_poll_cb
 
 #include "workloads/posting.h"
 
+#define PEER_VERSION "libuv " BK_VERSION_3(UV_VERSION_MAJOR, UV_VERSION_MINOR, UV_VERSION_PATCH)
 #include "workloads/all.h"
 
 #endif

@@ -205,4 +205,5 @@ static void timer_free(struct loop *loop, struct timer *timer) {
 #include "futex.h"
 
 #define PEER_BEFORE run_futex_workload
+#define PEER_VERSION "glibc " BK_VERSION_2(__GLIBC__, __GLIBC_MINOR__)
 #include "workloads/all.h"

@@ -11,6 +11,7 @@
 //                    timer anyway takes the one that is ready
 //   struct again     AGAIN_CALLBACK(name, again), again_open, again_ask (for the next turn), again_end
 //   struct io        IO_CALLBACK(name, io), io_open for reading
+//   PEER_VERSION     the library's name and version, a literal
 //   post_function    POST_CALLBACK(name, argument), post_open, post from another thread, post_here from the loop's own
 //
 // The CALLBACK macros spell the peer's own signature, so that the peer calls the workload directly.
@@ -52,6 +53,7 @@ int main(int count, char **words) {
     const char *name = count > 1 ? words[1] : "";
     // Nothing before it: starting is what is measured.
     if (strcmp(name, "W10") == 0) return w10();
+    if (strcmp(name, "version") == 0) return puts("version " PEER_VERSION) < 0;
     bk_arguments(count, words);
 #ifdef PEER_BEFORE
     // True: the peer has run the workload in a way of its own.
