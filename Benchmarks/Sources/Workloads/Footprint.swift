@@ -16,8 +16,8 @@ public func w8<P: Peer>(_: P.Type) {
 
 /// W9: resident growth per timer or per descriptor.
 ///
-/// A closure of two words is in it: each needs one. The workload's own array of handles is not: a loop holds what is added to it,
-/// and a caller keeps a handle only to cancel.
+/// A closure of two words is in it: each needs one. The workload's own array of handles is not: a loop holds what is
+/// added to it, and a caller keeps a handle only to cancel.
 @inlinable
 public func w9<P: Peer>(_: P.Type) {
     let loop = P(cpu: nil)

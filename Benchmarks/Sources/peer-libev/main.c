@@ -75,7 +75,8 @@ static void timer_restart(struct loop *loop, struct timer *timer, int64_t delay)
     timer->timer.repeat = (double) delay / 1e9;
     ev_timer_again(loop->ev, &timer->timer);
 }
-static struct timer *timer_make(struct loop *loop, struct timer *ready, void (*callback)(struct ev_loop *, ev_timer *, int)) {
+static struct timer *timer_make(
+    struct loop *loop, struct timer *ready, void (*callback)(struct ev_loop *, ev_timer *, int)) {
     (void) ready;
     struct timer *timer = malloc(sizeof *timer);
     timer_open(loop, timer, callback);

@@ -7,8 +7,8 @@
 //   struct timer     with a field `int64_t due` for the workload; TIMER_CALLBACK(name, timer), timer_open,
 //                    timer_in (nanoseconds from now: the peer's natural call), timer_at, timer_every, timer_stop,
 //                    timer_restart (timer_in for one that has not fired),
-//                    timer_make, timer_free: as users write it, with memory of its own. A peer whose loop makes an object for each
-//                    timer anyway takes the one that is ready
+//                    timer_make, timer_free: as users write it, with memory of its own. A peer whose loop makes an
+//                    object for each timer anyway takes the one that is ready
 //   struct again     AGAIN_CALLBACK(name, again), again_open, again_ask (for the next turn), again_end
 //   struct io        IO_CALLBACK(name, io), io_open for reading
 //   PEER_VERSION     the library's name and version, a literal
