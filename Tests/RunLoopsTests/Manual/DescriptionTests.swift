@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 8: what a loop says of itself.
+/// Specification 8: what a loop says of itself.
 @Suite struct DescriptionTests {
     @Test func `An empty loop describes itself`() {
         ManualRunLoop.with { manual in

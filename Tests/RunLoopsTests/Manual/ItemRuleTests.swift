@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 3.8: adding twice, and removing, invalidating and adding inside callouts.
+/// Specification 3.8: adding twice, and removing, invalidating and adding inside callouts.
 @Suite struct ItemRuleTests {
     @Test func `Adding an item twice to a mode is once`() throws {
         try ManualRunLoop.with { manual in
