@@ -76,10 +76,12 @@ final class Ours: Peer {
         return timer
     }
     func cancel(_ timer: RunLoop.Timer) { timer.invalidate() }
-    func restart(_ timer: RunLoop.Timer, in delay: Int64) { timer.fireInstant = .now + .nanoseconds(delay) }
+    func restart(_ timer: RunLoop.Timer, in delay: Int64) { timer.restart(after: .nanoseconds(delay)) }
 
-    func delay(_ delay: Int64, _ body: some Callback) -> RunLoop.Timer { timer(in: delay, body) }
-    func cancel(delayed: RunLoop.Timer) { delayed.invalidate() }
+    func delay(_ delay: Int64, _ body: some Callback) -> RunLoop.Delayed {
+        loop.performLocally(after: .nanoseconds(delay)) { body() }
+    }
+    func cancel(delayed: RunLoop.Delayed) { loop.cancel(delayed) }
 
     func watch(_ descriptor: Int32, _ body: some Callback) -> RunLoop.PortSource {
         let source = RunLoop.PortSource(descriptor: descriptor) { _, _ in body() }

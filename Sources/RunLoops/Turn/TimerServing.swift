@@ -195,7 +195,7 @@ extension RunLoop {
                 now: timer.base == .monotonic ? now : self.now(timer.base))
         }
         // A timer that has left its modes in the callout waits outside.
-        if timer.bucket != .none { enqueue(timer, in: bucket(of: timer)) }
+        if timer.bucket != .none { withBucket(of: timer) { enqueue(timer, in: $0) } }
         return true
     }
 
