@@ -112,10 +112,8 @@ import Testing
     @Test func `Equal dates fire in the order in which they were added`() {
         ManualRunLoop.with { manual in
             let labels = ["x", "a", "m", "b"]
-            for (number, label) in labels.enumerated() {
-                let timer = RunLoop.Timer(.after(.milliseconds(5)), order: -number, label: label) { _ in }
-                #expect(timer.order == -number)
-                manual.loop.add(timer, in: .default)
+            for label in labels {
+                manual.loop.add(RunLoop.Timer(.after(.milliseconds(5)), label: label) { _ in }, in: .default)
             }
             let recorder = TraceRecorder(manual.loop)
             manual.advance(by: .milliseconds(5))

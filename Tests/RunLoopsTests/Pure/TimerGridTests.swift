@@ -54,13 +54,22 @@ import Testing
         #expect(TimerGrid.tolerance(.max, interval: .max) == .max / 2)
     }
 
-    @Test(arguments: [0, 1, 7, 8, 1000, 8_000_000, 50_000_000, Int64.max / 2] as [Int64])
+    @Test(arguments: [0, 1, 7, 8, 1000, 8_000_000, 50_000_000, Int64.max / 2, .max] as [Int64])
     func `The sleep ends within the tolerance`(tolerance: Int64) {
-        let latest = TimerGrid.latest(100, tolerance: tolerance)
-        #expect(latest >= 100)
-        #expect(latest <= 100 + tolerance)
-        #expect(100 + tolerance - latest <= 1_000_000)
-        #expect(TimerGrid.latest(.max, tolerance: tolerance) == .max)
+        let slack = TimerGrid.slack(tolerance)
+        #expect(slack >= 0)
+        #expect(slack <= tolerance)
+        #expect(tolerance - slack <= 1_000_000)
+        // Most of a tolerance can be used, and a timer with one is never taken for one without.
+        #expect(slack >= tolerance - tolerance / 8)
+        #expect((slack == 0) == (tolerance == 0))
+    }
+
+    @Test func `An eighth of the tolerance is kept in hand and a millisecond at most`() {
+        #expect(TimerGrid.slack(8) == 7)
+        #expect(TimerGrid.slack(4_000_000) == 3_500_000)
+        #expect(TimerGrid.slack(8_000_000) == 7_000_000)
+        #expect(TimerGrid.slack(80_000_000) == 79_000_000)
     }
 
     @Test func `A schedule has its first date now at the earliest`() {

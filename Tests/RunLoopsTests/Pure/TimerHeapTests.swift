@@ -11,7 +11,9 @@ import Testing
         #expect(heap.count == 0)
         #expect(heap.first == nil)
         #expect(heap.firstDate == .max)
-        #expect(heap.slots(through: .max).isEmpty)
+        #expect(heap.isEmpty)
+        #expect(heap.slots.isEmpty)
+        #expect(heap.next.isEmpty)
         #expect(!heap.contains(0))
     }
 
@@ -44,14 +46,67 @@ import Testing
         #expect(heap.firstDate == 2)
     }
 
-    @Test func `A heap that was reset begins anew`() {
+    @Test func `A heap that was emptied begins anew`() {
         let heap = SharedHeap()
         for slot in 0..<100 { heap.insert(Entry(date: Int64(slot), sequence: 0, slot: UInt32(slot))) }
         for slot in 0..<100 { heap.remove(UInt32(slot)) }
-        heap.reset()
+        #expect(heap.isEmpty)
         #expect(!heap.contains(3))
         heap.insert(Entry(date: 2, sequence: 1, slot: 70))
         #expect(heap.drain() == [70])
+    }
+
+    @Test func `An entry that gets another date moves both ways`() {
+        let heap = SharedHeap()
+        for slot in 0..<50 { heap.insert(Entry(date: Int64(slot) * 10, sequence: UInt32(slot), slot: UInt32(slot))) }
+        heap.update(Entry(date: -1, sequence: 50, slot: 49))
+        #expect(heap.first?.slot == 49)
+        #expect(heap.entry(of: 49).date == -1)
+        heap.update(Entry(date: 1000, sequence: 51, slot: 49))
+        #expect(heap.first?.slot == 0)
+        // Behind all that have had the same date before.
+        heap.update(Entry(date: 300, sequence: 52, slot: 0))
+        #expect(heap.count == 50)
+        #expect(heap.drain() == Array(1...30) + [0] + Array(31...49))
+    }
+
+    @Test func `What may come first when the first has gone is told`() {
+        let heap = SharedHeap()
+        for slot in 0..<4 { heap.insert(Entry(date: Int64(slot), sequence: 0, slot: UInt32(slot))) }
+        // So few are near anyway.
+        #expect(heap.next.isEmpty)
+        heap.insert(Entry(date: 4, sequence: 0, slot: 4))
+        heap.insert(Entry(date: 5, sequence: 0, slot: 5))
+        #expect(heap.next.count == 4)
+        #expect(heap.next.contains(1))
+        #expect(!heap.next.contains(0))
+    }
+
+    @Test func `A large heap keeps its order through growing and giving memory back`() {
+        let heap = SharedHeap()
+        var random = SeededRandom(41)
+        // Past the size from which on tables are made of pages, and past their next.
+        let entries = (0..<UInt32(10_000)).map { slot in
+            Entry(date: Int64.random(in: 0..<1000, using: &random), sequence: slot, slot: slot)
+        }
+        for entry in entries { heap.insert(entry) }
+        #expect(!heap.isRoomy)
+        var left = entries.shuffled(using: &random)
+        while left.count > 300 { heap.remove(left.removeLast().slot) }
+        #expect(heap.isRoomy)
+        heap.trim()
+        #expect(!heap.isRoomy)
+        #expect(heap.count == 300)
+        expectTrue(left.allSatisfy { heap.contains($0.slot) }, "an entry has gone")
+        expectTrue(left.allSatisfy { heap.entry(of: $0.slot).date == $0.date }, "an entry has changed")
+        func isBefore(_ a: Entry, _ b: Entry) -> Bool { (a.date, a.sequence) < (b.date, b.sequence) }
+        #expect(heap.drain() == left.sorted(by: isBefore).map(\.slot))
+        // Nothing is left but the table of positions.
+        #expect(heap.isRoomy)
+        heap.trim()
+        #expect(!heap.isRoomy)
+        for entry in entries.reversed() { heap.insert(entry) }
+        #expect(heap.drain() == entries.sorted(by: isBefore).map(\.slot))
     }
 
     @Test func `The ends of the range of dates are dates like others`() {
@@ -60,8 +115,8 @@ import Testing
             heap.insert(Entry(date: date, sequence: UInt32(slot), slot: UInt32(slot)))
         }
         #expect(heap.firstDate == .min)
-        #expect(Set(heap.slots(through: -1)) == [2, 3])
-        #expect(heap.slots(through: .max).count == 4)
+        #expect(heap.slots.sorted() == [0, 1, 2, 3])
+        #expect(heap.drain() == [2, 3, 1, 0])
     }
 
     @Test(arguments: [1, 2, 3, 4]) func `Random operations give what a sorted list gives`(seed: UInt64) {
@@ -84,11 +139,13 @@ import Testing
                 free.insert(entry.slot, at: Int.random(in: 0...free.count, using: &random))
             }
             check(heap, model, step)
-            if random.oneIn(20) {
-                let date = FakeTimer.randomDate(&random)
-                #expect(
-                    heap.slots(through: date).sorted() == model.filter { $0.date <= date }.map(\.slot).sorted())
+            if let index = model.indices.randomElement(using: &random), random.oneIn(3) {
+                model[index] = Entry(
+                    date: FakeTimer.randomDate(&random), sequence: UInt32(3000 + step), slot: model[index].slot)
+                heap.update(model[index])
+                check(heap, model, step)
             }
+            if random.oneIn(20) { #expect(heap.slots.sorted() == model.map(\.slot).sorted()) }
         }
         // What is left comes out in order.
         #expect(heap.drain() == model.sorted { ($0.date, $0.sequence) < ($1.date, $1.sequence) }.map(\.slot))
@@ -113,11 +170,22 @@ private final class SharedHeap {
     func contains(_ slot: UInt32) -> Bool { heap.contains(slot) }
     func insert(_ entry: TimerHeap.Entry) { heap.insert(entry) }
     func remove(_ slot: UInt32) { heap.remove(slot) }
-    func reset() { heap.reset() }
+    func update(_ entry: TimerHeap.Entry) { heap.update(entry) }
+    func entry(of slot: UInt32) -> TimerHeap.Entry { heap.entry(of: slot) }
+    func trim() { heap.trim() }
+    var isEmpty: Bool { heap.isEmpty }
+    var isRoomy: Bool { heap.isRoomy }
 
-    func slots(through date: Int64) -> [UInt32] {
+    var slots: [UInt32] {
         var slots: [UInt32] = []
-        heap.forEach(through: date) { slots.append($0.slot) }
+        heap.forEach { slots.append($0.slot) }
+        return slots
+    }
+
+    /// What may come first when the first has gone.
+    var next: [UInt32] {
+        var slots: [UInt32] = []
+        heap.forEachNext { slots.append($0) }
         return slots
     }
 
@@ -125,7 +193,7 @@ private final class SharedHeap {
         var slots: [UInt32] = []
         while let first = heap.first {
             slots.append(first.slot)
-            heap.remove(first.slot)
+            heap.removeFirst()
         }
         return slots
     }

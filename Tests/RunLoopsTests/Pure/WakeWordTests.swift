@@ -1,5 +1,7 @@
+import Glibc
 import RunLoops
 import RunLoopsTestSupport
+import Synchronization
 import Testing
 
 /// What other threads want of a loop: every phase, wake-up and stop, in runs and nested runs.
@@ -12,39 +14,60 @@ import Testing
         var phase: WakeWord.Phase { word.phase }
         var wakeUp: Int64? { word.wakeUp }
         var isStopped: Bool { word.isStopped }
+        /// What the kernel compares before it lets a thread sleep.
+        var lowerHalf: UInt32 { word.address.load(as: UInt32.self) }
         func beginRun() -> WakeWord.Outer { word.beginRun() }
-        func endRun(_ outer: WakeWord.Outer) { word.endRun(outer) }
+        func endRun(_ outer: WakeWord.Outer, isStopped: Bool = false, at now: Int64 = 5) {
+            word.endRun(outer, isStopped: isStopped) { ask(now) }
+        }
         func beginTurn() -> Bool { word.beginTurn() }
-        func enter(_ phase: WakeWord.Phase) { word.enter(phase) }
+        func beAwake() { word.beAwake() }
+        func fallAsleep(_ phase: WakeWord.Phase = .asleepOnWord) -> UInt32? { word.fallAsleep(phase) }
+        func enterHost() -> Bool { word.enterHost() }
+        func leaveHost() { word.leaveHost() }
         func serveWakeUp() { word.serveWakeUp() }
         func serveStop() { word.serveStop() }
+        func wake(at now: Int64 = 5) -> WakeWord.Phase? { word.wake { ask(now) } }
+        func stop(at now: Int64 = 5) -> WakeWord.Phase? { word.stop { ask(now) } }
+        func lookAgain() -> WakeWord.Phase? { word.lookAgain() }
 
-        func wake(at now: Int64 = 5) -> Bool {
-            word.wake {
-                asked += 1
-                return now
-            }
+        private func ask(_ now: Int64) -> Int64 {
+            asked += 1
+            return now
         }
 
-        func stop(at now: Int64 = 5) -> Bool {
-            word.stop {
-                asked += 1
-                return now
+        /// Goes from being awake to a phase, as the loop does.
+        func enter(_ phase: WakeWord.Phase) {
+            beAwake()
+            if phase == .awake { return }
+            if phase == .inHost {
+                _ = enterHost()
+                return
             }
+            _ = beginTurn()
+            if phase != .goingToSleep { _ = fallAsleep(phase) }
         }
     }
 
+    private static let phases: [WakeWord.Phase] = [
+        .awake, .goingToSleep, .asleepOnWord, .asleepOnDescriptors, .inHost,
+    ]
+    /// Those in which the kernel, or the host, has to be told of news.
+    private static let asleep: [WakeWord.Phase] = [.asleepOnWord, .asleepOnDescriptors, .inHost]
+
+    // MARK: Phases
+
     @Test func `At first nothing runs and nothing waits`() {
         let word = Word()
-        #expect(word.phase == .ignoring)
+        #expect(word.phase == .awake)
         #expect(word.wakeUp == nil)
         #expect(!word.isStopped)
     }
 
     @Test func `Without a run a wake-up and a stop have no effect`() {
         let word = Word()
-        #expect(!word.wake())
-        #expect(!word.stop())
+        #expect(word.wake() == nil)
+        #expect(word.stop() == nil)
         #expect(word.wakeUp == nil)
         #expect(!word.isStopped)
         #expect(word.asked == 0)
@@ -53,14 +76,15 @@ import Testing
     @Test func `A run that begins accepts wake-ups`() {
         let word = Word()
         _ = word.beginRun()
-        #expect(word.phase == .accepting)
+        #expect(word.phase == .goingToSleep)
+        #expect(word.wake(at: 4) == nil)
+        #expect(word.wakeUp == 4)
     }
 
-    @Test(arguments: [WakeWord.Phase.ignoring, .accepting, .sleeping])
-    func `Every phase can follow every other`(from: WakeWord.Phase) {
+    @Test(arguments: phases) func `Every phase can follow every other`(from: WakeWord.Phase) {
         let word = Word()
         _ = word.beginRun()
-        for next in [WakeWord.Phase.ignoring, .accepting, .sleeping] {
+        for next in Self.phases {
             word.enter(from)
             #expect(word.phase == from)
             word.enter(next)
@@ -68,47 +92,90 @@ import Testing
         }
     }
 
+    @Test func `A thread that leaves its host is on its way to sleep`() {
+        let word = Word()
+        _ = word.beginRun()
+        word.beAwake()
+        #expect(!word.enterHost())
+        #expect(word.phase == .inHost)
+        word.leaveHost()
+        #expect(word.phase == .goingToSleep)
+        #expect(word.wake(at: 4) == nil)
+        #expect(word.wakeUp == 4)
+    }
+
+    @Test func `A thread that goes to its host hears of news that has come`() {
+        let word = Word()
+        _ = word.beginRun()
+        _ = word.lookAgain()
+        #expect(word.enterHost())
+        // Once: it has been told.
+        #expect(!word.enterHost())
+        word.leaveHost()
+        _ = word.wake()
+        #expect(word.enterHost())
+        // A wake-up waits until it is served.
+        #expect(word.enterHost())
+        word.serveWakeUp()
+        #expect(!word.enterHost())
+    }
+
+    // MARK: Wake-ups
+
     @Test func `A wake-up on the way to sleep is kept and costs nothing`() {
         let word = Word()
         _ = word.beginRun()
-        #expect(!word.wake(at: 42))
+        #expect(word.wake(at: 42) == nil)
         #expect(word.wakeUp == 42)
-        word.enter(.sleeping)
+        #expect(word.fallAsleep() == nil)
+        #expect(word.phase == .goingToSleep)
         #expect(word.wakeUp == 42)
     }
 
-    @Test func `Only the first wake-up of a sleeping loop tells the kernel`() {
+    @Test(arguments: asleep) func `Only the first wake-up of a sleeping loop tells the kernel`(phase: WakeWord.Phase) {
         let word = Word()
         _ = word.beginRun()
-        word.enter(.sleeping)
-        #expect(word.wake(at: 7))
-        #expect(!word.wake(at: 8))
+        word.enter(phase)
+        #expect(word.wake(at: 7) == phase)
+        #expect(word.wake(at: 8) == nil)
         #expect(word.wakeUp == 7)
     }
 
     @Test func `A wake-up past the sleep is not kept`() {
         let word = Word()
         _ = word.beginRun()
-        word.enter(.ignoring)
-        #expect(!word.wake())
+        word.enter(.awake)
+        #expect(word.wake() == nil)
         #expect(word.wakeUp == nil)
+        #expect(word.asked == 0)
     }
 
     @Test func `A wake-up waits through all phases until it is served`() {
         let word = Word()
         _ = word.beginRun()
+        word.enter(.asleepOnDescriptors)
         _ = word.wake(at: 0)
-        word.enter(.sleeping)
-        word.enter(.ignoring)
-        word.enter(.accepting)
-        #expect(word.wakeUp == 0)
+        for phase in Self.phases {
+            word.enter(phase)
+            #expect(word.wakeUp == 0)
+        }
+        word.enter(.goingToSleep)
         word.serveWakeUp()
         #expect(word.wakeUp == nil)
-        #expect(word.phase == .accepting)
+        #expect(word.phase == .goingToSleep)
         // And the next one counts anew.
-        word.enter(.sleeping)
-        #expect(word.wake(at: 9))
+        #expect(word.fallAsleep() != nil)
+        #expect(word.wake(at: 9) == .asleepOnWord)
         #expect(word.wakeUp == 9)
+    }
+
+    @Test func `A wake-up that waits keeps the thread awake as often as it asks`() {
+        let word = Word()
+        _ = word.beginRun()
+        _ = word.wake()
+        for _ in 0..<3 { #expect(word.fallAsleep() == nil) }
+        word.serveWakeUp()
+        #expect(word.fallAsleep() != nil)
     }
 
     @Test func `The clock is asked only when the instant is kept`() {
@@ -127,51 +194,56 @@ import Testing
         #expect(word.wakeUp == 0)
     }
 
-    @Test func `An instant centuries away is kept whole`() {
-        let word = Word()
-        _ = word.beginRun()
-        let centuries: Int64 = 1 << 59
-        _ = word.wake(at: centuries)
-        #expect(word.wakeUp == centuries)
-        #expect(word.phase == .accepting)
+    @Test func `An instant of nine years is kept whole and a later one is the last that fits`() {
+        let last: Int64 = (1 << 58) - 2
+        for (instant, kept) in [(1 << 57, 1 << 57), (last, last), (last + 1, last), (.max, last)] as [(Int64, Int64)] {
+            let word = Word()
+            _ = word.beginRun()
+            _ = word.wake(at: instant)
+            #expect(word.wakeUp == kept)
+            #expect(word.phase == .goingToSleep)
+            #expect(!word.isStopped)
+        }
     }
 
-    @Test func `A stop wakes a sleeping loop and is kept until it is served`() {
+    // MARK: Stops
+
+    @Test(arguments: asleep) func `A stop wakes a sleeping loop and is kept until it is served`(phase: WakeWord.Phase) {
         let word = Word()
         _ = word.beginRun()
-        word.enter(.sleeping)
-        #expect(word.stop())
-        #expect(!word.stop())
+        word.enter(phase)
+        #expect(word.stop() == phase)
+        #expect(word.stop() == nil)
         #expect(word.isStopped)
         #expect(word.wakeUp != nil)
         word.serveWakeUp()
         #expect(word.isStopped)
         word.serveStop()
         #expect(!word.isStopped)
-        #expect(word.phase == .sleeping)
+        #expect(word.phase == phase)
     }
 
     @Test func `A stop between two turns ends the run before the next`() {
         let word = Word()
         let outer = word.beginRun()
         #expect(word.beginTurn())
-        word.enter(.ignoring)
+        word.beAwake()
         // The run has looked for a stop, and now it comes: it leaves no wake-up, so the next turn must not begin.
-        #expect(!word.stop())
+        #expect(word.stop() == nil)
         #expect(word.wakeUp == nil)
         #expect(!word.beginTurn())
         #expect(!word.isStopped)
-        #expect(word.phase == .ignoring)
+        word.beAwake()
         #expect(word.beginTurn())
-        #expect(word.phase == .accepting)
+        #expect(word.phase == .goingToSleep)
         word.endRun(outer)
     }
 
     @Test func `A stop past the sleep is kept without a wake-up`() {
         let word = Word()
         _ = word.beginRun()
-        word.enter(.ignoring)
-        #expect(!word.stop())
+        word.enter(.awake)
+        #expect(word.stop() == nil)
         #expect(word.isStopped)
         #expect(word.wakeUp == nil)
     }
@@ -179,28 +251,97 @@ import Testing
     @Test func `A stop after a wake-up tells nobody again`() {
         let word = Word()
         _ = word.beginRun()
-        word.enter(.sleeping)
-        #expect(word.wake())
-        #expect(!word.stop())
+        word.enter(.asleepOnWord)
+        #expect(word.wake() == .asleepOnWord)
+        #expect(word.stop() == nil)
         #expect(word.isStopped)
     }
+
+    // MARK: Nested runs
 
     @Test func `A nested run has a stop of its own and gives back that of the outer one`() {
         let word = Word()
         let none = word.beginRun()
-        word.enter(.ignoring)
+        word.enter(.awake)
         _ = word.stop()
         let outer = word.beginRun()
         #expect(!word.isStopped)
-        #expect(word.phase == .accepting)
+        #expect(word.phase == .goingToSleep)
         _ = word.stop()
         #expect(word.isStopped)
+        word.serveStop()
         word.endRun(outer)
         #expect(word.isStopped)
-        #expect(word.phase == .ignoring)
+        #expect(word.phase == .awake)
         word.serveStop()
         word.endRun(none)
-        #expect(!word.stop())
+        #expect(word.stop() == nil)
+        #expect(!word.isStopped)
+    }
+
+    @Test func `A stop of a nested run does not stop the outer one`() {
+        let word = Word()
+        _ = word.beginRun()
+        let outer = word.beginRun()
+        _ = word.stop()
+        word.endRun(outer)
+        #expect(!word.isStopped)
+    }
+
+    @Test func `A stop of the outer run has a wake-up again when the nested run ends`() {
+        let word = Word()
+        _ = word.beginRun()
+        #expect(word.beginTurn())
+        _ = word.stop(at: 3)
+        let outer = word.beginRun()
+        // The nested run takes the wake-up that came with the stop.
+        word.serveWakeUp()
+        word.endRun(outer, at: 8)
+        #expect(word.isStopped)
+        #expect(word.wakeUp == 8)
+        #expect(word.fallAsleep() == nil)
+    }
+
+    @Test func `A stop that the outer run gets while another is nested has a wake-up too`() {
+        let word = Word()
+        _ = word.beginRun()
+        #expect(word.beginTurn())
+        let outer = word.beginRun()
+        word.endRun(outer, isStopped: true, at: 8)
+        #expect(word.isStopped)
+        #expect(word.wakeUp == 8)
+        #expect(word.fallAsleep() == nil)
+    }
+
+    @Test func `A wake-up that waits already keeps its instant when the nested run ends`() {
+        let word = Word()
+        _ = word.beginRun()
+        _ = word.stop(at: 3)
+        let outer = word.beginRun()
+        word.endRun(outer, at: 8)
+        #expect(word.wakeUp == 3)
+    }
+
+    @Test func `An outer run that is past its sleep needs no wake-up for its stop`() {
+        let word = Word()
+        _ = word.beginRun()
+        word.enter(.awake)
+        _ = word.stop()
+        let outer = word.beginRun()
+        word.endRun(outer, isStopped: true)
+        #expect(word.isStopped)
+        #expect(word.wakeUp == nil)
+        #expect(word.asked == 0)
+    }
+
+    @Test func `A nested run that nobody stops leaves no wake-up and asks no clock`() {
+        let word = Word()
+        _ = word.beginRun()
+        let outer = word.beginRun()
+        word.endRun(outer)
+        #expect(word.wakeUp == nil)
+        #expect(word.asked == 0)
+        #expect(word.phase == .goingToSleep)
     }
 
     @Test func `A stop that came too late for its run is forgotten`() {
@@ -209,7 +350,7 @@ import Testing
         _ = word.stop()
         word.endRun(none)
         #expect(!word.isStopped)
-        #expect(word.phase == .ignoring)
+        #expect(word.phase == .awake)
         _ = word.beginRun()
         #expect(!word.isStopped)
     }
@@ -224,6 +365,101 @@ import Testing
         #expect(word.wakeUp == 3)
     }
 
+    // MARK: Looking again
+
+    @Test(arguments: phases) func `Looking again is no wake-up and asks no clock`(phase: WakeWord.Phase) {
+        let word = Word()
+        _ = word.beginRun()
+        word.enter(phase)
+        _ = word.lookAgain()
+        #expect(word.wakeUp == nil)
+        #expect(word.phase == phase)
+        #expect(!word.isStopped)
+        #expect(word.asked == 0)
+    }
+
+    @Test func `A thread that is awake looks anyway`() {
+        let word = Word()
+        _ = word.beginRun()
+        word.enter(.awake)
+        #expect(word.lookAgain() == nil)
+        #expect(word.beginTurn())
+        #expect(word.fallAsleep() != nil)
+    }
+
+    @Test func `A thread on its way to sleep looks again once`() {
+        let word = Word()
+        _ = word.beginRun()
+        #expect(word.lookAgain() == nil)
+        #expect(word.lookAgain() == nil)
+        #expect(word.fallAsleep() == nil)
+        #expect(word.phase == .goingToSleep)
+        #expect(word.fallAsleep() != nil)
+    }
+
+    @Test(arguments: asleep) func `A thread that sleeps is woken once to look again`(phase: WakeWord.Phase) {
+        let word = Word()
+        _ = word.beginRun()
+        word.enter(phase)
+        #expect(word.lookAgain() == phase)
+        #expect(word.lookAgain() == nil)
+        // The kernel was told already.
+        #expect(word.wake(at: 6) == nil)
+        #expect(word.wakeUp == 6)
+    }
+
+    @Test func `A thread that was woken looks again and sleeps`() {
+        let word = Word()
+        _ = word.beginRun()
+        word.enter(.asleepOnWord)
+        #expect(word.lookAgain() == .asleepOnWord)
+        #expect(word.fallAsleep() == nil)
+        #expect(word.fallAsleep() != nil)
+    }
+
+    // MARK: What the kernel compares
+
+    /// Its lower half is what the stamp alone would leave unchanged.
+    private static let roundInstant: Int64 = (1 << 26) - 1
+
+    private enum News: CaseIterable {
+        case wake, stop, lookAgain, stopAfterWake
+
+        func come(to word: Word) {
+            switch self {
+            case .wake: _ = word.wake(at: roundInstant)
+            case .stop: _ = word.stop(at: roundInstant)
+            case .lookAgain: _ = word.lookAgain()
+            case .stopAfterWake:
+                _ = word.wake(at: roundInstant)
+                _ = word.stop(at: roundInstant)
+            }
+        }
+    }
+
+    @Test func `The lower half changes with every kind of news`() {
+        for news in News.allCases {
+            for phase in [WakeWord.Phase.asleepOnWord, .asleepOnDescriptors] {
+                let word = Word()
+                _ = word.beginRun()
+                let expected = word.fallAsleep(phase)
+                #expect(word.lowerHalf == expected)
+                news.come(to: word)
+                #expect(word.lowerHalf != expected, "\(news) in \(phase)")
+            }
+        }
+    }
+
+    @Test func `The lower half of two sleeps is the same while there is no news`() {
+        let word = Word()
+        _ = word.beginRun()
+        let first = word.fallAsleep()
+        word.enter(.goingToSleep)
+        #expect(word.fallAsleep() == first)
+    }
+
+    // MARK: Many threads
+
     @Test func `Of many threads that wake a sleeping loop one tells the kernel`() {
         let core = SharedWord()
         for round in 0..<50 {
@@ -236,13 +472,57 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func `What another thread leaves before its news is found before the sleep or ends it`(isWakeUp: Bool) {
+        let core = SharedWord()
+        let rounds = isFull ? 200_000 : 5000
+        let sleeper = TestThread { core.serveUntil(rounds) }
+        var random = SeededRandom(isWakeUp ? 1 : 2)
+        for round in 1...rounds {
+            core.leave(round, isWakeUp: isWakeUp)
+            // The thread is at another point of its way to sleep each time.
+            for _ in 0..<Int.random(in: 0..<50, using: &random) { _ = core.found }
+            while core.found < round { sched_yield() }
+        }
+        sleeper.join()
+        #expect(core.found == rounds)
+    }
+
+    /// A loop that sleeps on a semaphore and looks at a number.
     private final class SharedWord: Sendable {
         private let word = WakeWord()
+        private let kernel = Permit()
+        private let left = Atomic<Int>(0)
+        private let seen = Atomic<Int>(0)
+
         func sleep() {
             _ = word.beginRun()
-            word.enter(.sleeping)
+            _ = word.fallAsleep(.asleepOnWord)
         }
-        func wake() -> Bool { word.wake(now: { 1 }) }
+        func wake() -> Bool { word.wake { 1 } != nil }
         func serve() { word.serveWakeUp() }
+
+        var found: Int { seen.load(ordering: .sequentiallyConsistent) }
+
+        func leave(_ number: Int, isWakeUp: Bool) {
+            left.store(number, ordering: .sequentiallyConsistent)
+            if (isWakeUp ? word.wake { 1 } : word.lookAgain()) != nil { kernel.signal() }
+        }
+
+        func serveUntil(_ last: Int) {
+            let none = word.beginRun()
+            while true {
+                _ = word.beginTurn()
+                while true {
+                    word.serveWakeUp()
+                    let number = left.load(ordering: .sequentiallyConsistent)
+                    seen.store(number, ordering: .sequentiallyConsistent)
+                    if number == last { return word.endRun(none) { 1 } }
+                    if word.fallAsleep(.asleepOnWord) != nil { break }
+                }
+                kernel.wait()
+                word.beAwake()
+            }
+        }
     }
 }

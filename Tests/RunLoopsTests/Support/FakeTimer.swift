@@ -4,15 +4,12 @@ import RunLoopsTestSupport
 /// What queues of timers need, and nothing else.
 final class FakeTimer: QueuedTimer {
     var fire: Int64
-    var hard: Int64
-    let sequence: UInt32
+    let slack: Int64
     var slot: UInt32 = .max
-    var isTolerant: Bool { hard != fire }
 
-    init(fire: Int64, tolerance: Int64 = 0, sequence: UInt32) {
+    init(fire: Int64, slack: Int64 = 0) {
         self.fire = fire
-        hard = fire.clampedAdding(tolerance)
-        self.sequence = sequence
+        self.slack = slack
     }
 
     /// Dates that collide often, are negative, or are at the ends of what can be said.
