@@ -51,7 +51,7 @@ struct OracleCommand: ParsableCommand {
         if verbose {
             Swift.print("Kept on purpose:")
             for kept in KeptDifference.all {
-                Swift.print("- \(kept.difference)\n  Part 9: \(kept.row)\n  Here: \(kept.handling)")
+                Swift.print("- \(kept.difference)\n  \(kept.rules)\n  Here: \(kept.handling)")
             }
         }
         Swift.print("\(tally.settled) settled on re-run (timing)")

@@ -31,6 +31,7 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     private let timers = TimerBarrier()
     private var calls: [ScriptName: Int] = [:]
     private var callouts = 0
+    private var stops = StopsBeforeSleep()
     private let queued = Guarded(0)
 
     private enum ScriptName: Hashable {
@@ -91,6 +92,7 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
 
 extension Interpreter {
     package func receive(_ callout: Callout) {
+        if let place = callout.place { stops.calloutBegins(place) }
         switch callout {
         case .source(let index):
             write("source s\(index)")
@@ -123,6 +125,8 @@ extension Interpreter {
 
     private func receiveBlock(_ index: Int) {
         write("block b\(index)")
+        // Step 4 or step 10: nothing tells which.
+        stops.calloutBegins(.beforeSleep)
         follow(.block(index), scenario.blocks[index])
     }
 
@@ -130,6 +134,7 @@ extension Interpreter {
         queued.withLock { $0 -= 1 }
         guard !isOver else { return }
         write("queue q\(index)")
+        stops.calloutBegins(.afterSleep)
         follow(.queue(index), scenario.queueItems[index])
     }
 
@@ -203,7 +208,9 @@ extension Interpreter {
             spin(1_000)
         case .trigger(let port): engine.trigger(port: port)
         case .wakeUp: engine.wakeUp()
-        case .stop: engine.stop()
+        case .stop:
+            if settling { stops.stop() }
+            engine.stop()
         case .perform(let block, let modes): engine.perform(in: modes) { [self] in receiveBlock(block) }
         case .queue(let index):
             queued.withLock { $0 += 1 }
@@ -226,12 +233,16 @@ extension Interpreter {
         let limits = shared.withLock { $0.limits }
         let endsByItself = limits.contains { if case .slots = $0 { true } else { false } }
         // When a finite limit passes inside a nested run the real one makes a turn of the inner loop for nothing.
-        guard limits.count < 4, !endsByItself, callouts < scenario.calloutBudget, !isServedElsewhere(mode) else {
+        guard limits.count < 4, !endsByItself, callouts < scenario.calloutBudget, !isServedElsewhere(mode),
+            !stops.areTakenByRun
+        else {
             return write("run skipped")
         }
         write("run \(ProgramText.mode(mode)) {")
         shared.withLock { $0.limits.append(limit) }
+        stops.runBegins()
         let result = engine.run(mode, limit, returnAfterSourceHandled: returnAfter)
+        stops.runEnds()
         shared.withLock { _ = $0.limits.popLast() }
         write("} \(ProgramText.result(result))")
     }
