@@ -49,7 +49,8 @@ package struct KeptDifference: Sendable {
                 """,
             handling: """
                 No run is nested in a mode that has a timer which is being called in another (Interpreter); timers leave \
-                a mode only where it keeps one more, or by firing (Scenario.hasSentinels).
+                a mode only where it keeps one more, or by firing (Scenario.hasSentinels), or where the mode has \
+                nothing else (Family.lastTimer).
                 """),
         KeptDifference(
             rules: "Specification 9.10",

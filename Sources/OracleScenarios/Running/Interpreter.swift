@@ -28,6 +28,7 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     /// `nil` again when the run is over: the engine's callbacks hold the interpreter.
     var engine: (any Engine)!
     private let names: ModeNames
+    private let began = monotonicNanoseconds()
     private let timers = TimerBarrier()
     private var calls: [ScriptName: Int] = [:]
     private var callouts = 0
@@ -78,6 +79,16 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
 
     var standing: (progress: Int, limits: [RunLimit], isOver: Bool) {
         shared.withLock { ($0.progress, $0.limits, $0.isOver) }
+    }
+
+    /// Only its date tells when a timer that has left its mode wakes the loop: in that family the other thread acts well
+    /// before all dates, and stops runs after them.
+    func isFarFromTimers(toStop: Bool) -> Bool {
+        guard scenario.family == .lastTimer, let first = scenario.slots.min(), let last = scenario.slots.max() else {
+            return !engine.timerIsSoon()
+        }
+        let slot = (monotonicNanoseconds() - began) / Scenario.slotNanoseconds
+        return !toStop && slot < first - 10 || slot > last + 5
     }
 
     private var isOver: Bool { shared.withLock { $0.isOver } }
