@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `Items have a label and an order and describe themselves`() {
+    @Test func `Items have a label, some an order, and describe themselves`() {
         let labelled = RunLoop.Source(order: 3, label: "input") { _ in }
         #expect(labelled.label == "input")
         #expect(labelled.order == 3)
@@ -206,6 +206,6 @@ import Testing
         let observer = RunLoop.Observer([.entry, .exit], order: -1, repeats: false, label: "o") { _, _ in }
         #expect(observer.description == "<RunLoop.Observer o>{valid, [entry, exit], order -1, once}")
         let port = RunLoop.PortSource(descriptor: 7, events: .writable, label: "p") { _, _ in }
-        #expect(port.description == "<RunLoop.PortSource p>{valid, order 0, descriptor 7, [writable]}")
+        #expect(port.description == "<RunLoop.PortSource p>{valid, descriptor 7, [writable]}")
     }
 }
