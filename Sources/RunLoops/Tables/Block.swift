@@ -1,5 +1,7 @@
 /// A closure that waits for its turn, for one mode, for several, or for the common ones.
-package struct Block {
+///
+/// It is not copied, so that its closure is not counted on the way of a call.
+package struct Block: ~Copyable {
     package let body: () -> Void
     // Where it was added, taken apart so that a block takes 32 bytes.
     private let file: UnsafePointer<UInt8>
@@ -17,21 +19,23 @@ package struct Block {
 
     /// Whether it may run in `running`, which is marked as common or not.
     @inline(__always)
-    package func mayRun(in running: RunLoop.Mode, isCommon: Bool) -> Bool {
+    package borrowing func mayRun(in running: RunLoop.Mode, isCommon: Bool) -> Bool {
         modes.includes(running, isCommon: isCommon)
     }
 
     /// The same block with something around what it does.
     consuming func wrapped(_ around: @escaping (() -> Void) -> Void) -> Block {
         let body = body
-        return Block(around: { around(body) }, self)
+        return Block(around: { around(body) }, file, line, modes)
     }
 
-    private init(around body: @escaping () -> Void, _ other: Block) {
+    private init(
+        around body: @escaping () -> Void, _ file: UnsafePointer<UInt8>, _ line: UInt32, _ modes: BlockModes
+    ) {
         self.body = body
-        file = other.file
-        line = other.line
-        modes = other.modes
+        self.file = file
+        self.line = line
+        self.modes = modes
     }
 
     var label: ItemLabel { .place(file, line) }
@@ -103,8 +107,8 @@ struct BlockBuffer: ~Copyable {
 
     var picture: [String] {
         (first..<end).map { index in
-            let block = (base + index).pointee
-            return "<Block \(block.label.text)>{\(block.modes.all.map(\.rawValue).joined(separator: ", "))}"
+            let (label, modes) = (base[index].label, base[index].modes)
+            return "<Block \(label.text)>{\(modes.all.map(\.rawValue).joined(separator: ", "))}"
         }
     }
 

@@ -2,33 +2,27 @@
 ///
 /// Guarded by the loop's lock.
 final class DescriptorTable {
-    /// One descriptor of the mode with all port sources on it.
+    /// One descriptor of the mode with all port sources on it; without any the place is free.
     private struct Port {
         let descriptor: CInt
         var generation: UInt32
         /// In the order in which they were added; usually there is one.
-        var first: RunLoop.PortSource
+        var first: RunLoop.PortSource?
         var others: [RunLoop.PortSource] = []
 
-        var sources: [RunLoop.PortSource] { [first] + others }
-        var events: RunLoop.DescriptorEvents { others.reduce(first.events) { $0.union($1.events) } }
+        var sources: [RunLoop.PortSource] { (first.map { [$0] } ?? []) + others }
+        var events: RunLoop.DescriptorEvents { sources.reduce([]) { $0.union($1.events) } }
         func contains(_ source: RunLoop.PortSource) -> Bool { first === source || others.contains { $0 === source } }
 
-        /// What is left without the source; `nil` for nothing.
-        func without(_ source: RunLoop.PortSource) -> Port? {
-            var left = self
-            left.others.removeAll { $0 === source }
-            if first === source {
-                if left.others.isEmpty { return nil }
-                left.first = left.others.removeFirst()
-            }
-            return left
+        mutating func remove(_ source: RunLoop.PortSource) {
+            others.removeAll { $0 === source }
+            if first === source { first = others.isEmpty ? nil : others.removeFirst() }
         }
     }
 
     let readiness: any Readiness
-    /// Free places are reused; each use has another generation, so that an event of an earlier one is recognised.
-    @exclusivity(unchecked) private var ports: [Port?] = []
+    /// Free places are used again; each use has another generation, so that an event of an earlier one is recognised.
+    @exclusivity(unchecked) private var ports: [Port] = []
     @exclusivity(unchecked) private var freeIndices: [UInt32] = []
     @exclusivity(unchecked) private var indices = DescriptorMap<UInt32>()
     /// Ports whose number was given to another file: few, if any.
@@ -42,7 +36,7 @@ final class DescriptorTable {
         index(of: source) != nil
     }
 
-    var sources: [RunLoop.PortSource] { ports.compactMap { $0?.sources }.flatMap { $0 } }
+    var sources: [RunLoop.PortSource] { ports.flatMap(\.sources) }
 
     /// Precondition: the table does not contain it.
     func add(_ source: RunLoop.PortSource) throws(RunLoop.SystemCallError) {
@@ -70,7 +64,7 @@ final class DescriptorTable {
     ///
     /// False if the kernel no longer knows the descriptor.
     private func join(_ source: RunLoop.PortSource, at index: UInt32) throws(RunLoop.SystemCallError) -> Bool {
-        guard var port = ports[Int(index)] else { return false }
+        var port = ports[Int(index)]
         port.others.append(source)
         do {
             try readiness.modify(port.descriptor, for: port.events, token: Self.token(index, port.generation))
@@ -85,28 +79,28 @@ final class DescriptorTable {
 
     /// Takes the sources of a port out of the kernel's sight; they stay in the table, on no descriptor.
     private func abandon(_ index: UInt32) {
-        guard let port = ports[Int(index)] else { return }
-        readiness.unregister(port.descriptor)
+        let descriptor = ports[Int(index)].descriptor
+        readiness.unregister(descriptor)
         lastGeneration &+= 1
-        ports[Int(index)]?.generation = lastGeneration
-        indices[port.descriptor] = nil
+        ports[Int(index)].generation = lastGeneration
+        indices[descriptor] = nil
         abandoned.append(index)
     }
 
     func remove(_ source: RunLoop.PortSource) {
         // Not by the descriptor's number alone: an abandoned port has lost it.
-        guard let index = index(of: source), let port = ports[Int(index)] else { return }
+        guard let index = index(of: source) else { return }
         count -= 1
-        let left = port.without(source)
-        ports[Int(index)] = left
-        let isRegistered = indices[port.descriptor] == index
-        if left != nil {
+        ports[Int(index)].remove(source)
+        let descriptor = ports[Int(index)].descriptor
+        let isRegistered = indices[descriptor] == index
+        if ports[Int(index)].first != nil {
             if isRegistered { update(index) }
             return
         }
         if isRegistered {
-            readiness.unregister(port.descriptor)
-            indices[port.descriptor] = nil
+            readiness.unregister(descriptor)
+            indices[descriptor] = nil
         } else {
             abandoned.removeAll { $0 == index }
         }
@@ -119,12 +113,12 @@ final class DescriptorTable {
     }
 
     private func index(of source: RunLoop.PortSource) -> UInt32? {
-        if let index = indices[source.descriptor], ports[Int(index)]?.contains(source) == true { return index }
-        return abandoned.first { ports[Int($0)]?.contains(source) == true }
+        if let index = indices[source.descriptor], ports[Int(index)].contains(source) { return index }
+        return abandoned.first { ports[Int($0)].contains(source) }
     }
 
     private func update(_ index: UInt32) {
-        guard let port = ports[Int(index)] else { return }
+        let port = ports[Int(index)]
         // Only a descriptor that was closed can be refused (EBADF, ENOENT): it cannot become ready either.
         try? readiness.modify(port.descriptor, for: port.events, token: Self.token(index, port.generation))
     }
@@ -136,15 +130,14 @@ final class DescriptorTable {
     func firstSource(of event: ReadyDescriptor) -> RunLoop.PortSource? {
         let index = Self.index(of: event)
         let generation = UInt32(truncatingIfNeeded: event.token >> 32)
-        guard index < ports.count, let port = ports[index], port.generation & 0x7FFF_FFFF == generation
-        else { return nil }
-        return port.first
+        guard index < ports.count, ports[index].generation & 0x7FFF_FFFF == generation else { return nil }
+        return ports[index].first
     }
 
     /// The sources to ask for an event after the first.
     @inline(__always)
     func otherSources(of event: ReadyDescriptor) -> [RunLoop.PortSource] {
-        ports[Self.index(of: event)]?.others ?? []
+        ports[Self.index(of: event)].others
     }
 
     @inline(__always)

@@ -147,8 +147,8 @@ extension RunLoop {
     /// Returns whether the last one looked at was performed: that the last decides, and not any, is what Core Foundation
     /// does; after a source that made a later one invalid the turn may sleep.
     @inline(__always)
-    func performSources(_ run: RunState) -> Bool {
-        let signals = run.mode.signals
+    func performSources(_ run: RunState, _ mode: ModeState) -> Bool {
+        let signals = mode.signals
         if signals.isEmpty { return false }
         let handled: Bool
         if let only = signals.takeOnly() {
@@ -156,7 +156,7 @@ extension RunLoop {
         } else {
             handled = performSeveral(signals, onlyFirst: run.returnsAfterSource)
         }
-        if handled { runBlocks(run.mode) }
+        if handled { runBlocks(mode) }
         return handled
     }
 

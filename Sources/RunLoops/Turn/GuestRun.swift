@@ -59,13 +59,13 @@ extension RunLoop {
             withLock { guest.mode = mode }
             guest.servesMainQueue = servesMainQueue
         }
-        var run = RunState(mode: mode, limit: .idle, returnsAfterSource: false)
-        let outer = begin(&run)
+        var run = RunState(limit: .idle, returnsAfterSource: false)
+        let outer = begin(&run, in: mode)
         run.servesMainQueue = servesMainQueue && run.servesMainQueue
         tellWaited()
         var last: RunResult?
         for _ in 0..<Self.turnsInARow {
-            last = turn(&run)
+            last = turn(&run, in: mode)
             if last != nil { break }
         }
         let isIdle = last == .timedOut
@@ -74,7 +74,7 @@ extension RunLoop {
             guest?.toldWaiting = mode
         }
         let result = last == .stopped ? .stopped : isEmpty(mode) ? RunResult.finished : .timedOut
-        end(run, result, outer)
+        end(result, in: mode, outer)
         if guest != nil { waitInHost(isReady: !isIdle) }
         return result
     }

@@ -35,8 +35,7 @@ extension RunLoop {
     ///
     /// Asked before each look, because runs in one mode can be of both kinds: one that is nested in the queue's own work,
     /// or one that began before the mode was marked as common.
-    private func watchMainQueue(_ mainQueue: MainQueue, _ run: RunState) {
-        let mode = run.mode
+    private func watchMainQueue(_ mainQueue: MainQueue, _ run: RunState, _ mode: ModeState) {
         if mode.watchesMainQueue == run.servesMainQueue { return }
         mode.watchesMainQueue = run.servesMainQueue
         withLock {
@@ -58,29 +57,29 @@ extension RunLoop {
     // MARK: Looking
 
     /// Looks at everything without sleeping.
-    func look(_ run: RunState) -> Cause { findReady(run) ?? .nothing }
+    func look(_ run: RunState, _ mode: ModeState) -> Cause { findReady(run, mode) ?? .nothing }
 
     /// The same; `nil` if there is nothing, not even a wake-up.
-    func findReady(_ run: RunState) -> Cause? {
-        prepareToLook(run)
-        if run.mode.ready.isEmpty {
-            run.mode.descriptors.readiness.look(into: &fetched)
-            takeFetched(run)
+    func findReady(_ run: RunState, _ mode: ModeState) -> Cause? {
+        prepareToLook(run, mode)
+        if mode.ready.isEmpty {
+            mode.descriptors.readiness.look(into: &fetched)
+            takeFetched(mode)
         }
-        return longestReady(run)
+        return longestReady(run, mode)
     }
 
     @inline(__always)
-    private func prepareToLook(_ run: RunState) {
-        if let mainQueue { watchMainQueue(mainQueue, run) }
+    private func prepareToLook(_ run: RunState, _ mode: ModeState) {
+        if let mainQueue { watchMainQueue(mainQueue, run, mode) }
         foundMainQueue = false
-        if !run.mode.ready.isEmpty { dropStaleEvents(run.mode) }
+        if !mode.ready.isEmpty { dropStaleEvents(mode) }
     }
 
     /// Takes over what the kernel has found.
     @inline(__always)
-    private func takeFetched(_ run: RunState) {
-        if !fetched.isEmpty { takeEvents(run.mode) }
+    private func takeFetched(_ mode: ModeState) {
+        if !fetched.isEmpty { takeEvents(mode) }
     }
 
     private func takeEvents(_ mode: ModeState) {
@@ -115,8 +114,7 @@ extension RunLoop {
 
     /// What has been ready longest; `nil` if nothing is.
     @inline(__always)
-    private func longestReady(_ run: RunState) -> Cause? {
-        let mode = run.mode
+    private func longestReady(_ run: RunState, _ mode: ModeState) -> Cause? {
         var cause: Cause?
         var since = Int64.max
         let wakeUp = wakeWord.wakeUp
@@ -156,21 +154,20 @@ extension RunLoop {
 
     /// Steps 7 and 8; `nil` if the run ends where it would sleep, and has nothing to do.
     @inline(__always)
-    func sleep(_ run: RunState) -> Cause? {
-        if run.endsWhenIdle { return findReady(run) }
-        tell(.beforeWaiting, run.mode)
-        let cause = tracer == nil ? sleepUntilReady(run) : sleepAndTrace(run)
+    func sleep(_ run: RunState, _ mode: ModeState) -> Cause? {
+        if run.endsWhenIdle { return findReady(run, mode) }
+        tell(.beforeWaiting, mode)
+        let cause = tracer == nil ? sleepUntilReady(run, mode) : sleepAndTrace(run, mode)
         wakeWord.beAwake()
-        tell(.afterWaiting, run.mode)
+        tell(.afterWaiting, mode)
         return cause
     }
 
     /// Sleeps until there is something to do, or the time is over.
-    private func sleepUntilReady(_ run: RunState) -> Cause {
-        let mode = run.mode
+    private func sleepUntilReady(_ run: RunState, _ mode: ModeState) -> Cause {
         if guest != nil { leaveHost() }
         while true {
-            prepareToLook(run)
+            prepareToLook(run, mode)
             // From here on, whoever brings something earlier finds the mode and the limit and has the thread look again.
             var limit = fallAsleep(mode)
             if wakeWord.wakeUp != nil || !mode.ready.isEmpty { limit = nil }
@@ -182,9 +179,9 @@ extension RunLoop {
                 } else {
                     mode.descriptors.readiness.look(into: &fetched)
                 }
-                takeFetched(run)
+                takeFetched(mode)
             }
-            if let cause = longestReady(run) { return cause }
+            if let cause = longestReady(run, mode) { return cause }
             if run.deadline <= monotonicNow() || wakeWord.isStopped || hasLostLastTimer(mode) { return .nothing }
         }
     }
@@ -216,11 +213,11 @@ extension RunLoop {
 
     /// The same for those who record: what has ended the sleep, and when it began.
     @inline(never)
-    private func sleepAndTrace(_ run: RunState) -> Cause {
+    private func sleepAndTrace(_ run: RunState, _ mode: ModeState) -> Cause {
         let began = now(.monotonic)
         tracer?.trace(.sleeps)
         let earlier = lastServedWakeUp
-        let cause = sleepUntilReady(run)
+        let cause = sleepUntilReady(run, mode)
         let waking: LoopWaking
         switch cause {
         case .timers: waking = LoopWaking(.timer, asleepSince: began)

@@ -11,7 +11,6 @@ struct RunState {
         case idle
     }
 
-    let mode: ModeState
     let limit: Limit
     let returnsAfterSource: Bool
     /// The main queue's work is done by this run.
@@ -49,12 +48,12 @@ extension RunLoop {
     func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
         requireOwnThread()
         guard let mode = withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(mode) else { return .finished }
-        var run = RunState(mode: mode, limit: limit, returnsAfterSource: returnsAfterSource)
-        let outer = begin(&run)
+        var run = RunState(limit: limit, returnsAfterSource: returnsAfterSource)
+        let outer = begin(&run, in: mode)
         var result: RunResult?
-        while result == nil { result = turn(&run) }
+        while result == nil { result = turn(&run, in: mode) }
         // SAFETY: the loop above ends with a result.
-        end(run, result.unsafelyUnwrapped, outer)
+        end(result.unsafelyUnwrapped, in: mode, outer)
         if guest != nil { waitInHost() }
         return result.unsafelyUnwrapped
     }
@@ -62,37 +61,42 @@ extension RunLoop {
     /// One turn: Specification 5, step by step.
     ///
     /// Returns what the run ends with; `nil` if it goes on.
-    func turn(_ run: inout RunState) -> RunResult? {
-        // A callout of the turn before may have let a host wait for the loop.
-        if guest != nil { leaveHost() }
-        guard wakeWord.beginTurn() else { return .stopped }
-        let mode = run.mode
+    func turn(_ run: inout RunState, in mode: ModeState) -> RunResult? {
+        guard beginTurn() else { return .stopped }
         tell(.beforeTimers, mode)  // 2
         tell(.beforeSources, mode)  // 3
         runBlocks(mode)  // 4
-        let didPerform = performSources(run)  // 5
+        let didPerform = performSources(run, mode)  // 5
         guard
             let cause = mainQueueGoesFirst(run)  // 6
-                ?? (didPerform || run.onlyPolls ? look(run) : sleep(run))  // 7, 8
+                ?? (didPerform || run.onlyPolls ? look(run, mode) : sleep(run, mode))  // 7, 8
         else { return .timedOut }
         wakeWord.beAwake()
-        let didServe = serve(cause, &run)  // 9
+        let didServe = serve(cause, &run, mode)  // 9
         runBlocks(mode)  // 10
-        return verdict(run, handled: didPerform || didServe)
+        return verdict(run, mode, handled: didPerform || didServe)
+    }
+
+    /// From here on wake-ups count; returns false if the run was told to stop since the last turn looked.
+    @inline(__always)
+    private func beginTurn() -> Bool {
+        // A callout of the turn before may have let a host wait for the loop.
+        if guest != nil { leaveHost() }
+        return wakeWord.beginTurn()
     }
 
     /// Step 9; returns whether a source was handled, or work of the main queue done.
     @inline(__always)
-    private func serve(_ cause: Cause, _ run: inout RunState) -> Bool {
+    private func serve(_ cause: Cause, _ run: inout RunState, _ mode: ModeState) -> Bool {
         run.didMainQueue = false
         switch cause {
         case .nothing:
             return false
         case .timers:
-            fireTimers(run.mode)
+            fireTimers(mode)
             return false
         case .descriptor:
-            return serveDescriptor(run.mode)
+            return serveDescriptor(mode)
         case .mainQueue:
             serveMainQueue()
             run.didMainQueue = true
@@ -102,7 +106,7 @@ extension RunLoop {
 
     /// The end of step 10.
     @inline(__always)
-    private func verdict(_ run: RunState, handled: Bool) -> RunResult? {
+    private func verdict(_ run: RunState, _ mode: ModeState, handled: Bool) -> RunResult? {
         if handled, run.returnsAfterSource { return .handledSource }
         switch run.limit {
         case .now: return .timedOut
@@ -113,7 +117,7 @@ extension RunLoop {
             wakeWord.serveStop()
             return .stopped
         }
-        return isEmpty(run.mode) && !run.endsWhenIdle ? .finished : nil
+        return isEmpty(mode) && !run.endsWhenIdle ? .finished : nil
     }
 
     /// Nothing that could ever fire: Specification 2.5.
@@ -126,25 +130,25 @@ extension RunLoop {
 
     // MARK: Beginning and ending a run
 
-    func begin(_ run: inout RunState) -> WakeWord.Outer {
+    func begin(_ run: inout RunState, in mode: ModeState) -> WakeWord.Outer {
         if guest != nil { leaveHost() }
         knownNow = .min
         // What was fetched earlier may have been taken since, in a run of another mode.
-        run.mode.ready.doubt()
+        mode.ready.doubt()
         let outer = withLock {
             runsBegun += 1
-            runs.append(RunInProgress(number: runsBegun, mode: run.mode))
+            runs.append(RunInProgress(number: runsBegun, mode: mode))
             return wakeWord.beginRun()
         }
-        tracer?.trace(.runBegins(run.mode.mode))
-        tell(.entry, run.mode)
+        tracer?.trace(.runBegins(mode.mode))
+        tell(.entry, mode)
         // After entry, whose observers may have marked the mode as common.
-        run.servesMainQueue = servesMainQueue(run.mode)
+        run.servesMainQueue = servesMainQueue(mode)
         return outer
     }
 
-    func end(_ run: RunState, _ result: RunResult, _ outer: WakeWord.Outer) {
-        tell(.exit, run.mode)
+    func end(_ result: RunResult, in mode: ModeState, _ outer: WakeWord.Outer) {
+        tell(.exit, mode)
         tracer?.trace(.runEnds(result))
         withLock {
             runs.removeLast()
