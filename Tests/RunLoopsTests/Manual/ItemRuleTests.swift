@@ -53,6 +53,45 @@ import Testing
         }
     }
 
+    @Test(arguments: [RunLoop.Mode.default, .common, "private"])
+    func `An item that is passed over is told by the result of adding it`(mode: RunLoop.Mode) throws {
+        try ManualRunLoop.with { outer in
+            try ManualRunLoop.with { inner in
+                let source = RunLoop.Source { _ in }
+                let timer = RunLoop.Timer(.after(.seconds(1))) { _ in }
+                let observer = RunLoop.Observer(.all) { _, _ in }
+                let port = RunLoop.PortSource(descriptor: 1) { _, _ in }
+                func add(to loop: RunLoop) throws -> [Bool] {
+                    [
+                        loop.add(source, in: mode), loop.add(timer, in: mode), loop.add(observer, in: mode),
+                        try loop.add(port, in: mode),
+                    ]
+                }
+                #expect(try add(to: outer.loop) == [true, true, true, true])
+                // Adding twice is once, and the item is there.
+                #expect(try add(to: outer.loop) == [true, true, true, true])
+                // Only timers and observers are in one loop at most.
+                #expect(try add(to: inner.loop) == [true, false, false, true])
+                for item in [source, timer, observer, port] { item.invalidate() }
+                #expect(try add(to: outer.loop) == [false, false, false, false])
+                #expect(try add(to: inner.loop) == [false, false, false, false])
+                for item in [source, timer, observer, port] {
+                    #expect(!outer.loop.contains(item, in: mode))
+                    #expect(!inner.loop.contains(item, in: mode))
+                }
+            }
+        }
+    }
+
+    @Test func `A loop whose thread has ended passes every item over`() {
+        let ended = TestThread.run { RunLoop.current }
+        #expect(!ended.add(RunLoop.Timer.sendable(.after(.zero)) { _ in }, in: .default))
+        #expect(!ended.add(RunLoop.Source.sendable { _ in }, in: .default))
+        #expect(!ended.add(RunLoop.Observer.sendable(.all) { _, _ in }, in: .common))
+        let port = RunLoop.PortSource.sendable(descriptor: 0) { _, _ in }
+        #expect(throws: Never.self) { #expect(try !ended.add(port, in: .default)) }
+    }
+
     @Test func `An item that was removed stays valid and can be added again`() {
         ManualRunLoop.with { manual in
             let fired = Box(0)
@@ -206,6 +245,6 @@ import Testing
         let observer = RunLoop.Observer([.entry, .exit], order: -1, repeats: false, label: "o") { _, _ in }
         #expect(observer.description == "<RunLoop.Observer o>{valid, [entry, exit], order -1, once}")
         let port = RunLoop.PortSource(descriptor: 7, events: .writable, label: "p") { _, _ in }
-        #expect(port.description == "<RunLoop.PortSource p>{valid, order 0, descriptor 7, [writable]}")
+        #expect(port.description == "<RunLoop.PortSource p>{valid, descriptor 7, [writable]}")
     }
 }
