@@ -257,8 +257,8 @@ import Testing
             mayEnd.wait()
         }
         isReady.wait()
+        guard let second = other.copy else { preconditionFailure("the other thread has left its loop") }
         withRealLoop { first in
-            guard let second = other.copy else { return Issue.record("there is no other loop") }
             let turns = Locked(0)
             first.addSource()
             first.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: .default)
