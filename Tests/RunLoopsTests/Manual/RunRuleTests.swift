@@ -278,8 +278,8 @@ import Testing
             let timer = RunLoop.Timer.sendable(.after(delay)) { _ in }
             let delayed = isDelayed ? loop.perform(after: delay) {} : nil
             if !isDelayed { loop.add(timer, in: .default) }
-            let fired = Locked(0)
-            loop.add(RunLoop.Observer(.afterWaiting) { _, _ in fired.increment() }, in: .default)
+            let sleeps = Locked(0)
+            loop.add(RunLoop.Observer(.afterWaiting) { _, _ in sleeps.increment() }, in: .default)
             let thief = TestThread {
                 waitUntil { loop.isWaiting }
                 if let delayed { _ = loop.cancel(delayed) } else { timer.invalidate() }
@@ -287,7 +287,7 @@ import Testing
             #expect(loop.runPlenty() == .finished)
             thief.join()
             // One turn, which it slept in.
-            #expect(fired.count == 1)
+            #expect(sleeps.count == 1)
         }
     }
 
