@@ -39,8 +39,8 @@ let package = Package(
         .target(name: "CLinuxKernel"),
         // The loop. Imports no Foundation.
         .target(name: "RunLoops", dependencies: ["CLinuxKernel"], swiftSettings: strict),
-        // Manual kernel and clock, trace recorder.
-        .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: strict),
+        // Manual kernel and clock, trace recorder, threads with a loop.
+        .target(name: "RunLoopsTesting", dependencies: ["RunLoops", "RunLoopsKit"], swiftSettings: strict),
         // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
         .target(name: "RunLoopsEvents", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
         // Message ports, between threads and between processes.

@@ -22,6 +22,9 @@ struct OracleCommand: ParsableCommand {
     @Option(help: "The number of the first one.")
     var first = 0
 
+    @Option(help: "What they are about: \(Family.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var family = Family.usual
+
     @Option(help: "How many processes run them at the same time.")
     var jobs = 2
 
@@ -44,14 +47,14 @@ struct OracleCommand: ParsableCommand {
     }
 
     func run() throws {
-        if worker { return Worker(seed: seed, shrinks: print).run(first..<(first + scenarios)) }
-        if let show { return Self.show(show, seed: seed) }
-        var pool = WorkerPool(seed: seed, jobs: jobs, prints: print, isVerbose: verbose)
+        if worker { return Worker(seed: seed, family: family, shrinks: print).run(first..<(first + scenarios)) }
+        if let show { return Self.show(show, seed: seed, family: family) }
+        var pool = WorkerPool(seed: seed, family: family, jobs: jobs, prints: print, isVerbose: verbose)
         let tally = try pool.run(first..<(first + scenarios))
         if verbose {
             Swift.print("Kept on purpose:")
             for kept in KeptDifference.all {
-                Swift.print("- \(kept.difference)\n  Part 9: \(kept.row)\n  Here: \(kept.handling)")
+                Swift.print("- \(kept.difference)\n  \(kept.rules)\n  Here: \(kept.handling)")
             }
         }
         Swift.print("\(tally.settled) settled on re-run (timing)")
@@ -59,9 +62,11 @@ struct OracleCommand: ParsableCommand {
         if tally.differences > 0 { throw ExitCode(1) }
     }
 
-    private static func show(_ number: Int, seed: UInt64) {
-        let scenario = ScenarioGenerator.scenario(number, seed: seed, mainThread: true)
+    private static func show(_ number: Int, seed: UInt64, family: Family) {
+        let scenario = ScenarioGenerator.scenario(number, seed: seed, mainThread: true, family: family)
         let traces = Comparison().traces(scenario)
         Swift.print(scenario.program, "", Report.sideBySide(traces.real, traces.ours), separator: "\n")
     }
 }
+
+extension Family: ExpressibleByArgument {}

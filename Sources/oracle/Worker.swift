@@ -7,6 +7,7 @@ internal import OracleScenarios
 /// crash without taking the others with it.
 struct Worker {
     let seed: UInt64
+    let family: Family
     let shrinks: Int
 
     func run(_ range: Range<Int>) {
@@ -15,7 +16,7 @@ struct Worker {
         var shrinks = shrinks
         for number in range {
             WorkerLine.started(number).write()
-            let scenario = ScenarioGenerator.scenario(number, seed: seed, mainThread: true)
+            let scenario = ScenarioGenerator.scenario(number, seed: seed, mainThread: true, family: family)
             switch comparison.compare(scenario) {
             case .same: break
             case .settled: WorkerLine.settled(number).write()

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import OracleScenarios
 
 /// Shares a range of scenarios out among worker processes and adds up what they find.
 struct WorkerPool {
@@ -13,14 +14,16 @@ struct WorkerPool {
     private static let patience: Int64 = 60
 
     let seed: UInt64
+    let family: Family
     let jobs: Int
     /// How many differences may still be printed.
     var prints: Int
     let isVerbose: Bool
     private var tally = Tally()
 
-    init(seed: UInt64, jobs: Int, prints: Int, isVerbose: Bool) {
+    init(seed: UInt64, family: Family, jobs: Int, prints: Int, isVerbose: Bool) {
         self.seed = seed
+        self.family = family
         self.jobs = jobs
         self.prints = prints
         self.isVerbose = isVerbose
@@ -36,7 +39,7 @@ struct WorkerPool {
         var heard: [Int64] = []
         while !waiting.isEmpty || !workers.isEmpty {
             while workers.count < jobs, let batch = waiting.popLast() {
-                workers.append(try WorkerProcess(batch, seed: seed, shrinks: prints))
+                workers.append(try WorkerProcess(batch, seed: seed, family: family, shrinks: prints))
                 heard.append(Self.seconds())
             }
             var polled = workers.map { pollfd(fd: $0.output, events: Int16(POLLIN), revents: 0) }

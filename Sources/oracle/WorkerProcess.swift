@@ -1,4 +1,5 @@
 internal import Glibc
+internal import OracleScenarios
 
 /// A worker as its parent sees it: a process, the pipe it writes to, and how far it is.
 struct WorkerProcess {
@@ -13,7 +14,7 @@ struct WorkerProcess {
     var current: Int
     var hasEnded = false
 
-    init(_ range: Range<Int>, seed: UInt64, shrinks: Int) throws {
+    init(_ range: Range<Int>, seed: UInt64, family: Family, shrinks: Int) throws {
         self.range = range
         current = range.lowerBound
         var ends: [CInt] = [0, 0]
@@ -24,9 +25,8 @@ struct WorkerProcess {
         output = ends[0]
         errors = try Self.temporaryFile()
         let arguments = [
-            "oracle", "--worker", "--seed", "\(seed)", "--first", "\(range.lowerBound)", "--scenarios",
-            "\(range.count)",
-            "--print", "\(shrinks)",
+            "oracle", "--worker", "--seed", "\(seed)", "--family", family.rawValue, "--first", "\(range.lowerBound)",
+            "--scenarios", "\(range.count)", "--print", "\(shrinks)",
         ]
         process = try Self.spawn(arguments, output: ends[1], errors: errors)
     }

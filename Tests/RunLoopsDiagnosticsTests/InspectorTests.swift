@@ -59,7 +59,7 @@ struct InspectorTests {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         waitUntil { thread.loop.isWaiting }
-        try thread.loop.lock.withLock {
+        try thread.loop.withLock {
             let loop = try #require(try inspector.connect().dump(within: plenty).loops.first)
             #expect(loop.isLocked && loop.mode == nil && loop.description == nil)
             #expect(loop.activity == .asleep)

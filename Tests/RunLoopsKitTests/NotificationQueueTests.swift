@@ -34,6 +34,47 @@ import Testing
         }
     }
 
+    @Test func `Now is told only in one of the modes that were named`() {
+        with { manual, queue, lines in
+            manual.loop.performLocally {
+                queue.post(.init("other"), .now, in: [.tracking])
+                queue.post(.init("default"), .now)
+                queue.post(.init("common"), .now, in: [.tracking, .common])
+                manual.loop.performLocally(in: "private") {
+                    queue.post(.init("not common"), .now, in: [.common])
+                    queue.post(.init("private"), .now, in: ["private"])
+                }
+                manual.advance(by: .zero, in: "private")
+            }
+            manual.advance(by: .seconds(1))
+            #expect(lines.value == ["default", "common", "private"])
+            #expect(queue.waitingCount == 0)
+            // What was not told then is not told later.
+            keepAlive(manual.loop, in: .tracking)
+            manual.advance(by: .seconds(1), in: .tracking)
+            #expect(lines.value.count == 3)
+        }
+    }
+
+    @Test func `Now is told in any mode while no run is in progress`() {
+        with { _, queue, lines in
+            queue.post(.init("a"), .now, in: [.tracking])
+            #expect(lines.value == ["a"])
+        }
+    }
+
+    @Test func `Now replaces what waits although it is not told itself`() {
+        with { manual, queue, lines in
+            manual.loop.performLocally {
+                queue.post(.init("a", payload: 1), .whenIdle)
+                queue.post(.init("a", payload: 2), .now, in: [.tracking])
+            }
+            manual.advance(by: .seconds(1))
+            #expect(lines.value.isEmpty)
+            #expect(queue.waitingCount == 0)
+        }
+    }
+
     @Test func `Those that wait are replaced by name and sender as asked`() {
         with { manual, queue, lines in
             let (one, two) = (Sender(), Sender())

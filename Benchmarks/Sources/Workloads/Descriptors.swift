@@ -53,8 +53,23 @@ final class Pipes<P: Peer>: @unchecked Sendable {
 
     @inlinable
     func beginRandom() {
-        watches = (0..<count).map { index in loop.watch(ends[index].read) { self.ready(index) } }
+        watches = (0..<count).map { loop.watch(ends[$0].read, Ready(pipes: self, index: $0)) }
         bk_write_byte(ends[0].write)
+    }
+
+    @usableFromInline
+    struct Ready: Callback {
+        @usableFromInline let pipes: Pipes
+        @usableFromInline let index: Int
+
+        @inlinable
+        init(pipes: Pipes, index: Int) {
+            self.pipes = pipes
+            self.index = index
+        }
+
+        @inlinable
+        func callAsFunction() { pipes.ready(index) }
     }
 
     @inlinable
@@ -68,7 +83,7 @@ final class Pipes<P: Peer>: @unchecked Sendable {
     @inlinable
     func beginChain() {
         total = bk_number("count", 300_000)
-        watches = (0..<count).map { index in loop.watch(ends[index].read) { self.passesOn(index) } }
+        watches = (0..<count).map { loop.watch(ends[$0].read, PassesOn(pipes: self, index: $0)) }
         _ = bk_again(0)
         startChain()
     }
@@ -79,6 +94,21 @@ final class Pipes<P: Peer>: @unchecked Sendable {
         fired = 0
         began = bk_now()
         for index in 0..<active { bk_write_byte(ends[index * (count / active)].write) }
+    }
+
+    @usableFromInline
+    struct PassesOn: Callback {
+        @usableFromInline let pipes: Pipes
+        @usableFromInline let index: Int
+
+        @inlinable
+        init(pipes: Pipes, index: Int) {
+            self.pipes = pipes
+            self.index = index
+        }
+
+        @inlinable
+        func callAsFunction() { pipes.passesOn(index) }
     }
 
     @inlinable
@@ -95,6 +125,22 @@ final class Pipes<P: Peer>: @unchecked Sendable {
         repetition += 1
         if bk_again(repetition) { startChain() } else { done.open() }
     }
+}
+
+/// The callback of a descriptor that is never written. It captures two words.
+@usableFromInline
+struct NeverReady: Callback, @unchecked Sendable {
+    @usableFromInline let number: Int
+    @usableFromInline let loop: Unmanaged<AnyObject>
+
+    @inlinable
+    init(number: Int, of loop: AnyObject) {
+        self.number = number
+        self.loop = .passUnretained(loop)
+    }
+
+    @inlinable
+    func callAsFunction() { fatalError("Descriptor \(number) of \(loop.toOpaque()) was never written, and is ready.") }
 }
 
 /// `count` non-blocking pipes.

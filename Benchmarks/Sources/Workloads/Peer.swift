@@ -3,9 +3,19 @@
 // The workloads are generic and inlinable: each peer's executable compiles them for its own type, so that no peer pays
 // for being measured.
 
+/// What a loop is to call.
+///
+/// Workloads hand over values and not closures, so that a peer makes the one closure that its own API takes. That closure
+/// captures the value's words, as a user's closure captures something: an empty one would cost no allocation and flatter.
+public protocol Callback: Sendable {
+    func callAsFunction()
+}
+
 /// A loop that runs on a thread of its own until the process ends.
 public protocol Peer: AnyObject, Sendable {
     associatedtype Timer
+    /// What names a timer that is made by ``delay(_:_:)``.
+    associatedtype Delayed
     associatedtype Wake: Sendable
     associatedtype Again
     associatedtype Watch
@@ -23,26 +33,40 @@ public protocol Peer: AnyObject, Sendable {
     func enter(_ body: @escaping @Sendable () -> Void)
 
     /// A callback that other threads ask for, and what asks for it.
-    func makeWake(_ body: @escaping @Sendable () -> Void) -> Wake
+    func makeWake(_ body: some Callback) -> Wake
     func send(_ wake: Wake)
 
     /// Has `body` run by the loop, woken for it if it sleeps. Any thread.
-    func post(_ body: @escaping @Sendable () -> Void)
+    func post(_ body: some Callback)
     /// The same from the loop's own thread, which is awake. `isLast` ends a batch: the next turn is to come at once.
-    func postHere(isLast: Bool, _ body: @escaping @Sendable () -> Void)
+    func postHere(isLast: Bool, _ body: some Callback)
 
     /// A callback that asks, from inside itself, to be called again next turn.
-    func makeAgain(_ body: @escaping @Sendable () -> Void) -> Again
+    func makeAgain(_ body: some Callback) -> Again
     func ask(_ again: Again)
 
     /// Timers, all on the loop's thread. `delay`, `interval` and `tolerance` in nanoseconds; `due` on CLOCK_MONOTONIC.
-    func timer(in delay: Int64, _ body: @escaping @Sendable () -> Void) -> Timer
-    func timer(at due: Int64, tolerance: Int64, _ body: @escaping @Sendable () -> Void) -> Timer
-    func timer(every interval: Int64, _ body: @escaping @Sendable () -> Void) -> Timer
+    func timer(in delay: Int64, _ body: some Callback) -> Timer
+    func timer(at due: Int64, tolerance: Int64, _ body: some Callback) -> Timer
+    func timer(every interval: Int64, _ body: some Callback) -> Timer
     func cancel(_ timer: Timer)
+    /// Gives a timer that has not fired another date. A peer that cannot do that is skipped.
+    func restart(_ timer: Timer, in delay: Int64)
+
+    /// The lightest way to have something called once in `delay` nanoseconds, and to take that back.
+    func delay(_ delay: Int64, _ body: some Callback) -> Delayed
+    func cancel(delayed: Delayed)
 
     /// Calls `body` when `descriptor` can be read.
-    func watch(_ descriptor: Int32, _ body: @escaping @Sendable () -> Void) -> Watch
+    func watch(_ descriptor: Int32, _ body: some Callback) -> Watch
+}
+
+/// Most loops know one kind of timer, which is then the lightest too.
+extension Peer where Delayed == Timer {
+    @inlinable
+    public func delay(_ delay: Int64, _ body: some Callback) -> Timer { timer(in: delay, body) }
+    @inlinable
+    public func cancel(delayed: Timer) { cancel(delayed) }
 }
 
 /// State that one thread has to itself, which is what the callbacks of one loop amount to.

@@ -42,18 +42,37 @@ final class PingPong<P: Peer>: @unchecked Sendable {
     func begin() {
         let made = Gate()
         second.enter {
-            self.wakeSecond = self.second.makeWake { self.first.send(self.wakeFirst.unsafelyUnwrapped) }
+            self.wakeSecond = self.second.makeWake(Woken(match: self, isFirst: false))
             made.open()
         }
         made.wait()
         first.enter {
-            self.wakeFirst = self.first.makeWake {
-                if self.counts() { self.second.send(self.wakeSecond.unsafelyUnwrapped) }
-            }
+            self.wakeFirst = self.first.makeWake(Woken(match: self, isFirst: true))
             made.open()
         }
         made.wait()
         first.send(wakeFirst!)
+    }
+
+    @usableFromInline
+    struct Woken: Callback {
+        @usableFromInline let match: PingPong
+        @usableFromInline let isFirst: Bool
+
+        @inlinable
+        init(match: PingPong, isFirst: Bool) {
+            self.match = match
+            self.isFirst = isFirst
+        }
+
+        @inlinable
+        func callAsFunction() {
+            if !isFirst {
+                match.first.send(match.wakeFirst.unsafelyUnwrapped)
+            } else if match.counts() {
+                match.second.send(match.wakeSecond.unsafelyUnwrapped)
+            }
+        }
     }
 
     /// Whether there is another round.
@@ -97,7 +116,7 @@ func w2Once<P: Peer>(_ loop: P, _ count: Int64, _ done: Gate) -> Int64 {
     bk_sleep(5_000_000)
     let run = Tally(until: count, done)
     let began = bk_now()
-    for _ in 0..<count { loop.post { run.add() } }
+    for _ in 0..<count { loop.post(run) }
     done.wait()
     let time = bk_now() - began
     run.end()
@@ -107,7 +126,7 @@ func w2Once<P: Peer>(_ loop: P, _ count: Int64, _ done: Gate) -> Int64 {
 /// Counts calls in plain memory, as the peers in C do: two threads that count references of one object would pass its
 /// cache line to and fro, and that is not what is measured.
 @usableFromInline
-struct Tally: @unchecked Sendable {
+struct Tally: Callback, @unchecked Sendable {
     @usableFromInline let left: UnsafeMutablePointer<Int64>
     @usableFromInline let done: Unmanaged<Gate>
 
@@ -119,7 +138,7 @@ struct Tally: @unchecked Sendable {
     }
 
     @inlinable
-    func add() {
+    func callAsFunction() {
         left.pointee -= 1
         if left.pointee == 0 { done._withUnsafeGuaranteedRef { $0.open() } }
     }
@@ -136,6 +155,7 @@ public func w2b<P: Peer>(_: P.Type) {
     let posting = SelfPosting(loop, done)
     loop.enter { posting.post() }
     done.wait()
+    withExtendedLifetime(posting) {}
     bk_medians()
 }
 
@@ -152,14 +172,39 @@ final class SelfPosting<P: Peer>: @unchecked Sendable {
 
     @inlinable
     func post() {
-        for _ in 1..<1000 { loop.postHere(isLast: false) { self.rounds.left -= 1 } }
-        loop.postHere(isLast: true) {
-            if self.rounds.goesOn() { self.post() }
+        for _ in 1..<1000 { loop.postHere(isLast: false, Posted(self, isLast: false)) }
+        loop.postHere(isLast: true, Posted(self, isLast: true))
+    }
+
+    /// Two words, as the function and the argument of a peer in C, and like them without a reference that is counted.
+    @usableFromInline
+    struct Posted: Callback, @unchecked Sendable {
+        @usableFromInline let posting: Unmanaged<SelfPosting>
+        @usableFromInline let isLast: Bool
+
+        @inlinable
+        init(_ posting: SelfPosting, isLast: Bool) {
+            // SAFETY: the workload holds it until the last one has run.
+            self.posting = .passUnretained(posting)
+            self.isLast = isLast
+        }
+
+        @inlinable
+        func callAsFunction() {
+            posting._withUnsafeGuaranteedRef { posting in
+                if !isLast {
+                    posting.rounds.left -= 1
+                } else if posting.rounds.goesOn() {
+                    posting.post()
+                }
+            }
         }
     }
 }
 
 /// W3: a callback asks to be called again next turn.
+///
+/// With `watched=1` the loop has an idle descriptor as well, so that it has to look at the kernel each turn.
 @inlinable
 public func w3<P: Peer>(_: P.Type) {
     let loop = P(cpu: nil)
@@ -174,6 +219,7 @@ public func w3<P: Peer>(_: P.Type) {
 final class Turning<P: Peer>: @unchecked Sendable {
     @usableFromInline let loop: P
     @exclusivity(unchecked) @usableFromInline var again: P.Again?
+    @exclusivity(unchecked) @usableFromInline var idle: P.Watch?
     @exclusivity(unchecked) @usableFromInline var rounds: Rounds
 
     @inlinable
@@ -184,8 +230,20 @@ final class Turning<P: Peer>: @unchecked Sendable {
 
     @inlinable
     func begin() {
-        again = loop.makeAgain { self.turned() }
+        if bk_number("watched", 0) != 0 { idle = loop.watch(makePipes(1)[0].read, NeverReady(number: 1, of: loop)) }
+        again = loop.makeAgain(Turned(turning: self))
         loop.ask(again!)
+    }
+
+    @usableFromInline
+    struct Turned: Callback {
+        @usableFromInline let turning: Turning
+
+        @inlinable
+        init(turning: Turning) { self.turning = turning }
+
+        @inlinable
+        func callAsFunction() { turning.turned() }
     }
 
     @inlinable

@@ -5,7 +5,7 @@ import BenchKit
 import Workloads
 
 /// What a C callback gets as `info`: a closure, or a descriptor with one.
-final class Callback {
+final class Info {
     let body: @Sendable () -> Void
     let descriptor: Int32
 
@@ -18,8 +18,8 @@ final class Callback {
     var kept: UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
 
     /// SAFETY: `info` was made by `kept`.
-    static func of(_ info: UnsafeMutableRawPointer?) -> Callback {
-        Unmanaged<Callback>.fromOpaque(info!).takeUnretainedValue()
+    static func of(_ info: UnsafeMutableRawPointer?) -> Info {
+        Unmanaged<Info>.fromOpaque(info!).takeUnretainedValue()
     }
 }
 
@@ -50,8 +50,8 @@ final class RealLoop: Peer, @unchecked Sendable {
 
     private static func addSource(to loop: CFRunLoop, _ body: @escaping @Sendable () -> Void) -> CFRunLoopSource {
         var context = CFRunLoopSourceContext()
-        context.info = Callback(body).kept
-        context.perform = { Callback.of($0).body() }
+        context.info = Info(body).kept
+        context.perform = { Info.of($0).body() }
         let source = CFRunLoopSourceCreate(nil, 0, &context)!
         CFRunLoopAddSource(loop, source, kCFRunLoopDefaultMode)
         return source
@@ -65,53 +65,59 @@ final class RealLoop: Peer, @unchecked Sendable {
         CFRunLoopRun()
     }
 
-    func enter(_ body: @escaping @Sendable () -> Void) { post(body) }
+    func enter(_ body: @escaping @Sendable () -> Void) {
+        CFRunLoopPerformBlock(loop, kCFRunLoopDefaultMode, body)
+        CFRunLoopWakeUp(loop)
+    }
 
-    func makeWake(_ body: @escaping @Sendable () -> Void) -> Wake {
-        Wake(source: Self.addSource(to: loop, body), loop: loop)
+    func makeWake(_ body: some Callback) -> Wake {
+        Wake(source: Self.addSource(to: loop) { body() }, loop: loop)
     }
     func send(_ wake: Wake) {
         CFRunLoopSourceSignal(wake.source)
         CFRunLoopWakeUp(wake.loop)
     }
 
-    func post(_ body: @escaping @Sendable () -> Void) { postHere(isLast: true, body) }
-    func postHere(isLast: Bool, _ body: @escaping @Sendable () -> Void) {
-        CFRunLoopPerformBlock(loop, kCFRunLoopDefaultMode, body)
+    func post(_ body: some Callback) { postHere(isLast: true, body) }
+    func postHere(isLast: Bool, _ body: some Callback) {
+        CFRunLoopPerformBlock(loop, kCFRunLoopDefaultMode) { body() }
         if isLast { CFRunLoopWakeUp(loop) }
     }
 
-    func makeAgain(_ body: @escaping @Sendable () -> Void) -> CFRunLoopSource { Self.addSource(to: loop, body) }
+    func makeAgain(_ body: some Callback) -> CFRunLoopSource { Self.addSource(to: loop) { body() } }
     func ask(_ again: CFRunLoopSource) { CFRunLoopSourceSignal(again) }
 
     // Dates are seconds of the wall clock.
 
-    func timer(in delay: Int64, _ body: @escaping @Sendable () -> Void) -> CFRunLoopTimer {
+    func timer(in delay: Int64, _ body: some Callback) -> CFRunLoopTimer {
         timer(CFAbsoluteTimeGetCurrent() + Double(delay) / 1e9, 0, body)
     }
-    func timer(at due: Int64, tolerance: Int64, _ body: @escaping @Sendable () -> Void) -> CFRunLoopTimer {
+    func timer(at due: Int64, tolerance: Int64, _ body: some Callback) -> CFRunLoopTimer {
         let timer = timer(CFAbsoluteTimeGetCurrent() + Double(due - bk_now()) / 1e9, 0, body)
         if tolerance > 0 { CFRunLoopTimerSetTolerance(timer, Double(tolerance) / 1e9) }
         return timer
     }
-    func timer(every interval: Int64, _ body: @escaping @Sendable () -> Void) -> CFRunLoopTimer {
+    func timer(every interval: Int64, _ body: some Callback) -> CFRunLoopTimer {
         timer(CFAbsoluteTimeGetCurrent() + Double(interval) / 1e9, Double(interval) / 1e9, body)
     }
     private func timer(
-        _ date: CFAbsoluteTime, _ interval: CFTimeInterval, _ body: @escaping @Sendable () -> Void
+        _ date: CFAbsoluteTime, _ interval: CFTimeInterval, _ body: some Callback
     ) -> CFRunLoopTimer {
         let timer = CFRunLoopTimerCreateWithHandler(nil, date, interval, 0, 0) { _ in body() }!
         CFRunLoopAddTimer(loop, timer, kCFRunLoopDefaultMode)
         return timer
     }
     func cancel(_ timer: CFRunLoopTimer) { CFRunLoopTimerInvalidate(timer) }
+    func restart(_ timer: CFRunLoopTimer, in delay: Int64) {
+        CFRunLoopTimerSetNextFireDate(timer, CFAbsoluteTimeGetCurrent() + Double(delay) / 1e9)
+    }
 
-    func watch(_ descriptor: Int32, _ body: @escaping @Sendable () -> Void) -> CFRunLoopSource {
+    func watch(_ descriptor: Int32, _ body: some Callback) -> CFRunLoopSource {
         var context = CFRunLoopSourceContext1()
         context.version = 1
-        context.info = Callback(descriptor: descriptor, body).kept
-        context.getPort = { Callback.of($0).descriptor }
-        context.perform = { Callback.of($0).body() }
+        context.info = Info(descriptor: descriptor) { body() }.kept
+        context.getPort = { Info.of($0).descriptor }
+        context.perform = { Info.of($0).body() }
         // The two versions of the context begin alike, and CFRunLoopSourceCreate looks at `version` to tell them apart.
         let source = withUnsafeMutableBytes(of: &context) { bytes in
             // SAFETY: version is 1, so that as many bytes are read as a CFRunLoopSourceContext1 has.

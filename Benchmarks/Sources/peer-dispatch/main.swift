@@ -26,40 +26,43 @@ final class Queue: Peer, @unchecked Sendable {
 
     func enter(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
-    func makeWake(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void { body }
+    func makeWake(_ body: some Callback) -> @Sendable () -> Void { { body() } }
     func send(_ wake: @escaping @Sendable () -> Void) { queue.async(execute: wake) }
 
-    func post(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
-    func postHere(isLast: Bool, _ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+    func post(_ body: some Callback) { queue.async { body() } }
+    func postHere(isLast: Bool, _ body: some Callback) { queue.async { body() } }
 
-    func makeAgain(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void { body }
+    func makeAgain(_ body: some Callback) -> @Sendable () -> Void { { body() } }
     func ask(_ again: @escaping @Sendable () -> Void) { queue.async(execute: again) }
 
-    func timer(in delay: Int64, _ body: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+    func timer(in delay: Int64, _ body: some Callback) -> any DispatchSourceTimer {
         timer(.now() + .nanoseconds(Int(delay)), .never, 0, body)
     }
-    func timer(at due: Int64, tolerance: Int64, _ body: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+    func timer(at due: Int64, tolerance: Int64, _ body: some Callback) -> any DispatchSourceTimer {
         timer(DispatchTime(uptimeNanoseconds: UInt64(due)), .never, Int(tolerance), body)
     }
-    func timer(every interval: Int64, _ body: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+    func timer(every interval: Int64, _ body: some Callback) -> any DispatchSourceTimer {
         let interval = DispatchTimeInterval.nanoseconds(Int(interval))
         return timer(.now() + interval, interval, 0, body)
     }
     private func timer(
-        _ date: DispatchTime, _ interval: DispatchTimeInterval, _ leeway: Int, _ body: @escaping @Sendable () -> Void
+        _ date: DispatchTime, _ interval: DispatchTimeInterval, _ leeway: Int, _ body: some Callback
     ) -> any DispatchSourceTimer {
         // One-shots that are dispatched by asyncAfter cannot be taken back.
         let timer = DispatchSource.makeTimerSource(flags: leeway == 0 ? .strict : [], queue: queue)
         timer.schedule(deadline: date, repeating: interval, leeway: .nanoseconds(leeway))
-        timer.setEventHandler(handler: body)
+        timer.setEventHandler { body() }
         timer.activate()
         return timer
     }
     func cancel(_ timer: any DispatchSourceTimer) { timer.cancel() }
+    func restart(_ timer: any DispatchSourceTimer, in delay: Int64) {
+        timer.schedule(deadline: .now() + .nanoseconds(Int(delay)), leeway: .nanoseconds(0))
+    }
 
-    func watch(_ descriptor: Int32, _ body: @escaping @Sendable () -> Void) -> any DispatchSourceRead {
+    func watch(_ descriptor: Int32, _ body: some Callback) -> any DispatchSourceRead {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler(handler: body)
+        source.setEventHandler { body() }
         source.activate()
         return source
     }

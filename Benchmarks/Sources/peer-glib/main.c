@@ -111,6 +111,16 @@ static void timer_stop(struct loop *loop, struct timer *timer) {
     timer->repeats = G_SOURCE_REMOVE;
     g_source_destroy(timer->source);
 }
+static void timer_restart(struct loop *loop, struct timer *timer, int64_t delay) {
+    (void) loop;
+    g_source_set_ready_time(timer->source, g_get_monotonic_time() + delay / 1000);
+}
+
+static struct timer *timer_make(struct loop *loop, struct timer *ready, GSourceFunc callback) {
+    (void) loop, (void) callback;
+    return ready;
+}
+static void timer_free(struct loop *loop, struct timer *timer) { timer_stop(loop, timer); }
 
 // Again next turn: an idle source, which stays.
 
@@ -146,6 +156,7 @@ static void io_open(struct loop *loop, struct io *io, int descriptor, GUnixFDSou
     io->source = attach(loop, g_unix_fd_source_new(descriptor, G_IO_IN), (GSourceFunc) (void (*)(void)) callback, io);
 }
 
+#define PEER_VERSION "GLib " BK_VERSION_3(GLIB_MAJOR_VERSION, GLIB_MINOR_VERSION, GLIB_MICRO_VERSION)
 #include "workloads/all.h"
 
 #endif

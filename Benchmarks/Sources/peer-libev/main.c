@@ -70,6 +70,22 @@ static void timer_every(struct loop *loop, struct timer *timer, int64_t interval
     ev_timer_start(loop->ev, &timer->timer);
 }
 static void timer_stop(struct loop *loop, struct timer *timer) { ev_timer_stop(loop->ev, &timer->timer); }
+static void timer_restart(struct loop *loop, struct timer *timer, int64_t delay) {
+    // It counts from the interval; stopping and starting, which a one-shot would need, is the dearer way.
+    timer->timer.repeat = (double) delay / 1e9;
+    ev_timer_again(loop->ev, &timer->timer);
+}
+static struct timer *timer_make(
+    struct loop *loop, struct timer *ready, void (*callback)(struct ev_loop *, ev_timer *, int)) {
+    (void) ready;
+    struct timer *timer = malloc(sizeof *timer);
+    timer_open(loop, timer, callback);
+    return timer;
+}
+static void timer_free(struct loop *loop, struct timer *timer) {
+    timer_stop(loop, timer);
+    free(timer);
+}
 
 // Again next turn: an idle watcher, which keeps the loop from sleeping and lets it look at the kernel.
 
@@ -102,6 +118,7 @@ static void io_open(struct loop *loop, struct io *io, int descriptor, void (*cal
 
 #include "workloads/posting.h"
 
+#define PEER_VERSION "libev " BK_VERSION_2(EV_VERSION_MAJOR, EV_VERSION_MINOR)
 #include "workloads/all.h"
 
 #endif

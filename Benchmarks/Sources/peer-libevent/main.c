@@ -93,6 +93,17 @@ static void timer_stop(struct loop *loop, struct timer *timer) {
     (void) loop;
     evtimer_del(&timer->event);
 }
+static void timer_restart(struct loop *loop, struct timer *timer, int64_t delay) { timer_in(loop, timer, delay); }
+
+// The library makes the event alone, which a timer begins with; `due` is not there.
+static struct timer *timer_make(struct loop *loop, struct timer *ready, event_callback_fn callback) {
+    (void) ready;
+    return (struct timer *) evtimer_new(loop->base, callback, event_self_cbarg());
+}
+static void timer_free(struct loop *loop, struct timer *timer) {
+    (void) loop;
+    event_free(&timer->event);
+}
 
 // Again next turn: a timer that is due at once. An event made active by its own callback is called in the same turn.
 
@@ -132,6 +143,7 @@ static bool use_threads(const char *workload) {
 }
 
 #define PEER_BEFORE use_threads
+#define PEER_VERSION "libevent " LIBEVENT_VERSION
 #include "workloads/all.h"
 
 #endif

@@ -70,6 +70,22 @@ static void timer_stop(struct loop *loop, struct timer *timer) {
     (void) loop;
     uv_timer_stop(&timer->timer);
 }
+static void timer_restart(struct loop *loop, struct timer *timer, int64_t delay) { timer_in(loop, timer, delay); }
+
+static void timer_closed(uv_handle_t *handle) { free(handle); }
+
+static struct timer *timer_make(struct loop *loop, struct timer *ready, uv_timer_cb callback) {
+    (void) ready;
+    struct timer *timer = malloc(sizeof *timer);
+    timer_open(loop, timer, callback);
+    return timer;
+}
+// Closing stops it too. Its memory is the loop's until the end of the turn, so there is a turn now and then.
+static void timer_free(struct loop *loop, struct timer *timer) {
+    static int closed;
+    uv_close((uv_handle_t *) &timer->timer, timer_closed);
+    if (++closed % 100 == 0) uv_run(&loop->uv, UV_RUN_NOWAIT);
+}
 
 // Again next turn: an idle handle, which keeps the loop from sleeping and lets it look at the kernel.
 
@@ -114,6 +130,7 @@ static void io_open(struct loop *loop, struct io *io, int descriptor, uv_poll_cb
 
 #include "workloads/posting.h"
 
+#define PEER_VERSION "libuv " BK_VERSION_3(UV_VERSION_MAJOR, UV_VERSION_MINOR, UV_VERSION_PATCH)
 #include "workloads/all.h"
 
 #endif

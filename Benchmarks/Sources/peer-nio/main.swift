@@ -39,22 +39,22 @@ final class Channels: Peer, @unchecked Sendable {
 
     func enter(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
 
-    func makeWake(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void { body }
+    func makeWake(_ body: some Callback) -> @Sendable () -> Void { { body() } }
     func send(_ wake: @escaping @Sendable () -> Void) { loop.execute(wake) }
 
-    func post(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
-    func postHere(isLast: Bool, _ body: @escaping @Sendable () -> Void) { loop.execute(body) }
+    func post(_ body: some Callback) { loop.execute { body() } }
+    func postHere(isLast: Bool, _ body: some Callback) { loop.execute { body() } }
 
-    func makeAgain(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void { body }
+    func makeAgain(_ body: some Callback) -> @Sendable () -> Void { { body() } }
     func ask(_ again: @escaping @Sendable () -> Void) { loop.execute(again) }
 
-    func timer(in delay: Int64, _ body: @escaping @Sendable () -> Void) -> Timer {
-        .once(loop.scheduleTask(in: .nanoseconds(delay), body))
+    func timer(in delay: Int64, _ body: some Callback) -> Timer {
+        .once(loop.scheduleTask(in: .nanoseconds(delay)) { body() })
     }
-    func timer(at due: Int64, tolerance: Int64, _ body: @escaping @Sendable () -> Void) -> Timer {
-        .once(loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(due)), body))
+    func timer(at due: Int64, tolerance: Int64, _ body: some Callback) -> Timer {
+        .once(loop.scheduleTask(deadline: .uptimeNanoseconds(UInt64(due))) { body() })
     }
-    func timer(every interval: Int64, _ body: @escaping @Sendable () -> Void) -> Timer {
+    func timer(every interval: Int64, _ body: some Callback) -> Timer {
         .repeated(
             loop.scheduleRepeatedTask(initialDelay: .nanoseconds(interval), delay: .nanoseconds(interval)) { _ in body()
             })
@@ -65,11 +65,14 @@ final class Channels: Peer, @unchecked Sendable {
         case .repeated(let task): task.cancel()
         }
     }
+    func restart(_ timer: Timer, in delay: Int64) { bk_skip("cannot give a scheduled task another date") }
 
-    func watch(_ descriptor: Int32, _ body: @escaping @Sendable () -> Void) -> EventLoopFuture<any Channel> {
+    func watch(_ descriptor: Int32, _ body: some Callback) -> EventLoopFuture<any Channel> {
         NIOPipeBootstrap(group: loop)
             .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Reader(body)) }
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Reader { body() })
+                }
             }
             .takingOwnershipOfDescriptor(input: descriptor)
     }

@@ -38,7 +38,7 @@ final class Ours: Peer {
 
     func enter(_ body: @escaping @Sendable () -> Void) { loop.perform(wake: true, body) }
 
-    func makeWake(_ body: @escaping @Sendable () -> Void) -> Wake {
+    func makeWake(_ body: some Callback) -> Wake {
         let source = RunLoop.Source { _ in body() }
         loop.add(source, in: .default)
         return Wake(source: source, loop: loop)
@@ -48,41 +48,42 @@ final class Ours: Peer {
         wake.loop.wakeUp()
     }
 
-    func post(_ body: @escaping @Sendable () -> Void) { loop.perform(wake: true, body) }
-    func postHere(isLast: Bool, _ body: @escaping @Sendable () -> Void) { loop.perform(wake: isLast, body) }
+    func post(_ body: some Callback) { loop.perform(wake: true) { body() } }
+    func postHere(isLast: Bool, _ body: some Callback) { loop.perform(wake: isLast) { body() } }
 
-    /// The pipe that is never written makes the loop ask the kernel each turn; without a descriptor in the mode there
-    /// would be nothing to ask.
-    func makeAgain(_ body: @escaping @Sendable () -> Void) -> RunLoop.Source {
-        var ends: (Int32, Int32) = (0, 0)
-        withUnsafeMutableBytes(of: &ends) { bk_make_pipe($0.baseAddress!.assumingMemoryBound(to: Int32.self)) }
-        _ = watch(ends.0) {}
+    func makeAgain(_ body: some Callback) -> RunLoop.Source {
         let source = RunLoop.Source { _ in body() }
         loop.add(source, in: .default)
         return source
     }
     func ask(_ again: RunLoop.Source) { again.signal() }
 
-    func timer(in delay: Int64, _ body: @escaping @Sendable () -> Void) -> RunLoop.Timer {
+    func timer(in delay: Int64, _ body: some Callback) -> RunLoop.Timer {
         let timer = RunLoop.Timer(.after(.nanoseconds(delay))) { _ in body() }
         loop.add(timer, in: .default)
         return timer
     }
-    func timer(at due: Int64, tolerance: Int64, _ body: @escaping @Sendable () -> Void) -> RunLoop.Timer {
+    func timer(at due: Int64, tolerance: Int64, _ body: some Callback) -> RunLoop.Timer {
         let timer = RunLoop.Timer(
             .at(RunLoop.Instant(nanoseconds: due)), tolerance: .nanoseconds(tolerance)
         ) { _ in body() }
         loop.add(timer, in: .default)
         return timer
     }
-    func timer(every interval: Int64, _ body: @escaping @Sendable () -> Void) -> RunLoop.Timer {
+    func timer(every interval: Int64, _ body: some Callback) -> RunLoop.Timer {
         let timer = RunLoop.Timer(.every(.nanoseconds(interval))) { _ in body() }
         loop.add(timer, in: .default)
         return timer
     }
     func cancel(_ timer: RunLoop.Timer) { timer.invalidate() }
+    func restart(_ timer: RunLoop.Timer, in delay: Int64) { timer.restart(after: .nanoseconds(delay)) }
 
-    func watch(_ descriptor: Int32, _ body: @escaping @Sendable () -> Void) -> RunLoop.PortSource {
+    func delay(_ delay: Int64, _ body: some Callback) -> RunLoop.Delayed {
+        loop.performLocally(after: .nanoseconds(delay)) { body() }
+    }
+    func cancel(delayed: RunLoop.Delayed) { loop.cancel(delayed) }
+
+    func watch(_ descriptor: Int32, _ body: some Callback) -> RunLoop.PortSource {
         let source = RunLoop.PortSource(descriptor: descriptor) { _, _ in body() }
         do {
             try loop.add(source, in: .default)

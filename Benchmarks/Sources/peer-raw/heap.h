@@ -52,13 +52,21 @@ static void heap_insert(struct heap *heap, struct timer *timer, int64_t due) {
     heap_up(heap, heap->count++, (struct heap_entry){due, timer});
 }
 
+// Puts an entry where another was, and from there where it belongs.
+static inline void heap_replace(struct heap *heap, int32_t place, struct heap_entry entry) {
+    if (place > 0 && entry.due < heap->entries[(place - 1) / 2].due) {
+        heap_up(heap, place, entry);
+    } else {
+        heap_down(heap, place, entry);
+    }
+}
+
 static void heap_remove(struct heap *heap, struct timer *timer) {
     int32_t place = timer->place;
     struct heap_entry last = heap->entries[--heap->count];
-    if (place == heap->count) return;
-    if (place > 0 && last.due < heap->entries[(place - 1) / 2].due) {
-        heap_up(heap, place, last);
-    } else {
-        heap_down(heap, place, last);
-    }
+    if (place < heap->count) heap_replace(heap, place, last);
+}
+
+static void heap_change(struct heap *heap, struct timer *timer, int64_t due) {
+    heap_replace(heap, timer->place, (struct heap_entry){due, timer});
 }

@@ -174,6 +174,7 @@ static void wake_send(struct wake *wake) {
 static void timer_open(struct loop *loop, struct timer *timer, void (*fire)(struct timer *)) {
     (void) loop;
     timer->fire = fire;
+    timer->interval = 0;
 }
 static void timer_at(struct loop *loop, struct timer *timer, int64_t due) { heap_insert(&loop->timers, timer, due); }
 static void timer_in(struct loop *loop, struct timer *timer, int64_t delay) {
@@ -185,10 +186,24 @@ static void timer_every(struct loop *loop, struct timer *timer, int64_t interval
     timer_at(loop, timer, timer->at);
 }
 static void timer_stop(struct loop *loop, struct timer *timer) { heap_remove(&loop->timers, timer); }
+static void timer_restart(struct loop *loop, struct timer *timer, int64_t delay) {
+    heap_change(&loop->timers, timer, bk_now() + delay);
+}
+static struct timer *timer_make(struct loop *loop, struct timer *ready, void (*fire)(struct timer *)) {
+    (void) ready;
+    struct timer *timer = malloc(sizeof *timer);
+    timer_open(loop, timer, fire);
+    return timer;
+}
+static void timer_free(struct loop *loop, struct timer *timer) {
+    timer_stop(loop, timer);
+    free(timer);
+}
 
 #include "workloads/posting.h"
 
 #include "futex.h"
 
 #define PEER_BEFORE run_futex_workload
+#define PEER_VERSION "glibc " BK_VERSION_2(__GLIBC__, __GLIBC_MINOR__)
 #include "workloads/all.h"

@@ -23,7 +23,6 @@ extension Peer {
         raw("raw slack", "variant=slack", ["W5", "W6", "W6b", "S"]),
         raw("raw timerfd", "variant=timerfd", ["W5", "W6", "W6b", "S"]),
         raw("raw ms", "variant=ms", ["W5t"]),
-        raw("raw objects", "memory=timer", ["W4"]),
         Peer(name: "empty Swift", program: "start-empty", isLimit: true, only: ["W10", "W10s"]),
         Peer(name: "empty Swift + 1 ms", program: "start-empty", isLimit: true, only: ["W10", "W10s"]),
     ]

@@ -1,7 +1,33 @@
 // The workloads in the order of WORKLOADS.md, with what each peer does differently.
 
 extension Run {
-    static let all: [Run] = waking + timerQueue + firing + descriptors + quiet + start + systemCalls
+    static let all: [Run] = waking + timerQueue + firing + descriptors + quiet + start + systemCalls + [instructions]
+
+    /// What the runs of a kind measure.
+    static func about(_ kind: String) -> String { kinds[kind] ?? "" }
+
+    private static let kinds = [
+        "W1": "two threads, each with a loop of its own, wake each other in turn",
+        "W2": "a thread posts a million callbacks to a loop that sleeps",
+        "W2b": "a loop posts callbacks to itself, in batches of a thousand",
+        "W3": "a callback asks to be called again in the next turn",
+        "W3d": "the same beside an idle descriptor, so that every loop has to look at the kernel",
+        "W4": "timers that are far away are added, cancelled and added again, cancelled",
+        "W4r": "timers that are out are given another date",
+        "W4u": "a timer is cancelled and another added, as users write it: each timer is made and freed",
+        "W5": "timers that are due within 200 ms, and one 16 ms after the last of them",
+        "W5t": "the same with a tolerance of 1 ms, for loops that have one",
+        "W6": "a timer repeats each millisecond",
+        "W6b": "a chain of timers, each made by the one before",
+        "W7": "a callback reads a byte and writes one to a random pipe",
+        "W7b": "the chain of libevent's own benchmark",
+        "W8": "a loop with nothing to do for an hour",
+        "W9": "memory; ours and the peers in Swift have a closure of two words in it",
+        "W10": "from the start of a program to its end: a loop is made, and a timer of 1 ms fires",
+        "W10s": "the same with the Swift libraries linked in",
+        "S": "system calls an operation",
+        "I": "instructions an operation",
+    ]
 
     // MARK: Waking
 
@@ -22,32 +48,64 @@ extension Run {
         } + [
             Run("W2", "W2 post", [], quick: ["count=100000"], [Row("ns", "", .nanoseconds, plotted: true)]),
             Run("W2b", "W2b post to itself", [], quick: ["count=200000"], [Row("ns", "", .nanoseconds, plotted: true)]),
-            Run("W3", "W3 turn", [], quick: ["count=100000"], [Row("ns", "", .nanoseconds, plotted: true, noLook)]),
+            Run(
+                "W3", "W3 turn", [], quick: ["count=100000"],
+                [Row("ns", "", .nanoseconds, plotted: true, onlyWithDescriptor)]),
+            Run(
+                "W3", kind: "W3d", "W3 with a descriptor", ["watched=1"], quick: ["watched=1", "count=100000"],
+                [Row("ns", "", .nanoseconds, plotted: true, noLook)]),
         ]
 
     private static let noLook: [String: Remark] = [
         "NIO": .otherWork("does not look at the kernel between turns"),
         "dispatch": .otherWork("does not look at the kernel between turns"),
-        "ours": .note("has a pipe to look at in its mode; without descriptors it makes no system call"),
     ]
+
+    private static let onlyWithDescriptor = noLook.merging(
+        ["ours": .note("without a descriptor in the mode it makes no system call")]) { one, _ in one }
 
     // MARK: Timers that do not fire
 
-    private static let timerQueue: [Run] = [1000, 10_000, 100_000].map { count in
-        Run(
-            "W4", "W4 \(count.grouped) out,", ["k=\(count)"],
-            [
-                Row("add_ns", "add", .nanoseconds, plotted: count != 10_000, w4),
-                Row("churn_ns", "cancel + add", .nanoseconds, plotted: count != 10_000, w4),
-                Row("cancel_ns", "cancel", .nanoseconds, plotted: count == 100_000, w4),
-            ]
-        ).with { $0.isOnlyFull = count > 10_000 }
-    }
+    private static let timerQueue: [Run] =
+        [1000, 10_000, 100_000].map { count in
+            Run(
+                "W4", "W4 \(count.grouped) out,", ["k=\(count)"],
+                [
+                    Row("add_ns", "add", .nanoseconds, plotted: count != 10_000, w4),
+                    Row("churn_ns", "cancel + add", .nanoseconds, plotted: count != 10_000, w4),
+                    Row("cancel_ns", "cancel", .nanoseconds, plotted: count == 100_000, w4),
+                ]
+            ).with { $0.isOnlyFull = count > 10_000 }
+        }
+        + [10_000, 100_000].map { count in
+            Run(
+                "W4r", "W4 re-arm \(count.grouped) out", ["k=\(count)"],
+                [Row("restart_ns", "", .nanoseconds, plotted: true, restart)]
+            ).with { $0.isOnlyFull = count > 10_000 }
+        }
+        + [10_000, 100_000].map { count in
+            Run(
+                "W4u", "W4 as written \(count.grouped) out", ["k=\(count)"],
+                [Row("churn_ns", "", .nanoseconds, plotted: true, asWritten)]
+            ).with { $0.isOnlyFull = count > 10_000 }
+        }
+
+    private static let restart: [String: Remark] = [
+        "libev": .note("by ev_timer_again, which suits a timer that repeats; counts from a clock it reads once a turn"),
+        "libuv": .note("counts from a clock it reads once a turn, in milliseconds"),
+        "libevent": .note("reads a coarse clock"),
+    ]
+
+    private static let asWritten: [String: Remark] = [
+        "ours": .note("by its lightest way"),
+        "raw": .note("malloc and free for each timer, as with libev; libevent by event_new and event_free"),
+        "libuv": .note("by uv_close, whose callback frees the timer; with a turn for each hundred"),
+        "GLib": .note("its timer is an object anyway, as with NIO, dispatch and CFRunLoop"),
+    ]
 
     private static let w4: [String: Remark] = [
         "ours": .note("each timer is an object that is made and freed, as with GLib, NIO, dispatch and CFRunLoop"),
         "raw": .note("uses memory the caller has ready, as do libuv, libev and libevent"),
-        "raw objects": .note("takes and frees a timer's memory with it"),
         "libev": .note("counts from a clock it reads once a turn"),
         "libuv": .note("counts from a clock it reads once a turn, in milliseconds"),
         "libevent": .note("reads a coarse clock"),
@@ -61,7 +119,10 @@ extension Run {
             let runs = [
                 Run(
                     "W5", "W5 \(count.grouped),", ["k=\(count)"], quick: ["k=\(count)", "reps=1"],
-                    [Row("cpu_ns", "CPU a timer", .nanoseconds, plotted: true, coarse)] + late(plotsMedian: false)),
+                    [Row("cpu_ns", "CPU a timer", .nanoseconds, plotted: true, exact)]
+                        + late(plotsMedian: false, exact) + [
+                            Row("after_us", "one timer 16 ms after, late", .microseconds, plotted: true, exact)
+                        ]),
                 Run(
                     "W5", kind: "W5t", "W5 \(count.grouped), 1 ms tolerance,", tolerant, quick: tolerant + ["reps=1"],
                     [
@@ -83,7 +144,7 @@ extension Run {
                 ]),
             Run(
                 "W6b", "W6b chain,", ["count=1500"], quick: ["count=200"],
-                [Row("cpu_ns", "CPU a fire", .nanoseconds, coarse)] + late(plotsMedian: true)),
+                [Row("cpu_ns", "CPU a fire", .nanoseconds, coarse)] + late(plotsMedian: true, coarse)),
         ]
 
     private static let coarse: [String: Remark] = {
@@ -92,8 +153,14 @@ extension Run {
                 ($0, Remark.otherWork("waits in whole milliseconds"))
             })
         remarks["raw"] = .note("with the timer slack of 50 µs that a thread is born with")
+        remarks["raw slack"] = .note("with a timer slack of 1 ns")
         return remarks
     }()
+
+    /// Where timers are due so close to each other that slack makes batches of them.
+    private static let exact = coarse.merging(
+        ["raw": .otherWork("fires in batches, late by the timer slack of 50 µs that a thread is born with")]
+    ) { _, one in one }
 
     private static let noTolerance: [String: Remark] = {
         var remarks = Dictionary(
@@ -105,12 +172,12 @@ extension Run {
         return remarks
     }()
 
-    private static func late(plotsMedian: Bool) -> [Row] {
+    private static func late(plotsMedian: Bool, _ remarks: [String: Remark]) -> [Row] {
         [
-            Row("late_min_us", "earliest", .microseconds, coarse).onlyShown,
-            Row("late_p50_us", "late p50", .microseconds, plotted: plotsMedian, coarse),
-            Row("late_p99_us", "late p99", .microseconds, plotted: true, coarse),
-            Row("late_max_us", "late max", .microseconds, coarse),
+            Row("late_min_us", "earliest", .microseconds, remarks).onlyShown,
+            Row("late_p50_us", "late p50", .microseconds, plotted: plotsMedian, remarks),
+            Row("late_p99_us", "late p99", .microseconds, plotted: true, remarks),
+            Row("late_max_us", "late max", .microseconds, remarks),
         ]
     }
 
@@ -162,7 +229,10 @@ extension Run {
 
     private static let systemCalls: [Run] = [
         ("W1", "S wake-up round trip", ["place=one"], "count", 500, 2500, Set<String>()),
-        ("W3", "S turn", [], "count", 500, 5500, ["raw edge", "raw futex", "raw slack", "raw timerfd"]),
+        (
+            "W3", "S turn with a descriptor", ["watched=1"], "count", 500, 5500,
+            ["raw edge", "raw futex", "raw slack", "raw timerfd"]
+        ),
         (
             "W7", "S descriptor event", ["n=100"], "count", 500, 2500,
             ["raw edge", "raw futex", "raw slack", "raw timerfd"]
@@ -176,6 +246,22 @@ extension Run {
             $0.among = Set(Peer.all.map(\.name)).subtracting(without)
             if workload == "W1" { $0.among?.subtract(["raw slack", "raw timerfd"]) }
         }
+    }
+
+    // MARK: Instructions
+
+    static let instructions = Run(
+        "instructions", kind: "I", "instructions of", [],
+        [
+            ("fire", "a timer's fire"), ("cancel", "a timer made and cancelled"),
+            ("delay", "the same by the lightest way"),
+            ("restart", "a timer given another date"), ("turn", "a turn with one signalled source"),
+            ("event", "a descriptor's event"), ("block", "a block posted to itself"),
+        ].map { Row($0, $1, .count) }
+    ).with {
+        $0.means = .instructions
+        $0.isOnce = true
+        $0.among = [Peer.ours.name]
     }
 }
 

@@ -30,6 +30,8 @@ struct Passes {
             Start(isStatic: isStatic, isQuick: isQuick).measure(peer)
         case .systemCalls(let argument, let short, let long):
             SystemCalls(run: run, argument: argument, short: short, long: long).measure(peer)
+        case .instructions:
+            Instructions.measure(peer)
         }
     }
 

@@ -32,8 +32,11 @@ struct Peers: ParsableCommand {
     @Option(help: "Writes all samples to this file.")
     var json: String?
 
-    @Option(help: "Draws the plot into this file; the one in the documentation is Benchmarks/results/peers.svg.")
+    @Option(help: "Draws the plot into this file; the one in the documentation is Documentation/Images/peers.svg.")
     var svg: String?
+
+    @Option(help: "Writes all figures with their goals to this file, in Markdown.")
+    var page: String?
 
     func run() throws {
         let peers = chosenPeers()
@@ -44,6 +47,7 @@ struct Peers: ParsableCommand {
         summary.print(withMatrix: matrix)
         if let json { try Record(summary.comparisons).write(to: json) }
         if let svg { try Picture(summary.comparisons).write(to: svg) }
+        if let page { try Page(summary, isQuick: quick).write(to: page) }
     }
 
     private func chosenPeers() -> [Peer] {

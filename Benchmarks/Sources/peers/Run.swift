@@ -8,6 +8,8 @@ struct Run: Sendable {
         case start(isStatic: Bool)
         /// strace counts the calls of a short and a longer run; `operations` per unit of `argument`.
         case systemCalls(argument: String, short: Int, long: Int)
+        /// Scripts/instructions counts them.
+        case instructions
     }
 
     /// What the peer's program calls it.

@@ -42,8 +42,7 @@ struct Start {
 
     /// Builds what W10 compares, with the standard library (and Foundation) linked in.
     static func buildStatic(_ programs: [String], _ progress: (String) -> Void) {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
+        let package = Command.repository.appendingPathComponent("Benchmarks")
         for program in programs {
             progress("building \(program) with --static-swift-stdlib")
             _ = Command.output(
@@ -58,6 +57,10 @@ struct Start {
 
 /// What a command prints.
 enum Command {
+    /// The repository whose sources this program was built from.
+    static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
     static func output(_ path: String, _ arguments: [String]) -> String {
         let process = Process()
         let output = Pipe()

@@ -1,6 +1,6 @@
 /// What is printed at the end.
 struct Summary {
-    private let peers: [Peer]
+    let peers: [Peer]
     private let results: Results
     let comparisons: [Comparison]
 
@@ -16,8 +16,10 @@ struct Summary {
         printTable()
         printGoals()
         if withMatrix { printMatrix() }
-        for skipped in results.skipped.keys.sorted() where !skipped.isEmpty { Swift.print("skipped: \(skipped)") }
+        for reason in skipped { Swift.print("skipped: \(reason)") }
     }
+
+    var skipped: [String] { results.skipped.keys.filter { !$0.isEmpty }.sorted() }
 
     private func printTable() {
         var notes = Notes()
@@ -39,7 +41,7 @@ struct Summary {
         var table = Table(["to reach", "asked", "got", "reached"])
         for goal in Goal.all {
             guard let verdict = goal.judge(comparisons) else { continue }
-            let row = comparisons.first { $0.run.title == goal.run && $0.row.metric == goal.metric }
+            let row = comparisons.first(where: goal.isFor)
             table.add([row?.title ?? goal.run, verdict.asked, verdict.got, verdict.isReached ? "yes" : "NO"])
         }
         if !table.isEmpty { Swift.print("\n" + table.text) }

@@ -28,9 +28,11 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     /// `nil` again when the run is over: the engine's callbacks hold the interpreter.
     var engine: (any Engine)!
     private let names: ModeNames
+    private let began = monotonicNanoseconds()
     private let timers = TimerBarrier()
     private var calls: [ScriptName: Int] = [:]
     private var callouts = 0
+    private var stops = StopsBeforeSleep()
     private let queued = Guarded(0)
 
     private enum ScriptName: Hashable {
@@ -79,6 +81,16 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
         shared.withLock { ($0.progress, $0.limits, $0.isOver) }
     }
 
+    /// Only its date tells when a timer that has left its mode wakes the loop: in that family the other thread acts well
+    /// before all dates, and stops runs after them.
+    func isFarFromTimers(toStop: Bool) -> Bool {
+        guard scenario.family == .lastTimer, let first = scenario.slots.min(), let last = scenario.slots.max() else {
+            return !engine.timerIsSoon()
+        }
+        let slot = (monotonicNanoseconds() - began) / Scenario.slotNanoseconds
+        return !toStop && slot < first - 10 || slot > last + 5
+    }
+
     private var isOver: Bool { shared.withLock { $0.isOver } }
 
     /// The barrier serves one thread, and the other one has nothing to wait for: the loop sleeps.
@@ -91,6 +103,7 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
 
 extension Interpreter {
     package func receive(_ callout: Callout) {
+        if let place = callout.place { stops.calloutBegins(place) }
         switch callout {
         case .source(let index):
             write("source s\(index)")
@@ -123,6 +136,8 @@ extension Interpreter {
 
     private func receiveBlock(_ index: Int) {
         write("block b\(index)")
+        // Step 4 or step 10: nothing tells which.
+        stops.calloutBegins(.beforeSleep)
         follow(.block(index), scenario.blocks[index])
     }
 
@@ -130,6 +145,7 @@ extension Interpreter {
         queued.withLock { $0 -= 1 }
         guard !isOver else { return }
         write("queue q\(index)")
+        stops.calloutBegins(.afterSleep)
         follow(.queue(index), scenario.queueItems[index])
     }
 
@@ -203,7 +219,9 @@ extension Interpreter {
             spin(1_000)
         case .trigger(let port): engine.trigger(port: port)
         case .wakeUp: engine.wakeUp()
-        case .stop: engine.stop()
+        case .stop:
+            if settling { stops.stop() }
+            engine.stop()
         case .perform(let block, let modes): engine.perform(in: modes) { [self] in receiveBlock(block) }
         case .queue(let index):
             queued.withLock { $0 += 1 }
@@ -226,12 +244,16 @@ extension Interpreter {
         let limits = shared.withLock { $0.limits }
         let endsByItself = limits.contains { if case .slots = $0 { true } else { false } }
         // When a finite limit passes inside a nested run the real one makes a turn of the inner loop for nothing.
-        guard limits.count < 4, !endsByItself, callouts < scenario.calloutBudget, !isServedElsewhere(mode) else {
+        guard limits.count < 4, !endsByItself, callouts < scenario.calloutBudget, !isServedElsewhere(mode),
+            !stops.areTakenByRun
+        else {
             return write("run skipped")
         }
         write("run \(ProgramText.mode(mode)) {")
         shared.withLock { $0.limits.append(limit) }
+        stops.runBegins()
         let result = engine.run(mode, limit, returnAfterSourceHandled: returnAfter)
+        stops.runEnds()
         shared.withLock { _ = $0.limits.popLast() }
         write("} \(ProgramText.result(result))")
     }

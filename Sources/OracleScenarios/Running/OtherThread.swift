@@ -7,6 +7,9 @@ protocol ScenarioHost: AnyObject, Sendable {
     /// How far the scenario is: two equal readings of `progress` mean that nothing was done; and the limits of the runs in
     /// progress, outermost first.
     var standing: (progress: Int, limits: [RunLimit], isOver: Bool) { get }
+    /// Whether no timer wakes the loop soon: so soon that the other thread would race it, or at all if that thread is
+    /// to stop the run.
+    func isFarFromTimers(toStop: Bool) -> Bool
     func write(_ line: @autoclosure () -> String)
     func perform(_ actions: [Action], onOtherThread: Bool)
 }
@@ -42,7 +45,7 @@ final class OtherThread: Sendable {
                 breakUp()
                 continue
             }
-            guard let limit = limits.last, !limit.passes, isAsleep() else {
+            guard let limit = limits.last, !limit.passes, isAsleep(before: nextStep) else {
                 seenProgress = -1
                 continue
             }
@@ -56,8 +59,9 @@ final class OtherThread: Sendable {
         }
     }
 
-    private func isAsleep() -> Bool {
-        host.engine.isWaiting && watch.isAsleep && !host.engine.timerIsSoon()
+    private func isAsleep(before step: Int) -> Bool {
+        host.engine.isWaiting && watch.isAsleep
+            && host.isFarFromTimers(toStop: !host.scenario.otherThread.indices.contains(step))
     }
 
     private func act(_ step: Int) {

@@ -13,6 +13,17 @@ package enum Timing: Hashable, Sendable {
     case limits
 }
 
+/// A family of scenarios: what they are to find.
+package enum Family: String, CaseIterable, Sendable {
+    /// Everything together.
+    case usual
+    /// Modes lose their last timer before a run sleeps, and while it sleeps (Specification 4.5.1).
+    ///
+    /// Nothing but timers and blocks keeps a mode from being empty, because a timer that leaves a mode with other items
+    /// makes an empty turn in the real loop (Specification 9.9).
+    case lastTimer = "last-timer"
+}
+
 /// One program over a run loop, as plain data: both engines run it, the printer prints it, the shrinker takes parts away.
 package struct Scenario: Sendable {
     package struct Source: Sendable {
@@ -49,13 +60,15 @@ package struct Scenario: Sendable {
 
     package var seed: UInt64
     package var number: Int
+    package var family = Family.usual
     package var timing: Timing = .still
     package var onMainThread = false
     /// Whether each mode holds a timer that never comes, from the beginning to the end.
     ///
     /// The real loop on Linux never disarms a mode's timer descriptor when the last timer leaves the mode, and makes an
     /// empty turn when the forgotten date comes. Where there is always one more timer that cannot happen, and timers may
-    /// do anything; where there is none, they leave a mode only by firing or inside their own callback.
+    /// do anything; where there is none, they leave a mode only by firing or inside their own callback, unless the family
+    /// is that of the last timer.
     package var hasSentinels = false
     package var modeCount = 1
 
@@ -87,6 +100,11 @@ extension Scenario {
     ///
     /// Long enough for a thread to wake, act and sleep again on a busy machine of two cores.
     package static let slotNanoseconds: Int64 = 400_000
+
+    /// The slots for which timers are set at first.
+    package var slots: [Int] {
+        timers.compactMap { if case .slot(let slot) = $0.first { slot } else { nil } }
+    }
 
     /// Visits every list of actions, always in the same order.
     ///

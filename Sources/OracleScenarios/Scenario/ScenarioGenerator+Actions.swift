@@ -136,12 +136,13 @@ extension ScenarioGenerator {
         }
     }
 
-    /// Whether `item` may be removed or invalidated here: timers without a sentinel only inside their own callback.
+    /// Whether `item` may be removed or invalidated here: timers without a sentinel only inside their own callback, unless
+    /// that is what the family is for.
     ///
     /// The observer that sees every turn stays, so that it does.
     private func mayLeave(_ item: ItemName) -> Bool {
         switch item {
-        case .timer: scenario.hasSentinels
+        case .timer: scenario.hasSentinels || scenario.family == .lastTimer
         case .observer(let index): abs(scenario.observers[index].order) != 9
         default: true
         }

@@ -135,7 +135,8 @@ extension RunLoop {
         public func signal() {
             var old = state.load(ordering: .relaxed)
             if old & (State.signalled | State.invalid) != 0 { return }
-            let number = rl_is_recorded() ? recordSignal() : 0
+            let number = rl_next_number()
+            if rl_is_recorded() { recordSignal(number) }
             while true {
                 // sequentiallyConsistent: the mark comes before the look at each place, see SignalQueue.Place.enqueue.
                 let (exchanged, found) = state.compareExchange(
@@ -160,16 +161,15 @@ extension RunLoop {
         /// Corresponds to `CFRunLoopSourceIsSignalled`.
         public var isSignalled: Bool { state.load(ordering: .sequentiallyConsistent) & State.signalled != 0 }
 
-        /// The number of the signal, by which those who record know when it was given; 0 if there is none.
+        /// The number of the signal, of one count for all sources, so that those of equal order are performed as they were
+        /// signalled, whatever queue they are in; 0 if there is none.
         var signalNumber: UInt64 { state.load(ordering: .sequentiallyConsistent) >> State.numberShift }
 
         /// For those who record: when the signal was given, and by whom, before a loop can find it.
         @inline(never)
-        private func recordSignal() -> UInt64 {
-            let number = rl_next_number()
+        private func recordSignal(_ number: UInt64) {
             let loop = lock.withLock { memberships.first?.loop }
             rl_stamp_signal(number, loop?.now(.monotonic) ?? SystemCalls.now(.monotonic), SystemCalls.threadID)
-            return number
         }
 
         // MARK: Performing. A loop's thread.

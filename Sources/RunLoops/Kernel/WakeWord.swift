@@ -62,19 +62,10 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// A run ends; a stop that came too late for it is forgotten, a wake-up that waits is not.
     ///
-    /// If the outer run was told to stop, a wake-up waits for it too: the ended run may have served the one that came with
-    /// the stop, and the outer run would sleep.
-    /// - Parameters:
-    ///   - isStopped: Whether the outer run was told to stop meanwhile.
-    ///   - now: Asked only for such a wake-up.
-    package borrowing func endRun(_ outer: Outer, isStopped: Bool = false, now: () -> Int64) {
-        var bits = outer.bits
-        if isStopped { bits |= Bits.stop }
-        let stamp = bits & Bits.stop != 0 && bits & Bits.phase != 0 ? Self.stamp(now()) : 0
-        _ = update { old in
-            let new = (old & ~Bits.ofRun) | bits
-            return old >> Bits.stampShift == 0 ? new | stamp << Bits.stampShift : new
-        }
+    /// - Parameter isStopped: Whether the outer run was told to stop meanwhile.
+    package borrowing func endRun(_ outer: Outer, isStopped: Bool = false) {
+        let bits = isStopped ? outer.bits | Bits.stop : outer.bits
+        _ = update { ($0 & ~Bits.ofRun) | bits }
     }
 
     /// A turn begins: wake-ups count.
@@ -115,11 +106,14 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// The thread falls asleep, unless there is news: then it is to look again.
     ///
+    /// A run that was told to stop does not sleep either: a run that was nested in it may have served the wake-up that came
+    /// with the stop.
+    ///
     /// Returns the lower half of the word, which anybody with news will change; `nil` if the thread must not sleep.
     package borrowing func fallAsleep(_ phase: Phase) -> UInt32? {
         var old = word.load(ordering: .relaxed)
         while true {
-            let hasNews = old & Bits.news != 0 || old >> Bits.stampShift != 0
+            let hasNews = old & (Bits.news | Bits.stop) != 0 || old >> Bits.stampShift != 0
             let new = hasNews ? old & ~Bits.news : (old & ~Bits.phase) | phase.rawValue
             let (exchanged, found) = word.compareExchange(
                 expected: old, desired: new, ordering: .sequentiallyConsistent)

@@ -120,7 +120,11 @@ extension RunLoop {
         lock()
         defer { unlock() }
         if isDead { return Delayed(kind: .never) }
-        return Delayed(kind: .inMode(putDelayed(body, at: date, in: makeMode(mode))))
+        return Delayed(
+            kind: .inMode(
+                mode == .default
+                    ? putDelayed(body, at: date, in: defaultMode)
+                    : putDelayed(body, at: date, in: makeMode(mode))))
     }
 
     @inline(never)

@@ -15,12 +15,16 @@ extension RunLoop {
         if mode == .common { return addWithoutDescriptor(timer, mode) }
         checkNotForked()
         requireHome(timer.home, of: timer, in: threadID)
-        guard timer.claim(for: self) else { return false }
+        guard timer.owner.claim(for: self, isInMode: { timer.bucket != .none }) else { return false }
         lock()
         defer { unlock() }
-        guard timer.isValid, !isDead, timer.belongs(to: self) else { return false }
-        let mode = makeMode(mode)
-        if !isIn(timer, mode) { put(timer, in: mode) }
+        guard timer.isValid, !isDead, timer.owner.isHeld(by: self) else { return false }
+        if mode == .default {
+            if !isIn(timer, defaultMode) { put(timer, in: defaultMode) }
+        } else {
+            let mode = makeMode(mode)
+            if !isIn(timer, mode) { put(timer, in: mode) }
+        }
         return true
     }
 

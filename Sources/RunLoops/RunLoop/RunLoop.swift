@@ -59,7 +59,9 @@ public final class RunLoop: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var commonModeNames: [Mode] = [.default]
     @exclusivity(unchecked) var commonItems = CommonItems()
     /// Never removed; empty ones are used again by mode and clock.
-    @exclusivity(unchecked) var timerBuckets: [TimerBucket] = []
+    @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
+    /// The same by number, not counted: what a timer's every step asks for.
+    @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []
     /// Grows with each timer that is put into a queue.
     @exclusivity(unchecked) var timerSequence: UInt32 = 0
     /// Timers whose callouts are under way, innermost last.
@@ -265,6 +267,15 @@ public final class RunLoop: @unchecked Sendable {
         modeStates.append(state)
         hasSeveralModes.store(true, ordering: .releasing)
         return state
+    }
+
+    /// Makes the bucket of timers that are in these modes and count on this clock.
+    func addBucket(_ base: TimeBase, _ modes: [ModeState]) -> TimerBucket {
+        let bucket = TimerBucket(number: BucketNumber(index: timerBuckets.count), base: base, modes: modes)
+        timerBuckets.append(bucket)
+        bucketReferences.append(.passUnretained(bucket))
+        for mode in modes { mode.add(bucket) }
+        return bucket
     }
 
     /// Marks a mode; returns false if it was marked already.

@@ -8,8 +8,8 @@ struct CommonItems {
     /// In the order in which they were added.
     var all: [RunLoop.Item] { entries.values.sorted { $0.number < $1.number }.map(\.item) }
 
-    @inline(__always)
-    var isEmpty: Bool { entries.isEmpty }
+    // Not the dictionary's own, which would be counted on the way of every timer that goes.
+    private(set) var isEmpty = true
 
     func contains(_ item: RunLoop.Item) -> Bool { entries[ObjectIdentifier(item)] != nil }
 
@@ -18,11 +18,14 @@ struct CommonItems {
         if contains(item) { return }
         added += 1
         entries[ObjectIdentifier(item)] = (added, item)
+        isEmpty = false
     }
 
     /// Whether it was there.
     mutating func remove(_ item: RunLoop.Item) -> Bool {
-        if entries.isEmpty { return false }
-        return entries.removeValue(forKey: ObjectIdentifier(item)) != nil
+        if isEmpty { return false }
+        let wasThere = entries.removeValue(forKey: ObjectIdentifier(item)) != nil
+        isEmpty = entries.isEmpty
+        return wasThere
     }
 }

@@ -7,22 +7,24 @@ extension RunLoop {
     /// The bucket that a timer of this loop is in.
     ///
     /// Precondition: it is in one.
-    @inline(__always)
     func bucket(of timer: Timer) -> TimerBucket { timerBuckets[timer.bucket.index] }
+
+    /// The same without counting a reference.
+    @inline(__always)
+    func withBucket<Result>(of timer: Timer, _ body: (TimerBucket) -> Result) -> Result {
+        // SAFETY: the loop keeps its buckets.
+        bucketReferences[timer.bucket.index]._withUnsafeGuaranteedRef(body)
+    }
 
     @inline(__always)
     func isIn(_ timer: Timer, _ mode: ModeState) -> Bool {
-        timer.bucket != .none && timer.owner.isHeld(by: self) && bucket(of: timer).contains(mode)
+        timer.bucket != .none && timer.owner.isHeld(by: self) && withBucket(of: timer) { $0.contains(mode) }
     }
 
     /// The bucket of timers that are in these modes and count on this clock; made when the first one comes.
     @inline(never)
     private func bucket(_ base: TimeBase, _ modes: [ModeState]) -> TimerBucket {
-        if let found = timerBuckets.first(where: { $0.isFor(base, modes) }) { return found }
-        let bucket = TimerBucket(number: BucketNumber(index: timerBuckets.count), base: base, modes: modes)
-        timerBuckets.append(bucket)
-        for mode in modes { mode.add(bucket) }
-        return bucket
+        timerBuckets.first { $0.isFor(base, modes) } ?? addBucket(base, modes)
     }
 
     /// The bucket of most timers: of those that are in this mode alone and count on the monotonic clock.
@@ -68,7 +70,7 @@ extension RunLoop {
     @inline(__always)
     func takeOut(_ timer: Timer) {
         guard timer.bucket != .none else { return }
-        leave(timer, bucket(of: timer))
+        withBucket(of: timer) { leave(timer, $0) }
         if timer.state.contains(.firing), !timer.state.contains(.onLoan) {
             // Whoever calls it has the loop's reference, and gives it back.
             timer.state.insert(.onLoan)
@@ -123,21 +125,25 @@ extension RunLoop {
     /// Gives a timer that is in a mode another date.
     @inline(__always)
     func move(_ timer: Timer, to date: Int64) {
-        let bucket = bucket(of: timer)
         if timer.state.contains(.firing) {
             timer.fire = date
             return
         }
-        if !timerPasses.isEmpty { strays(timer, bucket) }
-        if timer.fire <= bucket.queue.firstDate { firstTimerChanges(timer.fire, in: bucket) }
-        comes(date, in: bucket)
-        timer.fire = date
-        if !bucket.queue.move(timer, to: date, sequence: timerSequence) {
-            bucket.queue.remove(timer)
-            bucket.queue.insert(timer, sequence: timerSequence)
+        withBucket(of: timer) { bucket in
+            if !timerPasses.isEmpty { strays(timer, bucket) }
+            if timer.fire <= bucket.queue.firstDate { firstTimerChanges(timer.fire, in: bucket) }
+            comes(date, in: bucket)
+            timer.fire = date
+            if !bucket.queue.move(timer, to: date, sequence: timerSequence) { reinsert(timer, bucket) }
+            timerComes(timer.latest, in: bucket)
         }
-        timerComes(timer.latest, in: bucket)
         if guest != nil { datesChangedInHost() }
+    }
+
+    @inline(never)
+    private func reinsert(_ timer: Timer, _ bucket: TimerBucket) {
+        bucket.queue.remove(timer)
+        bucket.queue.insert(timer, sequence: timerSequence)
     }
 
     /// Makes a change to a timer that is in a mode, by which its queue may order it.
@@ -167,7 +173,8 @@ extension RunLoop {
 
     @inline(__always)
     func takeDelayed(_ name: Delayed.Name) -> DelayedBody? {
-        guard let bucket = existingMode(name.mode)?.soleBucket?.takeUnretainedValue() else { return nil }
+        let mode = name.mode == .default ? defaultMode.soleBucket : existingMode(name.mode)?.soleBucket
+        guard let bucket = mode?.takeUnretainedValue() else { return nil }
         let first = bucket.queue.firstDate
         guard let body = bucket.queue.remove(delayed: name.place, sequence: name.sequence) else { return nil }
         bucket.countTimers(-1)
@@ -214,7 +221,11 @@ extension RunLoop {
     private func strays(_ timer: Timer, _ bucket: TimerBucket) {
         if timerPasses.isEmpty || timer.state.contains(.firing) { return }
         guard let entry = bucket.queue.entry(of: timer) else { return }
-        for index in timerPasses.indices where timerPasses[index].includes(entry, bucket) {
+        strays(timer, entry, bucket, from: timerPasses.indices)
+    }
+
+    func strays(_ timer: Timer, _ entry: TimerHeap.Entry, _ bucket: TimerBucket, from passes: Range<Int>) {
+        for index in passes where timerPasses[index].includes(entry, bucket) {
             timerPasses[index].strays.append(TimerPass.Stray(entry: entry, timer: timer, base: bucket.base))
         }
     }

@@ -27,7 +27,7 @@ package struct TimerHeap: ~Copyable {
         package func isBefore(_ other: Entry) -> Bool {
             // Both sides are computed: a branch that nobody can foresee costs more than either.
             let isEarlier = date < other.date
-            let isFirstOfEqual = date == other.date && !isNewer(than: other.sequence) && sequence != other.sequence
+            let isFirstOfEqual = date == other.date && Int32(bitPattern: sequence &- other.sequence) < 0
             return isEarlier || isFirstOfEqual
         }
 
@@ -132,12 +132,6 @@ package struct TimerHeap: ~Copyable {
     }
 
     @inline(__always)
-    private func put(_ entry: Entry, at index: Int) {
-        entries[index] = entry
-        positions[Int(entry.slot)] = UInt32(truncatingIfNeeded: index)
-    }
-
-    @inline(__always)
     private func place(_ entry: Entry, at index: Int) {
         if index > 0, entry.isBefore(entries[(index &- 1) >> 2]) {
             siftUp(entry, from: index)
@@ -146,24 +140,29 @@ package struct TimerHeap: ~Copyable {
         }
     }
 
+    // Both tables' addresses are looked up once: nothing below moves them.
+
     @inline(__always)
     private func siftUp(_ entry: Entry, from start: Int) {
+        let (entries, positions) = (entries.base, positions.base)
         var index = start
         while index > 0 {
             let parent = (index &- 1) >> 2
             if !entry.isBefore(entries[parent]) { break }
-            put(entries[parent], at: index)
+            Self.put(entries[parent], at: index, entries, positions)
             index = parent
         }
-        put(entry, at: index)
+        Self.put(entry, at: index, entries, positions)
     }
 
     @inline(__always)
     private func siftDown(_ entry: Entry, from start: Int) {
+        let (entries, positions) = (entries.base, positions.base)
+        let count = count
         var index = start
         while true {
             let firstChild = (index << 2) &+ 1
-            let children = entries.base + firstChild
+            let children = entries + firstChild
             var least: Int
             if firstChild &+ 4 <= count {
                 // A little tournament, whose first two games do not wait for each other.
@@ -178,9 +177,17 @@ package struct TimerHeap: ~Copyable {
                 }
             }
             if !children[least].isBefore(entry) { break }
-            put(children[least], at: index)
+            Self.put(children[least], at: index, entries, positions)
             index = firstChild &+ least
         }
-        put(entry, at: index)
+        Self.put(entry, at: index, entries, positions)
+    }
+
+    @inline(__always)
+    private static func put(
+        _ entry: Entry, at index: Int, _ entries: UnsafeMutablePointer<Entry>, _ positions: UnsafeMutablePointer<UInt32>
+    ) {
+        entries[index] = entry
+        positions[Int(entry.slot)] = UInt32(truncatingIfNeeded: index)
     }
 }

@@ -173,9 +173,9 @@ extension RunLoop {
         // A place may be stale: its source was taken out of the mode, performed in another, made invalid.
         queued.removeAll { !$0.isPresent || !$0.element.isSignalled }
         if queued.count > 1 {
-            // Equal orders as they were signalled.
-            queued.reverse()
-            queued.sort { $0.element.order < $1.element.order }
+            queued.sort {
+                ($0.element.order, $0.element.signalNumber) < ($1.element.order, $1.element.signalNumber)
+            }
             // A nested run must find those whose turn has not come. Those that are performed here are passed over then.
             for later in queued.dropFirst() { later.enqueue() }
         }
@@ -189,7 +189,7 @@ extension RunLoop {
 
     @inline(__always)
     private func perform(_ source: Source) -> Bool {
-        // The signal's number is gone once the signal is taken.
+        // It is gone once the signal is taken.
         let signal = tracer == nil ? 0 : source.signalNumber
         return source.perform { performer in
             callOut(.source, source.labelStorage, wanted: LoopWait(signal: signal)) {

@@ -56,7 +56,6 @@ extension RunLoop {
         requireOwnThread()
         let mode = withLock { makeMode(mode) }
         if let guest {
-            leaveHost()
             withLock { guest.mode = mode }
             guest.servesMainQueue = servesMainQueue
         }

@@ -168,6 +168,7 @@ extension RunLoop {
     /// Sleeps until there is something to do, or the time is over.
     private func sleepUntilReady(_ run: RunState) -> Cause {
         let mode = run.mode
+        if guest != nil { leaveHost() }
         while true {
             prepareToLook(run)
             // From here on, whoever brings something earlier finds the mode and the limit and has the thread look again.
@@ -184,7 +185,7 @@ extension RunLoop {
                 takeFetched(run)
             }
             if let cause = longestReady(run) { return cause }
-            if run.deadline <= monotonicNow() || hasLostLastTimer(mode) { return .nothing }
+            if run.deadline <= monotonicNow() || wakeWord.isStopped || hasLostLastTimer(mode) { return .nothing }
         }
     }
 

@@ -195,7 +195,7 @@ extension RunLoop {
                 now: timer.base == .monotonic ? now : self.now(timer.base))
         }
         // A timer that has left its modes in the callout waits outside.
-        if timer.bucket != .none { enqueue(timer, in: bucket(of: timer)) }
+        if timer.bucket != .none { withBucket(of: timer) { enqueue(timer, in: $0) } }
         return true
     }
 
@@ -248,7 +248,16 @@ extension RunLoop {
     private func take(_ due: Due, _ mode: ModeState) -> TimerQueue<Timer>.Served {
         let bucket = due.bucket.takeUnretainedValue()
         if bucket.hasSeveralModes { firstTimerChanges(due.entry.date, in: bucket, except: mode) }
-        return bucket.queue.take(due.entry)
+        let served = bucket.queue.take(due.entry)
+        if timerPasses.count > 1 {
+            switch served {
+            case .timer(let timer):
+                // An outer serving asks for it all the same: it may be due again by then, as in Core Foundation.
+                timer._withUnsafeGuaranteedRef { strays($0, due.entry, bucket, from: timerPasses.dropLast().indices) }
+            case .delayed: break
+            }
+        }
+        return served
     }
 
     /// A timer that was to be served and has left its place, if it comes before `other`.

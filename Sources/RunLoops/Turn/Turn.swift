@@ -49,7 +49,6 @@ extension RunLoop {
     func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
         requireOwnThread()
         guard let mode = withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(mode) else { return .finished }
-        if guest != nil { leaveHost() }
         var run = RunState(mode: mode, limit: limit, returnsAfterSource: returnsAfterSource)
         let outer = begin(&run)
         var result: RunResult?
@@ -64,6 +63,8 @@ extension RunLoop {
     ///
     /// Returns what the run ends with; `nil` if it goes on.
     func turn(_ run: inout RunState) -> RunResult? {
+        // A callout of the turn before may have let a host wait for the loop.
+        if guest != nil { leaveHost() }
         guard wakeWord.beginTurn() else { return .stopped }
         let mode = run.mode
         tell(.beforeTimers, mode)  // 2
@@ -126,6 +127,7 @@ extension RunLoop {
     // MARK: Beginning and ending a run
 
     func begin(_ run: inout RunState) -> WakeWord.Outer {
+        if guest != nil { leaveHost() }
         knownNow = .min
         // What was fetched earlier may have been taken since, in a run of another mode.
         run.mode.ready.doubt()
@@ -146,7 +148,7 @@ extension RunLoop {
         tracer?.trace(.runEnds(result))
         withLock {
             runs.removeLast()
-            wakeWord.endRun(outer, isStopped: runs.last?.isStopped == true) { now(.monotonic) }
+            wakeWord.endRun(outer, isStopped: runs.last?.isStopped == true)
         }
         runs.last?.mode.ready.doubt()
     }

@@ -11,7 +11,7 @@ public final class NotificationQueue {
 
     /// When observers are told.
     public enum Style: Hashable, Sendable {
-        /// Before the post returns.
+        /// Before the post returns, or not at all: see ``NotificationQueue/post(_:_:coalescing:in:)``.
         case now
         /// With the next blocks of the loop: in this turn or the next, before the thread sleeps.
         case asSoonAsPossible
@@ -94,16 +94,19 @@ public final class NotificationQueue {
     ///   - notification: What is told.
     ///   - style: When.
     ///   - coalescing: Which of those that wait it replaces: with both, those that agree in name and sender. Empty for none.
-    ///   - modes: In which modes it may be told, if it waits. One that waits for an idle moment does not keep a mode from
-    ///     being empty.
+    ///   - modes: In which modes it may be told. A notification that waits is told once the loop runs in one of them; it
+    ///     does not keep a mode from being empty if it waits for an idle moment. A notification that is posted now is told
+    ///     if the loop's current mode is one of them, or if no run is in progress. Otherwise it is dropped, after it has
+    ///     replaced those that wait.
     ///
-    /// Corresponds to `enqueue(_:postingStyle:coalesceMask:forModes:)`. Complexity: O(n) in those that wait.
+    /// Corresponds to `enqueue(_:postingStyle:coalesceMask:forModes:)`, which drops notifications in the same cases.
+    /// Complexity: O(n) in those that wait.
     public func post(
         _ notification: Notification, _ style: Style = .now, coalescing: Coalescing = [.name, .sender],
         in modes: [RunLoop.Mode] = [.default]
     ) {
         removeWaiting(like: notification, coalescing)
-        if style == .now { return tell(notification) }
+        if style == .now { return mayTellNow(in: modes) ? tell(notification) : () }
         counter += 1
         let entry = Waiting(number: counter, notification: notification, style: style, modes: modes)
         waiting.append(entry)
@@ -130,6 +133,12 @@ public final class NotificationQueue {
     public var waitingCount: Int { waiting.count }
 
     // MARK: Telling
+
+    /// Code that runs before the first run or between two has no mode to wait for.
+    private func mayTellNow(in modes: [RunLoop.Mode]) -> Bool {
+        guard let mode = loop.currentMode else { return true }
+        return modes.contains(mode) || modes.contains(.common) && loop.commonModes.contains(mode)
+    }
 
     private func observe(_ mode: RunLoop.Mode) {
         guard observedModes.insert(mode).inserted else { return }

@@ -30,7 +30,7 @@ extension RunLoop {
     }
 
     /// Not by the thread's number alone, which the system gives out again after a thread's end.
-    var isOfCallingThread: Bool {
+    package var isOfCallingThread: Bool {
         threadID == SystemCalls.threadID && Self.ofCallingThread === self
     }
 

@@ -2,13 +2,13 @@ internal import RunLoops
 internal import Synchronization
 
 /// An atomic state that threads can sleep on until it changes: a futex.
-struct StateWord: ~Copyable, @unchecked Sendable {
+package struct StateWord: ~Copyable, @unchecked Sendable {
     // On the heap, since the kernel needs an address that stays.
     private let word: UnsafeMutablePointer<Atomic<UInt32>>
     /// Whether somebody may sleep on it: a call of the system for nobody is saved.
     private let hasSleepers: Bool
 
-    init(_ state: UInt32, hasSleepers: Bool = true) {
+    package init(_ state: UInt32, hasSleepers: Bool = true) {
         self.hasSleepers = hasSleepers
         word = .allocate(capacity: 1)
         word.initialize(to: Atomic(state))
@@ -20,7 +20,7 @@ struct StateWord: ~Copyable, @unchecked Sendable {
     }
 
     // acquiring: pairs with the release of set and exchange, so that what was written before a state is seen with it.
-    var state: UInt32 { word.pointee.load(ordering: .acquiring) }
+    package var state: UInt32 { word.pointee.load(ordering: .acquiring) }
 
     /// Moves from `old` to `new`; whether this call did it.
     func move(from old: UInt32, to new: UInt32) -> Bool {
@@ -29,13 +29,13 @@ struct StateWord: ~Copyable, @unchecked Sendable {
         return moved
     }
 
-    func set(_ new: UInt32) {
+    package func set(_ new: UInt32) {
         word.pointee.store(new, ordering: .releasing)
         wake()
     }
 
     /// Sleeps while the state is `state`, until an instant of the monotonic clock at most; it may return early.
-    func sleep(while state: UInt32, until deadline: Int64 = .max) {
+    package func sleep(while state: UInt32, until deadline: Int64 = .max) {
         // EAGAIN (it has changed), EINTR, ETIMEDOUT: the caller looks again in any case.
         _ = LinuxCalls.shared.futexWait(UnsafeRawPointer(word), expected: state, until: deadline)
     }

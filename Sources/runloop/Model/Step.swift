@@ -1,4 +1,4 @@
-/// A step of one turn, numbered as in the design page's table (SEMANTICS, part 5).
+/// A step of one turn, numbered as in the table of Specification 5.0.
 enum Step: Int, CaseIterable, Comparable, Sendable {
     case entry = 1
     case beforeTimers

@@ -3,7 +3,7 @@ import RunLoops
 import RunLoopsTestSupport
 import Testing
 
-/// Runs of a guest: their turns, modes and nesting, and what the system may refuse.
+/// Specification 10: runs of a guest, their turns, modes and nesting, and what the system may refuse.
 @Suite(.timeLimit(.minutes(2)))
 struct GuestRunTests {
     @Test func `To observers a call is a run that waits at its end`() throws {

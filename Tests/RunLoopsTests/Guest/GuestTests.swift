@@ -3,7 +3,7 @@ import RunLoops
 import RunLoopsTestSupport
 import Testing
 
-/// One descriptor for all that a loop waits for.
+/// Specification 10: one descriptor for all that a loop waits for.
 @Suite(.timeLimit(.minutes(2)))
 struct GuestTests {
     /// Long enough for a wake-up that should not be to show.

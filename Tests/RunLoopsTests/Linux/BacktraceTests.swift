@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import Runtime
 import Testing
 
-/// SEMANTICS 8: a stack trace says what kind of callout it is.
+/// Specification 8: a stack trace says what kind of callout it is.
 @Suite(.timeLimit(.minutes(1))) struct BacktraceTests {
     private static func names() -> [String] {
         guard let trace = try? Backtrace.capture(), let symbols = trace.symbolicated() else { return [] }

@@ -1,7 +1,7 @@
 import RunLoopsTestSupport
 import Testing
 
-/// SEMANTICS 6: the main queue and the main actor, on the true main thread.
+/// Specification 6: the main queue and the main actor, on the true main thread.
 ///
 /// The test runner's main thread belongs to the runner, so a program is made and run: its lines are what is expected.
 @Suite(

@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 3.7: blocks.
+/// Specification 3.7: blocks.
 @Suite struct BlockRuleTests {
     /// Posts a block for each name and notes which ran.
     private final class Poster {

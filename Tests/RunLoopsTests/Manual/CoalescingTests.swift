@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 3.4: a tolerance lets one wake-up serve several timers.
+/// Specification 3.4: a tolerance lets one wake-up serve several timers.
 @Suite struct CoalescingTests {
     private struct Outcome {
         var sleeps = 0

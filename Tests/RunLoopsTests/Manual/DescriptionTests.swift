@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 8: what a loop says of itself.
+/// Specification 8: what a loop says of itself.
 @Suite struct DescriptionTests {
     @Test func `An empty loop describes itself`() {
         ManualRunLoop.with { manual in
@@ -60,7 +60,7 @@ import Testing
                         kCFRunLoopDefaultMode (common) {
                           sources = 2 {
                             <RunLoop.Source input>{valid, order 1, signalled}
-                            <RunLoop.PortSource socket>{valid, order 0, descriptor 5, [readable, writable]}
+                            <RunLoop.PortSource socket>{valid, descriptor 5, [readable, writable]}
                           }
                           observers = 2 {
                             <RunLoop.Observer once>{valid, [all], order -1, once}

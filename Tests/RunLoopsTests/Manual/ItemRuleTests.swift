@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 3.8: adding twice, and removing, invalidating and adding inside callouts.
+/// Specification 3.8: adding twice, and removing, invalidating and adding inside callouts.
 @Suite struct ItemRuleTests {
     @Test func `Adding an item twice to a mode is once`() throws {
         try ManualRunLoop.with { manual in
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func `Items have a label and an order and describe themselves`() {
+    @Test func `Items have a label, some an order, and describe themselves`() {
         let labelled = RunLoop.Source(order: 3, label: "input") { _ in }
         #expect(labelled.label == "input")
         #expect(labelled.order == 3)

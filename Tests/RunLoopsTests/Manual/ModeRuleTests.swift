@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 2: modes.
+/// Specification 2: modes.
 @Suite struct ModeRuleTests {
     @Test func `Adding to an unknown name makes the mode and asking does not`() {
         ManualRunLoop.with { manual in

@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 3.5 and 3.6: observers.
+/// Specification 3.5 and 3.6: observers.
 @Suite struct ObserverRuleTests {
     @Test func `Observers are called in ascending order and equal orders as added`() {
         ManualRunLoop.with { manual in

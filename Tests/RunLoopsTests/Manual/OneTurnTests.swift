@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 5, step by step, as exact traces.
+/// Specification 5, step by step, as exact traces.
 @Suite struct OneTurnTests {
     @Test func `A turn that only polls goes through its steps in order`() {
         ManualRunLoop.with { manual in

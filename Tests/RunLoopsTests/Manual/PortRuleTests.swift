@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 3.2 and 5.5: port sources.
+/// Specification 3.2 and 5.5: port sources.
 @Suite struct PortRuleTests {
     @Test func `A ready port wakes the loop by itself`() throws {
         try ManualRunLoop.with { manual in

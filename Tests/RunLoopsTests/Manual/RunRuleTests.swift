@@ -3,9 +3,9 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 4: runs and their results.
+/// Specification 4: runs and their results.
 @Suite struct RunRuleTests {
-    // MARK: 4.1, 4.2
+    // MARK: Specification 4.1, 4.2
 
     @Test func `An empty or unknown mode is finished and no observer is told`() {
         ManualRunLoop.with { manual in
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    // MARK: 4.3
+    // MARK: Specification 4.3
 
     @Test func `Nested runs have their own mode and the current one is the innermost`() {
         ManualRunLoop.with { manual in

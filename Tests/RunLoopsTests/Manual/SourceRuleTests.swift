@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 3.1: signalled sources.
+/// Specification 3.1: signalled sources.
 @Suite struct SourceRuleTests {
     private func labels(_ recorder: TraceRecorder) -> [String] {
         recorder.callouts.filter { $0.hasPrefix("source") }.map { String($0.dropFirst(8).dropLast()) }

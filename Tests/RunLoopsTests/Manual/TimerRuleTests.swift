@@ -3,7 +3,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 3.3: timers.
+/// Specification 3.3: timers.
 @Suite struct TimerRuleTests {
     /// Offsets from the start at which something happened.
     private final class Clock {

@@ -3,9 +3,9 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// SEMANTICS 5: what is promised of every turn.
+/// Specification 5: what is promised of every turn.
 @Suite struct TurnRuleTests {
-    // MARK: 5.2, 5.3
+    // MARK: Specification 5.2, 5.3
 
     @Test func `After beforeWaiting there is no callout until the thread has slept`() {
         ManualRunLoop.with { manual in
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    // MARK: 5.4
+    // MARK: Specification 5.4
 
     @Test func `A stop without a run has no effect on a later one`() {
         ManualRunLoop.with { manual in
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    // MARK: 5.5
+    // MARK: Specification 5.5
 
     @Test func `No kind of item keeps another from running`() throws {
         try ManualRunLoop.with { manual in

@@ -17,9 +17,7 @@ import Testing
         /// What the kernel compares before it lets a thread sleep.
         var lowerHalf: UInt32 { word.address.load(as: UInt32.self) }
         func beginRun() -> WakeWord.Outer { word.beginRun() }
-        func endRun(_ outer: WakeWord.Outer, isStopped: Bool = false, at now: Int64 = 5) {
-            word.endRun(outer, isStopped: isStopped) { ask(now) }
-        }
+        func endRun(_ outer: WakeWord.Outer, isStopped: Bool = false) { word.endRun(outer, isStopped: isStopped) }
         func beginTurn() -> Bool { word.beginTurn() }
         func beAwake() { word.beAwake() }
         func fallAsleep(_ phase: WakeWord.Phase = .asleepOnWord) -> UInt32? { word.fallAsleep(phase) }
@@ -288,7 +286,7 @@ import Testing
         #expect(!word.isStopped)
     }
 
-    @Test func `A stop of the outer run has a wake-up again when the nested run ends`() {
+    @Test func `A run that was told to stop does not sleep, though a nested run has taken its wake-up`() {
         let word = Word()
         _ = word.beginRun()
         #expect(word.beginTurn())
@@ -296,42 +294,32 @@ import Testing
         let outer = word.beginRun()
         // The nested run takes the wake-up that came with the stop.
         word.serveWakeUp()
-        word.endRun(outer, at: 8)
+        word.endRun(outer)
         #expect(word.isStopped)
-        #expect(word.wakeUp == 8)
+        #expect(word.wakeUp == nil)
         #expect(word.fallAsleep() == nil)
+        word.serveStop()
+        #expect(word.fallAsleep() != nil)
     }
 
-    @Test func `A stop that the outer run gets while another is nested has a wake-up too`() {
+    @Test func `A run that was told to stop while another was nested in it does not sleep`() {
         let word = Word()
         _ = word.beginRun()
         #expect(word.beginTurn())
         let outer = word.beginRun()
-        word.endRun(outer, isStopped: true, at: 8)
+        word.endRun(outer, isStopped: true)
         #expect(word.isStopped)
-        #expect(word.wakeUp == 8)
+        #expect(word.wakeUp == nil)
         #expect(word.fallAsleep() == nil)
     }
 
-    @Test func `A wake-up that waits already keeps its instant when the nested run ends`() {
+    @Test func `A wake-up that waits keeps its instant when the nested run ends`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.stop(at: 3)
         let outer = word.beginRun()
-        word.endRun(outer, at: 8)
+        word.endRun(outer)
         #expect(word.wakeUp == 3)
-    }
-
-    @Test func `An outer run that is past its sleep needs no wake-up for its stop`() {
-        let word = Word()
-        _ = word.beginRun()
-        word.enter(.awake)
-        _ = word.stop()
-        let outer = word.beginRun()
-        word.endRun(outer, isStopped: true)
-        #expect(word.isStopped)
-        #expect(word.wakeUp == nil)
-        #expect(word.asked == 0)
     }
 
     @Test func `A nested run that nobody stops leaves no wake-up and asks no clock`() {
@@ -517,7 +505,7 @@ import Testing
                     word.serveWakeUp()
                     let number = left.load(ordering: .sequentiallyConsistent)
                     seen.store(number, ordering: .sequentiallyConsistent)
-                    if number == last { return word.endRun(none) { 1 } }
+                    if number == last { return word.endRun(none) }
                     if word.fallAsleep(.asleepOnWord) != nil { break }
                 }
                 kernel.wait()

@@ -3,7 +3,7 @@ import RunLoops
 import RunLoopsTestSupport
 import Testing
 
-/// SEMANTICS 1: loops and threads.
+/// Specification 1: loops and threads.
 @Suite(.timeLimit(.minutes(1))) struct LoopIdentityTests {
     @Test func `A thread has one loop and keeps it`() {
         TestThread.run {

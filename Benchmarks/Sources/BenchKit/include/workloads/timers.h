@@ -14,34 +14,12 @@ static int64_t w4_delay(bk_random *random) {
     return bk_random_between(random, 60LL * 1000000000, 3600LL * 1000000000);
 }
 
-static struct timer **w4_timers;
-// Whether the memory of a timer is taken when it is added and given back when it is cancelled, as an object's would be.
-// Without it the caller's own memory is there before, and what is measured is the loop's part of the work.
-static bool w4_owns;
-
-static void w4_add(int64_t place, bk_random *random) {
-    if (w4_owns) {
-        w4_timers[place] = calloc(1, sizeof(struct timer));
-        timer_open(&timer_loop, w4_timers[place], w4_never);
-    }
-    timer_in(&timer_loop, w4_timers[place], w4_delay(random));
-}
-
-static void w4_cancel(int64_t place) {
-    timer_stop(&timer_loop, w4_timers[place]);
-    if (w4_owns) free(w4_timers[place]);
-}
+static struct timer *w4_timers;
 
 static void w4_prepare(int64_t count) {
     loop_open(&timer_loop);
-    w4_owns = strcmp(bk_text("memory", "caller"), "timer") == 0;
     w4_timers = calloc((size_t) count, sizeof *w4_timers);
-    if (w4_owns) return;
-    struct timer *timers = calloc((size_t) count, sizeof *timers);
-    for (int64_t i = 0; i < count; i++) {
-        w4_timers[i] = &timers[i];
-        timer_open(&timer_loop, w4_timers[i], w4_never);
-    }
+    for (int64_t i = 0; i < count; i++) timer_open(&timer_loop, &w4_timers[i], w4_never);
 }
 
 static void *w4_thread(void *argument) {
@@ -52,17 +30,17 @@ static void *w4_thread(void *argument) {
     for (int64_t done = 0; bk_again(done);) {
         bk_random random = bk_random_seeded();
         int64_t began = bk_now();
-        for (int64_t i = 0; i < count; i++) w4_add(i, &random);
+        for (int64_t i = 0; i < count; i++) timer_in(&timer_loop, &w4_timers[i], w4_delay(&random));
         int64_t added = bk_now();
         for (int64_t i = 0; i < churns; i++) {
-            int64_t place = (int64_t) bk_random_below(&random, (uint64_t) count);
-            w4_cancel(place);
-            w4_add(place, &random);
+            struct timer *timer = &w4_timers[bk_random_below(&random, (uint64_t) count)];
+            timer_stop(&timer_loop, timer);
+            timer_in(&timer_loop, timer, w4_delay(&random));
         }
         int64_t churned = bk_now();
         uint32_t *order = bk_shuffled(&random, count);
         int64_t ordered = bk_now();
-        for (int64_t i = 0; i < count; i++) w4_cancel(order[i]);
+        for (int64_t i = 0; i < count; i++) timer_stop(&timer_loop, &w4_timers[order[i]]);
         int64_t cancelled = bk_now();
         free(order);
         if (is_warm) {
@@ -81,16 +59,81 @@ static void w4(void) {
     bk_medians();
 }
 
-// MARK: W5 fire
+// MARK: W4 re-arm
 
-static int64_t w5_left, w5_cpu;
+static void *w4r_thread(void *argument) {
+    (void) argument;
+    int64_t count = bk_number("k", 10000), churns = bk_number("churn", 10000);
+    w4_prepare(count);
+    // The first time is the warm-up.
+    for (int64_t done = -1; done < 0 || bk_again(done); done++) {
+        bk_random random = bk_random_seeded();
+        for (int64_t i = 0; i < count; i++) timer_in(&timer_loop, &w4_timers[i], w4_delay(&random));
+        int64_t began = bk_now();
+        for (int64_t i = 0; i < churns; i++) {
+            uint64_t place = bk_random_below(&random, (uint64_t) count);
+            timer_restart(&timer_loop, &w4_timers[place], w4_delay(&random));
+        }
+        if (done >= 0) bk_repeat("restart_ns", (double) (bk_now() - began) / (double) churns);
+        for (int64_t i = 0; i < count; i++) timer_stop(&timer_loop, &w4_timers[i]);
+    }
+    return NULL;
+}
+
+static void w4r(void) {
+    on_thread(w4r_thread);
+    bk_medians();
+}
+
+// MARK: W4 as users write it: each timer with memory of its own
+
+static void *w4u_thread(void *argument) {
+    (void) argument;
+    int64_t count = bk_number("k", 10000), churns = bk_number("churn", 10000);
+    w4_prepare(count);
+    struct timer **made = calloc((size_t) count, sizeof *made);
+    for (int64_t done = -1; done < 0 || bk_again(done); done++) {
+        bk_random random = bk_random_seeded();
+        for (int64_t i = 0; i < count; i++) {
+            made[i] = timer_make(&timer_loop, &w4_timers[i], w4_never);
+            timer_in(&timer_loop, made[i], w4_delay(&random));
+        }
+        int64_t began = bk_now();
+        for (int64_t i = 0; i < churns; i++) {
+            uint64_t place = bk_random_below(&random, (uint64_t) count);
+            timer_free(&timer_loop, made[place]);
+            made[place] = timer_make(&timer_loop, &w4_timers[place], w4_never);
+            timer_in(&timer_loop, made[place], w4_delay(&random));
+        }
+        if (done >= 0) bk_repeat("churn_ns", (double) (bk_now() - began) / (double) churns);
+        for (int64_t i = 0; i < count; i++) timer_free(&timer_loop, made[i]);
+    }
+    return NULL;
+}
+
+static void w4u(void) {
+    on_thread(w4u_thread);
+    bk_medians();
+}
+
+// MARK: W5 fire, and one timer 16 ms after the last, which pays for what was put off
+
+static int64_t w5_left, w5_cpu, w5_last, w5_late_after;
 static bk_samples w5_late;
+static struct timer w5_after;
 
 TIMER_CALLBACK(w5_fired, timer) {
-    bk_sample(&w5_late, bk_now() - timer->due);
+    int64_t late = bk_now() - timer->due;
+    if (timer == &w5_after) {
+        w5_late_after = late;
+        return loop_stop(&timer_loop);
+    }
+    bk_sample(&w5_late, late);
     if (--w5_left > 0) return;
     w5_cpu = bk_cpu() - w5_cpu;
-    loop_stop(&timer_loop);
+    int64_t now = bk_now();
+    w5_after.due = w5_last + 16000000;
+    timer_at(&timer_loop, &w5_after, w5_after.due > now ? w5_after.due : now);
 }
 
 static void *w5_thread(void *argument) {
@@ -100,6 +143,7 @@ static void *w5_thread(void *argument) {
     w5_late = bk_samples_make(count);
     loop_open(&timer_loop);
     for (int64_t i = 0; i < count; i++) timer_open(&timer_loop, &timers[i], w5_fired);
+    timer_open(&timer_loop, &w5_after, w5_fired);
     for (int64_t done = 0; bk_again(done); done++) {
         bk_random random = bk_random_seeded();
         bk_samples_clear(&w5_late);
@@ -108,6 +152,7 @@ static void *w5_thread(void *argument) {
         int64_t base = bk_now() + 10000000 + count * 10000;
         for (int64_t i = 0; i < count; i++) {
             timers[i].due = base + bk_random_between(&random, 1000000, 200000000);
+            if (w5_last < timers[i].due) w5_last = timers[i].due;
             timer_at(&timer_loop, &timers[i], timers[i].due);
         }
         if (bk_now() > base) bk_skip("takes longer to make the timers than they have until they are due");
@@ -118,6 +163,7 @@ static void *w5_thread(void *argument) {
         bk_repeat("late_p50_us", bk_quantile(&w5_late, 0.5) / 1e3);
         bk_repeat("late_p99_us", bk_quantile(&w5_late, 0.99) / 1e3);
         bk_repeat("late_max_us", bk_quantile(&w5_late, 1) / 1e3);
+        bk_repeat("after_us", (double) w5_late_after / 1e3);
     }
     return NULL;
 }

@@ -157,7 +157,7 @@ static void w2b(void) {
     bk_medians();
 }
 
-// MARK: W3 turn
+// MARK: W3 turn, with watched=1 beside a descriptor that is never ready
 
 static struct loop w3_loop;
 static struct again w3_again;
@@ -181,9 +181,20 @@ AGAIN_CALLBACK(w3_turned, again) {
     again_ask(&w3_loop, again);
 }
 
+IO_CALLBACK(w3_ready, io) {
+    (void) io;
+    bk_fail("a pipe that was never written is ready");
+}
+
 static void *w3_thread(void *argument) {
     (void) argument;
+    static struct io idle;
     loop_open(&w3_loop);
+    if (bk_number("watched", 0) != 0) {
+        int ends[2];
+        bk_make_pipe(ends);
+        io_open(&w3_loop, &idle, ends[0], w3_ready);
+    }
     again_open(&w3_loop, &w3_again, w3_turned);
     loop_run(&w3_loop);
     return NULL;

@@ -1,0 +1,29 @@
+// A second thread for a test, with a running loop.
+
+import RunLoops
+import RunLoopsTesting
+
+// snippet.INBOX
+/// What is to be tested: any thread sends, and the loop's thread receives.
+struct Inbox: Sendable {
+    let loop: RunLoop
+    let receive: @Sendable (String) -> Void
+
+    func send(_ text: String) {
+        loop.perform(wake: true) { receive(text) }
+    }
+}
+// snippet.end
+
+// snippet.TEST
+try LoopThread.with(name: "inbox") { thread in
+    let inbox = Inbox(loop: thread.loop) { text in
+        precondition(RunLoop.current === thread.loop)
+        print(text)
+    }
+    inbox.send("from the thread of the test")
+    // The closure runs after the blocks that came before it.
+    let mode = try thread.sync { loop in loop.currentMode }
+    precondition(mode == .default)
+}
+// snippet.end

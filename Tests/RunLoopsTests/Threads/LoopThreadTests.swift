@@ -1,0 +1,176 @@
+import Glibc
+import RunLoops
+import RunLoopsTestSupport
+import RunLoopsTesting
+import Testing
+
+/// A thread with a running loop, for a test: its closures, its end, and what it says when it does not end.
+@Suite(.timeLimit(.minutes(1))) struct LoopThreadTests {
+    private struct Failure: Error {}
+
+    /// Short: every use of it is waited for in full.
+    private let soon = Duration.milliseconds(20)
+
+    @Test func `Closures run on the thread of the loop one after the other`() throws {
+        try LoopThread.with { thread in
+            let (order, loop) = (Locked<[String]>([]), thread.loop)
+            let threads = try (0..<100).map { number in
+                try thread.sync { given in
+                    #expect(given === loop && RunLoop.current === loop)
+                    order.note("\(number)")
+                    return pthread_self()
+                }
+            }
+            #expect(Set(threads).count == 1)
+            #expect(!threads.contains(pthread_self()))
+            #expect(order.lines == (0..<100).map(String.init))
+        }
+    }
+
+    @Test func `The loop runs in the default mode and sleeps between closures`() throws {
+        try LoopThread.with { thread in
+            let mode = try thread.sync { $0.currentMode }
+            #expect(mode == .default)
+            waitUntil { thread.loop.isWaiting }
+        }
+    }
+
+    @Test func `A closure inside a closure runs at once`() throws {
+        try LoopThread.with { thread in
+            let value = try thread.sync { _ in try thread.sync { _ in 7 } }
+            #expect(value == 7)
+        }
+    }
+
+    @Test func `A closure may run the loop and another one ends that run`() throws {
+        try LoopThread.with { thread in
+            let began = Permit()
+            let result = Locked<RunLoop.RunResult?>(nil)
+            let waiting = TestThread {
+                let run = try? thread.sync { loop in
+                    loop.performLocally { began.signal() }
+                    return loop.run(mode: .default, until: nil)
+                }
+                result.withLock { $0 = run }
+            }
+            began.wait()
+            try thread.sync { $0.stop() }
+            waiting.join()
+            #expect(result.copy == .stopped)
+        }
+    }
+
+    @Test func `A closure may wait for a mode of its own`() throws {
+        try LoopThread.with { thread in
+            thread.loop.perform(wake: true) {
+                let loop = RunLoop.current
+                loop.add(RunLoop.Source(label: "keeper") { _ in }, in: .tracking)
+                loop.run(mode: .tracking, until: nil)
+            }
+            waitUntil { thread.loop.currentMode == .tracking }
+            let mode = try thread.sync(in: [.tracking]) { loop in
+                loop.stop()
+                return loop.currentMode
+            }
+            #expect(mode == .tracking)
+        }
+    }
+
+    @Test func `What a closure throws is thrown by the wait and by the test and the thread ends`() {
+        let witness = Witness()
+        #expect(throws: Failure.self) {
+            try LoopThread.with { thread in
+                hold(witness.makeToken(), in: thread.loop)
+                try thread.sync { _ in throw Failure() }
+            }
+        }
+        #expect(witness.isGone)
+    }
+
+    @Test func `The end stops nested runs and releases what is in the loop`() throws {
+        let (witness, began) = (Witness(), Permit())
+        let value = try LoopThread.with { thread in
+            hold(witness.makeToken(), in: thread.loop)
+            thread.loop.perform(wake: true) {
+                let loop = RunLoop.current
+                loop.performLocally {
+                    loop.performLocally { began.signal() }
+                    loop.run(mode: .default, until: nil)
+                }
+                loop.run(mode: .default, until: nil)
+            }
+            began.wait()
+            return 5
+        }
+        #expect(value == 5)
+        #expect(witness.isGone)
+    }
+
+    @Test func `A closure that does not return is told with what the loop does`() throws {
+        try LoopThread.with(name: "keen", within: soon) { thread in
+            let proceed = Permit()
+            let error = #expect(throws: LoopThread.Timeout.self) { try thread.sync { _ in proceed.wait() } }
+            // It waits for the one before it, and gives up its place with the test's patience.
+            let ran = Locked<[String]>([])
+            #expect(throws: LoopThread.Timeout.self) { try thread.sync { _ in ran.note("late") } }
+            proceed.signal()
+            try thread.sync { _ in ran.note("next") }
+            #expect(ran.lines == ["next"])
+            let text = error?.description ?? ""
+            #expect(text.hasPrefix("A closure of LoopThread.sync has not returned within 0.02 seconds: on thread "))
+            #expect(text.contains("(keen) a callout in mode kCFRunLoopDefaultMode has not returned.\n"))
+        }
+    }
+
+    @Test func `A loop that does not end is told with what it does and with what the test had thrown`() {
+        let (began, proceed, witness) = (Permit(), Permit(), Witness())
+        let error = #expect(throws: LoopThread.Timeout.self) {
+            try LoopThread.with(within: soon) { thread in
+                hold(witness.makeToken(), in: thread.loop)
+                thread.loop.perform(wake: true) {
+                    began.signal()
+                    proceed.wait()
+                }
+                began.wait()
+                throw Failure()
+            }
+        }
+        let text = error?.description ?? ""
+        #expect(text.hasPrefix("The loop of LoopThread.with has not ended within 0.02 seconds: on thread "))
+        #expect(text.contains("a callout in mode kCFRunLoopDefaultMode has not returned."))
+        #expect(text.contains("The test had thrown before: Failure()."))
+        proceed.signal()
+        waitUntil { witness.isGone }
+    }
+
+    @Test func `A loop that sleeps in a private mode at the end is told`() {
+        let (loop, witness) = (Locked<RunLoop?>(nil), Witness())
+        let error = #expect(throws: LoopThread.Timeout.self) {
+            try LoopThread.with(within: soon) { thread in
+                loop.withLock { $0 = thread.loop }
+                hold(witness.makeToken(), in: thread.loop)
+                thread.loop.perform(wake: true) {
+                    RunLoop.current.add(RunLoop.Source(label: "keeper") { _ in }, in: "private")
+                    RunLoop.current.run(mode: "private", until: nil)
+                }
+                waitUntil { thread.loop.currentMode == "private" && thread.loop.isWaiting }
+            }
+        }
+        #expect(error?.description.contains("the loop sleeps in mode private: nothing has ended that run") == true)
+        loop.copy?.stop()
+        waitUntil { witness.isGone }
+    }
+
+    @Test func `A closure after the end traps and says why`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let thread = try LoopThread.with { $0 }
+            try thread.sync { _ in }
+        }
+        expectText(result, "has ended with LoopThread.with: use it inside of the closure alone")
+    }
+
+    /// Lets the loop hold a token until its thread ends.
+    private func hold(_ token: Token, in loop: RunLoop) {
+        loop.add(RunLoop.Source.sendable(label: "holder") { _ in withExtendedLifetime(token) {} }, in: "held")
+    }
+}
