@@ -1,6 +1,7 @@
 import Glibc
 import RunLoops
 import RunLoopsTestSupport
+import Synchronization
 import Testing
 
 /// Reaching a loop from other threads while it sleeps, wakes up and is awake.
@@ -217,6 +218,151 @@ import Testing
             }
             #expect(loop.runPlenty() == .stopped)
             reader.join()
+        }
+    }
+
+    // MARK: Timers that leave
+
+    @Test(arguments: [false, true]) func `A timer that leaves a sleeping loop makes no turn at its old date`(
+        hasPort: Bool
+    ) {
+        withRealLoop { loop in
+            let pipe = prepare(loop, hasPort)
+            let turns = Locked(0)
+            loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: .default)
+            let timer = RunLoop.Timer.sendable(.after(.milliseconds(50))) { _ in }
+            loop.add(timer, in: .default)
+            let gone = Locked(false)
+            let thief = TestThread {
+                waitUntil { loop.isWaiting }
+                timer.invalidate()
+                gone.withLock { $0 = turns.count == 1 }
+            }
+            #expect(loop.run(mode: .default, for: .milliseconds(100)) == .timedOut)
+            thief.join()
+            // On a machine so busy that the timer has fired before there is nothing to see.
+            if gone.copy { #expect(turns.count == 1) }
+            withExtendedLifetime(pipe) {}
+        }
+    }
+
+    @Test func `A repeating timer that moves to another thread's loop in its own callout goes on there`() {
+        let other = Locked<RunLoop?>(nil)
+        let (isReady, mayEnd) = (Permit(), Permit())
+        let host = TestThread {
+            RunLoop.current.addSource()
+            other.withLock { $0 = RunLoop.current }
+            isReady.signal()
+            #expect(RunLoop.current.runPlenty() == .stopped)
+            mayEnd.wait()
+        }
+        isReady.wait()
+        guard let second = other.copy else { preconditionFailure("the other thread has left its loop") }
+        withRealLoop { first in
+            let turns = Locked(0)
+            first.addSource()
+            first.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: .default)
+            let fires = Locked<[(thread: Int32, date: Int64)]>([])
+            let timer = RunLoop.Timer.sendable(.every(.milliseconds(5))) { timer in
+                let date = timer.fireInstant.nanoseconds
+                fires.withLock { $0.append((SystemCalls.threadID, date)) }
+                switch fires.copy.count {
+                case 1:
+                    first.remove(timer, from: .default)
+                    second.add(timer, in: .default)
+                case 6:
+                    timer.invalidate()
+                    second.stop()
+                    first.stop()
+                default: break
+                }
+            }
+            first.add(timer, in: .default)
+            #expect(first.runPlenty() == .stopped)
+            let all = fires.copy
+            #expect(all.map(\.thread) == [first.threadID] + Array(repeating: second.threadID, count: 5))
+            for (one, next) in zip(all, all.dropFirst()) {
+                #expect(next.date > one.date)
+                #expect((next.date - one.date) % 5_000_000 == 0)
+            }
+            // The turn of the timer, and the one that has slept until the stop.
+            #expect(turns.count == 2)
+            #expect(!first.contains(timer, in: .default))
+            #expect(first.nextTimerDeadline(in: .default) == nil)
+        }
+        mayEnd.signal()
+        host.join()
+    }
+
+    // MARK: Invalid items
+
+    enum ItemKind: CaseIterable {
+        case source, port, timer, observer
+
+        func make(_ pipe: DescriptorPair) -> RunLoop.Item {
+            switch self {
+            case .source: RunLoop.Source.sendable { _ in }
+            case .port: RunLoop.PortSource.sendable(descriptor: pipe.first) { _, _ in }
+            case .timer: RunLoop.Timer.sendable(.every(.seconds(3600))) { _ in }
+            case .observer: RunLoop.Observer.sendable(.all) { _, _ in }
+            }
+        }
+    }
+
+    /// An item on its way from one thread to another, by its number.
+    // Unchecked: the numbers hand the item over.
+    private final class Handover: @unchecked Sendable {
+        private var item: RunLoop.Item?
+        private let given = Atomic<Int>(0)
+        private let done = Atomic<Int>(0)
+
+        func give(_ item: RunLoop.Item, _ round: Int) {
+            self.item = item
+            given.store(round, ordering: .releasing)
+        }
+
+        func take(_ round: Int) -> RunLoop.Item? {
+            while given.load(ordering: .acquiring) < round { sched_yield() }
+            return item
+        }
+
+        func finish(_ round: Int) { done.store(round, ordering: .releasing) }
+        func waitForEnd(of round: Int) { while done.load(ordering: .acquiring) < round { sched_yield() } }
+    }
+
+    @Test(arguments: ItemKind.allCases, [RunLoop.Mode.default, .common])
+    func `An item that is made invalid while another thread adds it is in no mode afterwards`(
+        kind: ItemKind, mode: RunLoop.Mode
+    ) {
+        withRealLoop { loop in
+            let rounds = Sanitizer.isAny ? 2000 : 20_000
+            let pipe = DescriptorPair.pipe()
+            let handover = Handover()
+            let invalidator = TestThread {
+                for round in 1...rounds {
+                    let item = handover.take(round)
+                    // Each round another distance between the two.
+                    for _ in 0..<(round % 37) { _ = item?.isValid }
+                    item?.invalidate()
+                    handover.finish(round)
+                }
+            }
+            var left = 0
+            for round in 1...rounds {
+                let item = kind.make(pipe)
+                handover.give(item, round)
+                for _ in 0..<(round / 37 % 37) { _ = item.isValid }
+                if let port = item as? RunLoop.PortSource {
+                    addPort(port, to: loop, in: mode)
+                } else {
+                    loop.addAny(item, in: mode)
+                }
+                handover.waitForEnd(of: round)
+                if loop.contains(item, in: .default) || loop.contains(item, in: .common) { left += 1 }
+            }
+            invalidator.join()
+            #expect(left == 0)
+            #expect(loop.isEmpty(.default))
         }
     }
 }

@@ -53,6 +53,49 @@ import Testing
         }
     }
 
+    @Test(arguments: [RunLoop.Mode.default, .common, "private"])
+    func `An item that is passed over is told by the result of adding it`(mode: RunLoop.Mode) throws {
+        try ManualRunLoop.with { outer in
+            try ManualRunLoop.with { inner in
+                let source = RunLoop.Source { _ in }
+                let timer = RunLoop.Timer(.after(.seconds(1))) { _ in }
+                let observer = RunLoop.Observer(.all) { _, _ in }
+                let port = RunLoop.PortSource(descriptor: 1) { _, _ in }
+                func expect(
+                    _ loop: RunLoop, _ results: [Bool], sourceLocation: SourceLocation = #_sourceLocation
+                ) throws {
+                    let added = [
+                        loop.add(source, in: mode), loop.add(timer, in: mode), loop.add(observer, in: mode),
+                        try loop.add(port, in: mode),
+                    ]
+                    #expect(added == results, sourceLocation: sourceLocation)
+                }
+                try expect(outer.loop, [true, true, true, true])
+                // Adding twice is once, and the item is there.
+                try expect(outer.loop, [true, true, true, true])
+                // Only timers and observers are in one loop at most.
+                try expect(inner.loop, [true, false, false, true])
+                for item in [source, timer, observer, port] { item.invalidate() }
+                try expect(outer.loop, [false, false, false, false])
+                try expect(inner.loop, [false, false, false, false])
+                for item in [source, timer, observer, port] {
+                    #expect(!outer.loop.contains(item, in: mode))
+                    #expect(!inner.loop.contains(item, in: mode))
+                }
+            }
+        }
+    }
+
+    @Test func `A loop whose thread has ended passes every item over`() throws {
+        let ended = TestThread.run { RunLoop.current }
+        #expect(!ended.add(RunLoop.Timer.sendable(.after(.zero)) { _ in }, in: .default))
+        #expect(!ended.add(RunLoop.Source.sendable { _ in }, in: .default))
+        #expect(!ended.add(RunLoop.Observer.sendable(.all) { _, _ in }, in: .common))
+        let port = RunLoop.PortSource.sendable(descriptor: 0) { _, _ in }
+        let isAdded = try ended.add(port, in: .default)
+        #expect(!isAdded)
+    }
+
     @Test func `An item that was removed stays valid and can be added again`() {
         ManualRunLoop.with { manual in
             let fired = Box(0)

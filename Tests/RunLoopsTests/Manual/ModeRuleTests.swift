@@ -237,6 +237,67 @@ import Testing
             #expect(loop.poll(mode: "common too") == .finished)
         }
     }
+
+    @Test func `A mode is empty exactly when a run in it would be finished at once`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let recorder = TraceRecorder(loop)
+            func check(_ mode: RunLoop.Mode, isEmpty: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+                #expect(loop.isEmpty(mode) == isEmpty, sourceLocation: sourceLocation)
+                recorder.takeLines()
+                let result = loop.poll(mode: mode)
+                // A run that makes a turn begins.
+                #expect(recorder.lines.isEmpty == isEmpty, sourceLocation: sourceLocation)
+                #expect(!isEmpty || result == .finished, sourceLocation: sourceLocation)
+            }
+            check(.default, isEmpty: true)
+            check("unknown", isEmpty: true)
+            #expect(loop.modes == [.default])
+            loop.addSource(in: .common)
+            check(.common, isEmpty: true)
+            check(.default, isEmpty: false)
+            loop.add(RunLoop.Observer(.all) { _, _ in }, in: "observed")
+            check("observed", isEmpty: true)
+            let port = RunLoop.PortSource(descriptor: 1) { _, _ in }
+            try loop.add(port, in: "port")
+            check("port", isEmpty: false)
+            port.invalidate()
+            check("port", isEmpty: true)
+            loop.add(RunLoop.Timer(.after(.zero)) { _ in }, in: "timer")
+            check("timer", isEmpty: false)
+            check("timer", isEmpty: true)
+            let delayed = loop.perform(after: .seconds(1), in: "delayed") {}
+            check("delayed", isEmpty: false)
+            #expect(loop.cancel(delayed))
+            check("delayed", isEmpty: true)
+            loop.perform(in: "block") {}
+            check("block", isEmpty: false)
+            check("block", isEmpty: true)
+            // A timer in its own last callout is still there.
+            let results = Box<[Bool]>([])
+            loop.add(RunLoop.Timer(.after(.zero)) { _ in results.value.append(loop.isEmpty("own")) }, in: "own")
+            loop.poll(mode: "own")
+            #expect(results.value == [false])
+        }
+    }
+
+    @Test func `A mode marked as common gets the common items in the order in which they were added`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let told = Box<[Int]>([])
+            let observers = (0..<50).map { number in
+                RunLoop.Observer(.entry) { _, _ in told.value.append(number) }
+            }
+            for observer in observers { loop.add(observer, in: .common) }
+            // One that leaves and comes again is the last.
+            loop.remove(observers[10], from: .common)
+            loop.add(observers[10], in: .common)
+            loop.addCommonMode("marked")
+            loop.addSource(in: "marked")
+            loop.poll(mode: "marked")
+            #expect(told.value == Array(0..<10) + Array(11..<50) + [10])
+        }
+    }
 }
 
 extension RunLoop {

@@ -197,4 +197,90 @@ import Testing
             #expect(witness.isGone)
         }
     }
+
+    /// How a source is taken out by another on its descriptor.
+    enum Removal: CaseIterable {
+        case remove, invalidate, addToAnotherLoop
+    }
+
+    @Test(arguments: Removal.allCases)
+    func `A source that an earlier one on the same descriptor takes out is not called`(removal: Removal) throws {
+        try ManualRunLoop.with { other in
+            try ManualRunLoop.with { manual in
+                let calls = Box<[String]>([])
+                let second = RunLoop.PortSource(descriptor: 1) { _, _ in calls.value.append("second") }
+                let first = RunLoop.PortSource(descriptor: 1) { _, _ in
+                    calls.value.append("first")
+                    switch removal {
+                    case .remove: manual.loop.remove(second, from: .default)
+                    case .invalidate: second.invalidate()
+                    case .addToAnotherLoop:
+                        manual.loop.remove(second, from: .default)
+                        #expect(throws: Never.self) { try other.loop.add(second, in: .default) }
+                    }
+                }
+                let third = RunLoop.PortSource(descriptor: 1) { _, _ in calls.value.append("third") }
+                for port in [first, second, third] { try manual.loop.add(port, in: .default) }
+                manual.setReady(1, .readable)
+                manual.loop.poll()
+                #expect(calls.value == ["first", "third"])
+                #expect(other.loop.contains(second, in: .default) == (removal == .addToAnotherLoop))
+            }
+        }
+    }
+
+    @Test func `A source that goes to another mode in its round is not called either`() throws {
+        try ManualRunLoop.with { manual in
+            let second = RunLoop.PortSource(descriptor: 1) { _, _ in Issue.record("called") }
+            let first = RunLoop.PortSource(descriptor: 1) { _, _ in
+                manual.loop.remove(second, from: .default)
+                #expect(throws: Never.self) { try manual.loop.add(second, in: "other") }
+            }
+            for port in [first, second] { try manual.loop.add(port, in: .default) }
+            manual.setReady(1, .readable)
+            manual.loop.poll()
+        }
+    }
+
+    @Test func `An event that a run nested in an observer has served is not served again`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let calls = Box<[CInt]>([])
+            for descriptor: CInt in 1...2 {
+                try loop.add(
+                    RunLoop.PortSource(descriptor: descriptor) { _, _ in
+                        calls.value.append(descriptor)
+                        manual.setReady(descriptor, [])
+                    }, in: .default)
+            }
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
+                    for descriptor: CInt in 1...2 { manual.setReady(descriptor, .readable) }
+                }, in: .default)
+            loop.add(RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in loop.poll() }, in: .default)
+            let recorder = TraceRecorder(loop)
+            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            // The nested run has served the first; the outer one serves what is left.
+            #expect(calls.value == [1, 2])
+            #expect(recorder.callouts.count { $0.hasPrefix("port") } == 2)
+        }
+    }
+
+    @Test func `What a nested run has left ready is served`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let calls = Box(0)
+            try loop.add(
+                RunLoop.PortSource(descriptor: 1) { _, _ in
+                    calls.value += 1
+                    if calls.value == 2 { manual.setReady(1, []) }
+                }, in: .default)
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in manual.setReady(1, .readable) },
+                in: .default)
+            loop.add(RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in loop.poll() }, in: .default)
+            loop.run(mode: .default, for: .seconds(1))
+            #expect(calls.value == 2)
+        }
+    }
 }

@@ -194,9 +194,242 @@ import Testing
                 loop.stop()
                 #expect(loop.run(mode: .default, for: .seconds(2)) == .timedOut)
             }
-            // The nested run has taken the wake-up; the outer one does not sleep all the same (Specification 5.4.4).
+            // The turn does not sleep before its end, although the nested run has slept.
             #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
             #expect(start.duration(to: manual.now) == .seconds(2))
+        }
+    }
+
+    @Test func `A nested run leaves the outer run the wake-up of its stop`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            loop.performLocally {
+                loop.stop()
+                let recorder = TraceRecorder(loop)
+                #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
+                // It has served the wake-up of the stop with a turn of its own, and then slept.
+                #expect(recorder.count(of: "beforeTimers") == 2)
+            }
+            #expect(loop.run(mode: .default, until: nil) == .stopped)
+            #expect(manual.endlessSleeps == 0)
+        }
+    }
+
+    // MARK: 4.5.1
+
+    /// Where a run loses its last timer.
+    enum Loss: CaseIterable {
+        case block, observer, invalidation, move
+    }
+
+    @Test(arguments: Loss.allCases, RunLoop.TimeBase.allCases)
+    func `A run whose mode loses its last timer before the sleep is finished`(loss: Loss, base: RunLoop.TimeBase) {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let start = manual.now
+            let timer = RunLoop.Timer(.after(.seconds(5), clock: base)) { _ in Issue.record("fired") }
+            loop.add(timer, in: .default)
+            switch loss {
+            case .block: loop.performLocally { loop.remove(timer, from: .default) }
+            case .invalidation: loop.performLocally { timer.invalidate() }
+            case .observer:
+                let observer = RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
+                    loop.remove(timer, from: .default)
+                }
+                loop.add(observer, in: .default)
+            case .move:
+                loop.performLocally {
+                    loop.remove(timer, from: .default)
+                    loop.add(timer, in: "other")
+                }
+            }
+            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            #expect(start.duration(to: manual.now) <= .seconds(5))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `A run that loses several timers ends when the last to leave would have been due`(isDelayed: Bool) {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let start = manual.now
+            let early = RunLoop.Timer(.after(.seconds(3))) { _ in Issue.record("fired") }
+            loop.add(early, in: .default)
+            let late = loop.perform(after: .seconds(5)) { Issue.record("called") }
+            loop.performLocally {
+                if isDelayed {
+                    early.invalidate()
+                    #expect(loop.cancel(late))
+                } else {
+                    #expect(loop.cancel(late))
+                    early.invalidate()
+                }
+            }
+            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            #expect(start.duration(to: manual.now) <= .seconds(isDelayed ? 5 : 3))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func `A run whose mode loses its last timer while it sleeps is finished`(isDelayed: Bool) {
+        withRealLoop { loop in
+            let delay = Duration.milliseconds(200)
+            let timer = RunLoop.Timer.sendable(.after(delay)) { _ in }
+            let delayed = isDelayed ? loop.perform(after: delay) {} : nil
+            if !isDelayed { loop.add(timer, in: .default) }
+            let sleeps = Locked(0)
+            loop.add(RunLoop.Observer(.afterWaiting) { _, _ in sleeps.increment() }, in: .default)
+            let thief = TestThread {
+                waitUntil { loop.isWaiting }
+                if let delayed { _ = loop.cancel(delayed) } else { timer.invalidate() }
+            }
+            #expect(loop.runPlenty() == .finished)
+            thief.join()
+            // One turn, which it slept in.
+            #expect(sleeps.count == 1)
+        }
+    }
+
+    // MARK: 4.6
+
+    @Test func `A stop of a given run ends that run once the runs nested in it have ended`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let start = manual.now
+            loop.addSource()
+            #expect(loop.currentRun == nil)
+            loop.performLocally {
+                let outer = loop.currentRun
+                loop.perform(after: .seconds(1)) {
+                    #expect(loop.currentRun != outer)
+                    if let outer { loop.stop(outer) }
+                }
+                #expect(loop.run(mode: .default, for: .seconds(2)) == .timedOut)
+                #expect(loop.currentRun == outer)
+            }
+            #expect(loop.run(mode: .default, for: .seconds(9)) == .stopped)
+            #expect(start.duration(to: manual.now) == .seconds(2))
+        }
+    }
+
+    @Test func `A stop of a run in the middle leaves those around it`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let results = Box<[RunLoop.RunResult]>([])
+            loop.addSource()
+            func run(_ seconds: Int) { results.value.append(loop.run(mode: .default, for: .seconds(seconds))) }
+            loop.performLocally {
+                loop.performLocally {
+                    let middle = loop.currentRun
+                    loop.performLocally {
+                        if let middle { loop.stop(middle) }
+                    }
+                    run(1)
+                }
+                run(5)
+            }
+            run(9)
+            #expect(results.value == [.timedOut, .stopped, .timedOut])
+        }
+    }
+
+    @Test func `The innermost run is stopped as by a plain stop and an ended run stays ended`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let ended = Box<RunLoop.Run?>(nil)
+            loop.addSource()
+            loop.performLocally {
+                ended.value = loop.currentRun
+                if let run = loop.currentRun { loop.stop(run) }
+            }
+            #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
+            #expect(manual.sleeps == 0)
+            loop.performLocally {
+                if let run = ended.value { loop.stop(run) }
+            }
+            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `Another thread stops an outer run that sleeps in a nested one`() {
+        withRealLoop { loop in
+            loop.addSource()
+            let nested = Locked<RunLoop.RunResult?>(nil)
+            let outer = Locked<RunLoop.Run?>(nil)
+            loop.performLocally {
+                outer.withLock { $0 = loop.currentRun }
+                let result = loop.runPlenty()
+                nested.withLock { $0 = result }
+            }
+            let stopper = TestThread {
+                waitUntil { outer.copy != nil && loop.currentRun != outer.copy && loop.isWaiting }
+                if let outer = outer.copy { loop.stop(outer) }
+                // The nested run goes on until it is stopped itself.
+                #expect(nested.copy == nil)
+                if let nested = loop.currentRun { loop.stop(nested) }
+            }
+            #expect(loop.runPlenty() == .stopped)
+            stopper.join()
+            #expect(nested.copy == .stopped)
+        }
+    }
+
+    // MARK: 4.7
+
+    @Test func `A run until idle ends with the first turn that finds nothing`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let calls = Box<[String]>([])
+            loop.add(RunLoop.Timer(.after(.zero)) { _ in calls.value.append("timer") }, in: .default)
+            loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in calls.value.append("later") }, in: .default)
+            let source = RunLoop.Source { source in
+                calls.value.append("source")
+                if calls.value.count(where: { $0 == "source" }) < 3 { source.signal() }
+            }
+            loop.add(source, in: .default)
+            source.signal()
+            for descriptor: CInt in 1...2 {
+                try loop.add(
+                    RunLoop.PortSource(descriptor: descriptor) { _, _ in
+                        manual.setReady(descriptor, [])
+                        calls.value.append("port")
+                        if descriptor == 2 { loop.performLocally { calls.value.append("block") } }
+                    }, in: .default)
+                manual.setReady(descriptor, .readable)
+            }
+            let recorder = TraceRecorder(loop)
+            #expect(loop.runUntilIdle() == .timedOut)
+            #expect(calls.value.sorted() == ["block", "port", "port", "source", "source", "source", "timer"])
+            #expect(manual.sleeps == 0)
+            #expect(recorder.count(of: "entry") == 1)
+            #expect(recorder.count(of: "exit") == 1)
+            #expect(recorder.count(of: "beforeWaiting") == 0)
+            #expect(recorder.count(of: "afterWaiting") == 0)
+            // Nothing has come since: one turn.
+            recorder.takeLines()
+            #expect(loop.runUntilIdle() == .timedOut)
+            #expect(recorder.count(of: "beforeTimers") == 1)
+        }
+    }
+
+    @Test func `A run until idle says whether anything is left or it was stopped`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            #expect(loop.runUntilIdle() == .finished)
+            let calls = Box(0)
+            loop.performLocally { loop.performLocally { calls.value += 1 } }
+            #expect(loop.runUntilIdle() == .finished)
+            #expect(calls.value == 1)
+            let source = RunLoop.Source { source in
+                source.signal()
+                calls.value += 1
+                if calls.value == 10 { loop.stop() }
+            }
+            loop.add(source, in: .default)
+            source.signal()
+            #expect(loop.runUntilIdle() == .stopped)
+            #expect(calls.value == 10)
         }
     }
 }

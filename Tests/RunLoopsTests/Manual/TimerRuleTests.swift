@@ -277,4 +277,175 @@ import Testing
             #expect(clock.now == 140)
         }
     }
+
+    @Test func `The next deadline of a timer in the far future is its date`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.add(RunLoop.Timer(.after(.seconds(Int64.max))) { _ in }, in: .default)
+            #expect(loop.nextTimerDeadline(in: .default)?.nanoseconds == .max)
+            loop.perform(after: .seconds(Int64.max), in: "delayed") {}
+            #expect(loop.nextTimerDeadline(in: "delayed")?.nanoseconds == .max)
+            let start = manual.now
+            loop.add(RunLoop.Timer(.after(.seconds(1 << 32))) { _ in }, in: .default)
+            #expect(loop.nextTimerDeadline(in: .default) == start.advanced(by: .seconds(1 << 32)))
+            #expect(!loop.isEmpty(.default))
+        }
+    }
+
+    // MARK: Several modes
+
+    @Test(arguments: ["a", "b", "c"] as [RunLoop.Mode])
+    func `A timer of several modes that is given a date in its callout fires in each of them`(next: RunLoop.Mode) {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
+                clock.note()
+                timer.fireInstant = manual.now.advanced(by: .milliseconds(130))
+            }
+            for mode: RunLoop.Mode in ["a", "b", "c"] { manual.loop.add(timer, in: mode) }
+            manual.advance(by: .milliseconds(100), in: "a")
+            #expect(clock.times == [100])
+            manual.advance(by: .milliseconds(130), in: next)
+            #expect(clock.times == [100, 230])
+            manual.advance(by: .milliseconds(130), in: "a")
+            #expect(clock.times == [100, 230, 360])
+        }
+    }
+
+    // MARK: Restarting
+
+    @Test(arguments: [Duration.zero, .milliseconds(2)])
+    func `A timer that fires once and is restarted in its callout fires again`(tolerance: Duration) {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let schedule = RunLoop.Timer.Schedule.after(.milliseconds(100))
+            let timer = RunLoop.Timer(schedule, tolerance: tolerance) { timer in
+                clock.note()
+                if clock.times.count < 3 { timer.restart(after: .milliseconds(30)) }
+            }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .seconds(1))
+            let late = Int(tolerance / .milliseconds(1))
+            #expect(clock.times.count == 3)
+            for (time, earliest) in zip(clock.times, [100, 130, 160]) {
+                // Each delay is counted from the fire before, which may have been late.
+                #expect(time >= earliest && time <= earliest + 3 * late)
+            }
+            #expect(!timer.isValid)
+            #expect(manual.loop.isEmpty(.default))
+        }
+    }
+
+    @Test func `Restarting again and again in the callout counts once and the last time`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.after(.milliseconds(10))) { timer in
+                clock.note()
+                guard clock.times.count == 1 else { return }
+                for delay in [500, 5, 50] { timer.restart(after: .milliseconds(delay)) }
+                #expect(timer.fireInstant == manual.now.advanced(by: .milliseconds(50)))
+            }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .seconds(1))
+            #expect(clock.times == [10, 60])
+        }
+    }
+
+    @Test func `A restart in the callout that is over at once waits for the next turn`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.after(.zero)) { timer in
+                clock.note()
+                timer.restart(after: .seconds(-1))
+            }
+            manual.loop.add(timer, in: .default)
+            for turn in 1...3 {
+                manual.loop.poll()
+                #expect(clock.times.count == turn)
+            }
+        }
+    }
+
+    @Test func `A restart in the callout gives a repeating timer another grid`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
+                clock.note()
+                // Earlier than the next of the old grid, too.
+                if clock.times.count == 1 { timer.restart(after: .milliseconds(30)) }
+            }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(400))
+            #expect(clock.times == [100, 130, 230, 330])
+        }
+    }
+
+    @Test(arguments: [20, 300]) func `A restart moves a timer that waits`(delay: Int) {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let timer = RunLoop.Timer(.after(.milliseconds(100))) { _ in clock.note() }
+            timer.restart(after: .milliseconds(150))
+            #expect(timer.fireInstant == manual.now.advanced(by: .milliseconds(150)))
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(10))
+            timer.restart(after: .milliseconds(delay))
+            #expect(manual.loop.nextTimerDeadline(in: .default) == manual.now.advanced(by: .milliseconds(delay)))
+            manual.advance(by: .seconds(1))
+            #expect(clock.times == [10 + delay])
+        }
+    }
+
+    @Test func `A restarted timer goes behind others of its date`() {
+        ManualRunLoop.with { manual in
+            let timers = ["a", "b"].map { RunLoop.Timer(.after(.milliseconds(5)), label: $0) { _ in } }
+            for timer in timers { manual.loop.add(timer, in: .default) }
+            timers[0].restart(after: .milliseconds(5))
+            let recorder = TraceRecorder(manual.loop)
+            manual.advance(by: .milliseconds(5))
+            #expect(recorder.callouts == ["timer \"b\"", "timer \"a\""])
+        }
+    }
+
+    @Test func `A restart of an invalid timer does nothing`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let timer = RunLoop.Timer(.after(.milliseconds(5))) { timer in
+                timer.invalidate()
+                timer.restart(after: .zero)
+                #expect(!timer.isValid)
+            }
+            loop.add(timer, in: .default)
+            manual.advance(by: .milliseconds(5))
+            timer.restart(after: .zero)
+            #expect(!timer.isValid)
+            #expect(!loop.add(timer, in: .default))
+            manual.advance(by: .seconds(1))
+            #expect(loop.isEmpty(.default))
+        }
+    }
+
+    @Test func `A timer that is restarted and taken out in its callout waits outside`() {
+        ManualRunLoop.with { manual in
+            let clock = Clock(manual)
+            let witness = Witness()
+            do {
+                let timer = RunLoop.Timer(.after(.milliseconds(5))) { timer in
+                    clock.note()
+                    guard clock.times.count == 1 else { return }
+                    timer.restart(after: .milliseconds(20))
+                    manual.loop.remove(timer, from: .default)
+                }
+                witness.watch(timer)
+                manual.loop.add(timer, in: .default)
+                manual.advance(by: .milliseconds(100))
+                #expect(clock.times == [5])
+                #expect(timer.isValid)
+                manual.loop.add(timer, in: .default)
+                manual.loop.poll()
+                #expect(clock.times == [5, 100])
+                #expect(!timer.isValid)
+            }
+            #expect(witness.isGone)
+        }
+    }
 }

@@ -97,6 +97,54 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `A run nested in an afterWaiting observer may serve what ended the sleep`(nests: Bool) {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            loop.add(RunLoop.Timer(.after(.milliseconds(1)), label: "due") { _ in }, in: .default)
+            loop.add(
+                RunLoop.Observer(.afterWaiting, repeats: false, label: "nests") { _, _ in
+                    if nests { loop.poll() }
+                }, in: .default)
+            let recorder = TraceRecorder(loop)
+            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(recorder.callouts == ["observer \"nests\"", "timer \"due\""])
+            // Inside the observer's callout, or after it.
+            #expect(recorder.lines.contains("      > timer \"due\"") == nests)
+            #expect(recorder.lines.contains("  > timer \"due\"") == !nests)
+        }
+    }
+
+    @Test func `A timer that has left makes no turn at its old date`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            let timers = (1...4).map { second in RunLoop.Timer(.after(.seconds(second))) { _ in } }
+            for timer in timers { loop.add(timer, in: .default) }
+            // One of several modes that is called in another of them.
+            loop.add(timers[3], in: "other")
+            loop.addSource(in: "other")
+            let delayed = loop.perform(after: .milliseconds(1500)) {}
+            let turns = Box(0)
+            loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
+                    timers[0].invalidate()
+                    loop.remove(timers[1], from: .default)
+                    timers[2].fireInstant = manual.now.advanced(by: .seconds(100))
+                    #expect(loop.cancel(delayed))
+                    manual.idle(for: .milliseconds(3500))
+                    loop.run(mode: "other", for: .seconds(1))
+                    #expect(!timers[3].isValid)
+                }, in: .default)
+            #expect(loop.run(mode: .default, for: .seconds(10)) == .timedOut)
+            #expect(turns.value == 1)
+            // Two of them in the other mode.
+            #expect(manual.sleeps == 3)
+        }
+    }
+
     // MARK: Specification 5.4
 
     @Test func `A stop without a run has no effect on a later one`() {

@@ -1,0 +1,363 @@
+import RunLoops
+import RunLoopsTestSupport
+import RunLoopsTesting
+import Testing
+
+/// Specification 3.9: closures that are called once after a delay.
+@Suite struct DelayedClosureTests {
+    /// What was called, in order.
+    private typealias Calls = Locked<[String]>
+
+    @Test func `A delayed closure fires in the order of timers`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let calls = Calls()
+            func add(_ label: String, _ delay: Int, tolerance: Duration = .zero) {
+                let timer = RunLoop.Timer(.after(.milliseconds(delay)), tolerance: tolerance) { _ in calls.note(label) }
+                loop.add(timer, in: .default)
+            }
+            loop.perform(after: .milliseconds(9)) { calls.note("last") }
+            add("a", 5)
+            loop.perform(after: .milliseconds(5)) { calls.note("b") }
+            add("c", 5, tolerance: .milliseconds(1))
+            loop.performLocally(after: .milliseconds(5)) { calls.note("d") }
+            add("e", 5)
+            loop.perform(after: .milliseconds(3)) { calls.note("first") }
+            manual.idle(for: .milliseconds(20))
+            loop.poll()
+            #expect(calls.lines == ["first", "a", "b", "c", "d", "e", "last"])
+        }
+    }
+
+    @Test func `A delayed closure is called at its instant and once`() {
+        ManualRunLoop.with { manual in
+            let calls = Locked(0)
+            manual.loop.perform(after: .milliseconds(300)) { calls.increment() }
+            manual.advance(by: .milliseconds(299))
+            #expect(calls.count == 0)
+            manual.advance(by: .milliseconds(1))
+            #expect(calls.count == 1)
+            manual.advance(by: .seconds(10))
+            #expect(calls.count == 1)
+        }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
+    func `A delay that is not positive is over in the next turn`(delay: Duration) {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let calls = Calls()
+            loop.performLocally(after: delay) {
+                calls.note("first")
+                loop.performLocally(after: delay) { calls.note("second") }
+            }
+            loop.poll()
+            #expect(calls.lines == ["first"])
+            loop.poll()
+            #expect(calls.lines == ["first", "second"])
+        }
+    }
+
+    @Test func `A delay that does not fit is never over`() {
+        ManualRunLoop.with { manual in
+            manual.loop.perform(after: .seconds(Int64.max)) { Issue.record("called") }
+            manual.advance(by: .seconds(1_000_000))
+            #expect(!manual.loop.isEmpty(.default))
+        }
+    }
+
+    @Test func `A delayed closure is called in its mode alone`() {
+        ManualRunLoop.with { manual in
+            let calls = Locked(0)
+            manual.loop.addSource()
+            manual.loop.perform(after: .milliseconds(1), in: "other") { calls.increment() }
+            manual.advance(by: .seconds(1))
+            #expect(calls.count == 0)
+            manual.advance(by: .seconds(1), in: "other")
+            #expect(calls.count == 1)
+        }
+    }
+
+    @Test func `A delayed closure keeps its mode from being empty until it was called`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            #expect(loop.isEmpty(.default))
+            let start = manual.now
+            loop.perform(after: .seconds(3)) {}
+            #expect(!loop.isEmpty(.default))
+            #expect(loop.nextTimerDeadline(in: .default) == start.advanced(by: .seconds(3)))
+            #expect(loop.run(mode: .default, until: nil) == .finished)
+            #expect(manual.now == start.advanced(by: .seconds(3)))
+            #expect(manual.sleeps == 1)
+            #expect(loop.nextTimerDeadline(in: .default) == nil)
+            #expect(loop.isEmpty(.default))
+        }
+    }
+
+    // MARK: Cancelling
+
+    @Test func `A delayed closure is cancelled by its value from any thread`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            let witnesses = [Witness(), Witness()]
+            func put(_ witness: Witness, in mode: RunLoop.Mode) -> RunLoop.Delayed {
+                let token = witness.makeToken()
+                return loop.perform(after: .seconds(1), in: mode) {
+                    withExtendedLifetime(token) {}
+                    Issue.record("called")
+                }
+            }
+            let here = put(witnesses[0], in: .default)
+            let there = put(witnesses[1], in: "other")
+            #expect(here != there)
+            #expect(loop.cancel(here))
+            #expect(witnesses[0].isGone)
+            #expect(!witnesses[1].isGone)
+            #expect(TestThread.run { loop.cancel(there) })
+            #expect(witnesses[1].isGone)
+            #expect(!loop.cancel(here) && !loop.cancel(there))
+            manual.advance(by: .seconds(2))
+            manual.advance(by: .seconds(2), in: "other")
+            #expect(loop.isEmpty("other"))
+        }
+    }
+
+    @Test func `A closure that is called or was called cannot be cancelled`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let delayed = Box<RunLoop.Delayed?>(nil)
+            let calls = Locked(0)
+            func cancel() -> Bool { delayed.value.map(loop.cancel) ?? true }
+            delayed.value = loop.performLocally(after: .zero) {
+                calls.increment()
+                #expect(!cancel())
+                // Nor does a nested run call it again.
+                loop.poll()
+            }
+            loop.addSource()
+            loop.poll()
+            #expect(calls.count == 1)
+            #expect(!cancel())
+        }
+    }
+
+    @Test func `An old value does not cancel the closure that came in its place`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let calls = Locked(0)
+            let old = loop.perform(after: .seconds(1)) {}
+            #expect(loop.cancel(old))
+            let new = loop.perform(after: .seconds(1)) { calls.increment() }
+            #expect(old != new)
+            #expect(!loop.cancel(old))
+            manual.advance(by: .seconds(1))
+            #expect(calls.count == 1)
+        }
+    }
+
+    @Test func `A closure that an earlier one of its turn cancels is not called`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let second = loop.perform(after: .milliseconds(2)) { Issue.record("called") }
+            let results = Box<[Bool]>([])
+            loop.performLocally(after: .milliseconds(1)) { results.value.append(loop.cancel(second)) }
+            manual.idle(for: .milliseconds(5))
+            loop.poll()
+            #expect(results.value == [true])
+        }
+    }
+
+    @Test func `Another loop cancels nothing`() {
+        ManualRunLoop.with { outer in
+            ManualRunLoop.with { inner in
+                let calls = Locked(0)
+                let values = ([.default, .common] as [RunLoop.Mode]).map { mode in
+                    outer.loop.perform(after: .zero, in: mode) { calls.increment() }
+                }
+                inner.loop.perform(after: .zero) {}
+                for value in values { #expect(!inner.loop.cancel(value)) }
+                outer.loop.poll()
+                #expect(calls.count == 2)
+                #expect(!inner.loop.isEmpty(.default))
+            }
+        }
+    }
+
+    // MARK: In common modes
+
+    @Test func `A common closure is called once in whichever common mode runs`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let calls = Locked(0)
+            loop.perform(after: .seconds(1), in: .common) { calls.increment() }
+            loop.addCommonMode("later")
+            #expect(!loop.isEmpty("later") && !loop.isEmpty(.default))
+            manual.advance(by: .seconds(1), in: "later")
+            #expect(calls.count == 1)
+            manual.advance(by: .seconds(1))
+            #expect(calls.count == 1)
+            #expect(loop.isEmpty("later") && loop.isEmpty(.default))
+        }
+    }
+
+    @Test func `A common closure is cancelled and released`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let witness = Witness()
+            let delayed: RunLoop.Delayed
+            do {
+                let token = witness.makeToken()
+                delayed = loop.perform(after: .seconds(1), in: .common) {
+                    withExtendedLifetime(token) {}
+                    Issue.record("called")
+                }
+            }
+            #expect(!witness.isGone)
+            #expect(TestThread.run { loop.cancel(delayed) })
+            #expect(witness.isGone)
+            #expect(!loop.cancel(delayed))
+            manual.advance(by: .seconds(2))
+        }
+    }
+
+    @Test func `A common closure that is called cannot be cancelled`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let delayed = Box<RunLoop.Delayed?>(nil)
+            let results = Box<[Bool]>([])
+            delayed.value = loop.performLocally(after: .zero, in: .common) {
+                if let delayed = delayed.value { results.value.append(loop.cancel(delayed)) }
+            }
+            loop.poll()
+            #expect(results.value == [false])
+        }
+    }
+
+    // MARK: Life
+
+    @Test func `A closure is released when it was called`() {
+        ManualRunLoop.with { manual in
+            let witness = Witness()
+            do {
+                let token = witness.makeToken()
+                manual.loop.perform(after: .zero) { withExtendedLifetime(token) {} }
+            }
+            #expect(!witness.isGone)
+            manual.loop.poll()
+            #expect(witness.isGone)
+        }
+    }
+
+    @Test func `The end of a thread releases its closures without calling them`() {
+        let witnesses = (0..<3).map { _ in Witness() }
+        let ended = TestThread.run { () -> (RunLoop, RunLoop.Delayed) in
+            let loop = RunLoop.current
+            func put(_ witness: Witness, in mode: RunLoop.Mode) -> RunLoop.Delayed {
+                let token = witness.makeToken()
+                return loop.perform(after: .zero, in: mode) {
+                    withExtendedLifetime(token) {}
+                    Issue.record("called")
+                }
+            }
+            _ = (put(witnesses[1], in: "other"), put(witnesses[2], in: .common))
+            return (loop, put(witnesses[0], in: .default))
+        }
+        #expect(witnesses.map(\.isGone) == [true, true, true])
+        #expect(!ended.0.cancel(ended.1))
+    }
+
+    @Test(arguments: [RunLoop.Mode.default, .common])
+    func `A closure that comes after the end of the thread is released and cannot be cancelled`(mode: RunLoop.Mode) {
+        let loop = TestThread.run { RunLoop.current }
+        let witness = Witness()
+        let delayed: RunLoop.Delayed
+        do {
+            let token = witness.makeToken()
+            delayed = loop.perform(after: .zero, in: mode) { withExtendedLifetime(token) {} }
+        }
+        #expect(witness.isGone)
+        #expect(!loop.cancel(delayed))
+    }
+
+    // MARK: Other threads
+
+    @Test(.timeLimit(.minutes(1))) func `A closure of another thread shortens the sleep without a turn`() {
+        withRealLoop { loop in
+            loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
+            let turns = Locked(0)
+            loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: .default)
+            let date = Locked<RunLoop.Instant?>(nil)
+            let poster = TestThread {
+                waitUntil { loop.isWaiting }
+                date.withLock { $0 = .now.advanced(by: .milliseconds(20)) }
+                loop.perform(after: .milliseconds(20)) { loop.stop() }
+            }
+            #expect(loop.runPlenty() == .stopped)
+            poster.join()
+            #expect(turns.count == 1)
+            #expect(date.copy.map { $0 <= .now } == true)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `Of a call and a cancellation that race exactly one wins`() {
+        withRealLoop { loop in
+            loop.addSource()
+            let rounds = isFull ? 20_000 : 2000
+            let calls = Locked(0)
+            let cancelled = Locked(0)
+            let canceller = TestThread {
+                var random = SeededRandom(7)
+                for round in 0..<rounds {
+                    let delayed = loop.perform(after: .microseconds(Int.random(in: 0...20, using: &random))) {
+                        calls.increment()
+                    }
+                    for _ in 0..<Int.random(in: 0...40, using: &random) { _ = loop.isWaiting }
+                    if loop.cancel(delayed) { cancelled.increment() }
+                    waitUntil { calls.count + cancelled.count > round }
+                }
+                loop.stop()
+            }
+            #expect(loop.runPlenty() == .stopped)
+            canceller.join()
+            #expect(calls.count + cancelled.count == rounds)
+        }
+    }
+
+    @Test func `A local closure cannot be postponed by another thread`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let loop = TestThread.run { RunLoop.current }
+            loop.performLocally(after: .zero) {}
+        }
+        expectText(result, "performLocally was called on thread")
+    }
+
+    // MARK: What tools see
+
+    @Test func `A delayed closure is described and called after the place where it was asked for`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.perform(after: .milliseconds(1500), fileID: "Module/File.swift", line: 12) {}
+            let date = manual.now.nanoseconds + 1_500_000_000
+            let text = "<Delayed closure Module/File.swift:12>{next fire = 1500.000 ms from now (monotonic \(date))}"
+            #expect(loop.debugDescription.contains(text), "\(loop.debugDescription)")
+            let recorder = TraceRecorder(loop)
+            manual.advance(by: .seconds(2))
+            #expect(recorder.callouts == ["timer \"Module/File.swift:12\""])
+            #expect(!loop.debugDescription.contains("Delayed closure"))
+        }
+    }
+
+    @Test func `A delayed closure is among the items in modes`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.perform(after: .seconds(1), in: "other", fileID: "Module/File.swift", line: 12) {}
+            loop.perform(after: .seconds(1), in: .common, fileID: "Module/File.swift", line: 13) {}
+            #expect(
+                loop.itemsInModes()?.entries == [
+                    LoopItems.Entry(kind: .timer, label: "Module/File.swift:13", modes: [.default], isCommon: true),
+                    LoopItems.Entry(kind: .timer, label: "Module/File.swift:12", modes: ["other"], isCommon: false),
+                ])
+        }
+    }
+}

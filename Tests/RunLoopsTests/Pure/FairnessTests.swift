@@ -1,0 +1,244 @@
+import RunLoopsTestSupport
+import RunLoopsTesting
+import Testing
+
+@testable import RunLoops
+
+/// Specification 5.5: of several things that are ready, the one that has been ready longest goes first.
+@Suite struct FairnessTests {
+    // MARK: Timers
+
+    @Test func `Timers are ready since the date of the first`() {
+        let fairness = Fairness()
+        #expect(fairness.timersReady(since: 5) == 5)
+        #expect(fairness.timersReady(since: -5) == -5)
+    }
+
+    @Test func `A timer that is due already when it becomes the first is ready since then`() {
+        var fairness = Fairness()
+        fairness.firstTimerChanges(from: .max, now: 10)
+        #expect(fairness.timersReady(since: 3) == 10)
+        #expect(fairness.timersReady(since: 12) == 12)
+    }
+
+    @Test func `Timers keep their place when another becomes the first`() {
+        var fairness = Fairness()
+        // The first was due at 5, and goes at 10.
+        fairness.firstTimerChanges(from: 5, now: 10)
+        #expect(fairness.timersReady(since: 7) == 5)
+        // The place stays whatever becomes the first now, and when that changes again.
+        #expect(fairness.timersReady(since: 20) == 5)
+        fairness.firstTimerChanges(from: 20, now: 30)
+        #expect(fairness.timersReady(since: 40) == 5)
+    }
+
+    @Test func `A first timer that was not due leaves no place`() {
+        var fairness = Fairness()
+        fairness.firstTimerChanges(from: 20, now: 10)
+        #expect(fairness.timersReady(since: 15) == 15)
+    }
+
+    @Test func `A timer that is due exactly now leaves its place`() {
+        var fairness = Fairness()
+        fairness.firstTimerChanges(from: 10, now: 10)
+        #expect(fairness.timersReady(since: 12) == 10)
+    }
+
+    @Test func `Timers that were served go to the end`() {
+        var fairness = Fairness()
+        fairness.firstTimerChanges(from: 5, now: 8)
+        fairness.timersServed(10, leavingOthers: false)
+        #expect(fairness.timersReady(since: 7) == 10)
+        #expect(fairness.timersReady(since: 12) == 12)
+    }
+
+    @Test func `Of several that are due the others have their place while the first is served`() {
+        var fairness = Fairness()
+        fairness.timersServed(10, leavingOthers: true)
+        #expect(fairness.timersReady(since: 12) == 10)
+        fairness.timersServed(14, leavingOthers: false)
+        #expect(fairness.timersReady(since: 15) == 15)
+    }
+
+    @Test func `Places of timers that were passed are lost`() {
+        var fairness = Fairness()
+        fairness.firstTimerChanges(from: 5, now: 10)
+        // A look that has gone no further than the place has not passed it.
+        fairness.passTimers(before: 5)
+        #expect(fairness.timersReady(since: 20) == 5)
+        fairness.passTimers(before: 6)
+        #expect(fairness.timersReady(since: 20) == 20)
+    }
+
+    // MARK: Wake-ups
+
+    @Test func `A wake-up is ready since it was called`() {
+        #expect(Fairness().wakeUpReady(since: 5) == 5)
+    }
+
+    @Test func `A wake-up that another mode has served leaves its place to the next`() {
+        var fairness = Fairness()
+        fairness.wakeUpServedElsewhere(5)
+        #expect(fairness.wakeUpReady(since: 8) == 5)
+        // The oldest place counts.
+        fairness.wakeUpServedElsewhere(7)
+        #expect(fairness.wakeUpReady(since: 8) == 5)
+    }
+
+    @Test func `A place of wake-ups that was served or passed is lost`() {
+        var fairness = Fairness()
+        fairness.wakeUpServedElsewhere(5)
+        fairness.passWakeUp(before: 5)
+        #expect(fairness.wakeUpReady(since: 8) == 5)
+        fairness.passWakeUp(before: 6)
+        #expect(fairness.wakeUpReady(since: 8) == 8)
+        fairness.wakeUpServedElsewhere(5)
+        fairness.passWakeUp()
+        #expect(fairness.wakeUpReady(since: 8) == 8)
+    }
+
+    // MARK: In a loop
+
+    /// A turn in which time goes by, and how many turns it takes until the timer called "due" fires.
+    ///
+    /// A wake-up that goes first has a turn of its own.
+    private func turns(
+        until label: String = "due", _ prepare: (ManualRunLoop) -> Void = { _ in },
+        _ turn: @escaping (ManualRunLoop) -> Void
+    ) -> Int {
+        ManualRunLoop.with { manual in
+            manual.loop.addSource()
+            prepare(manual)
+            manual.loop.performLocally { turn(manual) }
+            let recorder = TraceRecorder(manual.loop)
+            manual.loop.run(mode: .default, for: .seconds(1))
+            let before = recorder.lines.prefix { !$0.contains("> timer \"\(label)\"") }
+            #expect(before.count < recorder.lines.count, "the timer has not fired")
+            return before.count { $0.contains("beforeTimers") }
+        }
+    }
+
+    private func idle(_ manual: ManualRunLoop, milliseconds: Int) { manual.idle(for: .milliseconds(milliseconds)) }
+
+    private func timer(after milliseconds: Int) -> RunLoop.Timer {
+        RunLoop.Timer(.after(.milliseconds(milliseconds)), label: "due") { _ in }
+    }
+
+    @Test(arguments: [(3, 2), (7, 1)]) func `What has been ready longest goes first`(wakeUp: Int, turns expected: Int) {
+        let turns = turns {
+            $0.loop.add(timer(after: 5), in: .default)
+        } _: { manual in
+            idle(manual, milliseconds: wakeUp)
+            manual.loop.wakeUp()
+            idle(manual, milliseconds: 10 - wakeUp)
+        }
+        #expect(turns == expected)
+    }
+
+    @Test(arguments: [false, true])
+    func `A timer that is due when it is added has been ready since it was added`(isLate: Bool) {
+        let late = Box<RunLoop.Timer?>(nil)
+        let turns = turns {
+            let timer = timer(after: 1)
+            if isLate { late.value = timer } else { $0.loop.add(timer, in: .default) }
+        } _: { manual in
+            idle(manual, milliseconds: 3)
+            manual.loop.wakeUp()
+            idle(manual, milliseconds: 7)
+            if let late = late.value { manual.loop.add(late, in: .default) }
+        }
+        #expect(turns == (isLate ? 2 : 1))
+    }
+
+    @Test(arguments: [false, true])
+    func `A timer that is set to a date that has passed has been ready since it was set`(isRestarted: Bool) {
+        let timer = Box<RunLoop.Timer?>(nil)
+        let turns = turns {
+            timer.value = self.timer(after: 500)
+            if let timer = timer.value { $0.loop.add(timer, in: .default) }
+        } _: { manual in
+            let past = manual.now.advanced(by: .milliseconds(1))
+            idle(manual, milliseconds: 3)
+            manual.loop.wakeUp()
+            idle(manual, milliseconds: 7)
+            if isRestarted { timer.value?.restart(after: .zero) } else { timer.value?.fireInstant = past }
+        }
+        #expect(turns == 2)
+    }
+
+    @Test(arguments: [false, true]) func `A due timer that goes leaves its place to the next`(isPutOff: Bool) {
+        let turns = turns { manual in
+            manual.loop.add(timer(after: 7), in: .default)
+        } _: { manual in
+            let first = RunLoop.Timer(.after(.milliseconds(1))) { _ in Issue.record("fired") }
+            manual.loop.add(first, in: .default)
+            idle(manual, milliseconds: 3)
+            manual.loop.wakeUp()
+            idle(manual, milliseconds: 7)
+            if isPutOff { first.fireInstant = manual.now.advanced(by: .seconds(60)) } else { first.invalidate() }
+        }
+        #expect(turns == 1)
+    }
+
+    @Test(arguments: [false, true]) func `A wake-up served in another mode leaves its place`(isServed: Bool) {
+        let turns = turns {
+            $0.loop.add(timer(after: 5), in: .default)
+            $0.loop.addSource(in: "other")
+        } _: { manual in
+            idle(manual, milliseconds: 3)
+            if isServed { manual.loop.wakeUp() }
+            manual.loop.poll(mode: "other")
+            idle(manual, milliseconds: 5)
+            manual.loop.wakeUp()
+            idle(manual, milliseconds: 2)
+        }
+        // One of them is that of the other mode.
+        #expect(turns == (isServed ? 3 : 2))
+    }
+
+    @Test func `A descriptor counts as ready since the look before the one that found it`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            for descriptor: CInt in 1...3 {
+                try loop.add(
+                    RunLoop.PortSource(descriptor: descriptor, label: "\(descriptor)") { _, _ in
+                        // The first look was at the start; the timer is due before the second.
+                        if descriptor == 1 { manual.idle(for: .milliseconds(10)) }
+                        manual.setReady(descriptor, [])
+                        if descriptor < 3 { manual.setReady(descriptor + 1, .readable) }
+                    }, in: .default)
+            }
+            manual.setReady(1, .readable)
+            loop.add(timer(after: 5), in: .default)
+            let recorder = TraceRecorder(loop)
+            loop.run(mode: .default, for: .seconds(1))
+            #expect(recorder.callouts == ["port \"1\"", "port \"2\"", "timer \"due\"", "port \"3\""])
+        }
+    }
+
+    @Test func `A descriptor is not older than a look that has found nothing`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let turn = Box(0)
+            loop.add(
+                RunLoop.Observer(.beforeTimers) { _, _ in
+                    turn.value += 1
+                    if turn.value == 1 {
+                        manual.idle(for: .milliseconds(3))
+                        loop.wakeUp()
+                        manual.idle(for: .milliseconds(7))
+                    } else if turn.value == 2 {
+                        // The look at 10 has found the wake-up of 3, the timer of 5 and no descriptor.
+                        manual.idle(for: .milliseconds(5))
+                        manual.setReady(1, .readable)
+                    }
+                }, in: .default)
+            try loop.add(
+                RunLoop.PortSource(descriptor: 1, label: "1") { _, _ in manual.setReady(1, []) }, in: .default)
+            loop.add(timer(after: 5), in: .default)
+            let recorder = TraceRecorder(loop)
+            loop.run(mode: .default, for: .seconds(1))
+            #expect(recorder.callouts.filter { !$0.contains("observer") } == ["timer \"due\"", "port \"1\""])
+        }
+    }
+}
