@@ -5,8 +5,9 @@ extension RunLoop {
     ///
     /// Thread safety: a value; any thread.
     public struct Delayed: Hashable, Sendable {
-        /// What names a closure in a mode of its own.
+        /// What names a closure in one mode.
         struct Name: Hashable, Sendable {
+            let loop: UInt32
             let mode: Mode
             let place: UInt32
             let sequence: UInt32
@@ -96,6 +97,7 @@ extension RunLoop {
             common.timer.invalidate()
             return true
         case .inMode(let name):
+            if name.loop != number { return false }
             lock()
             let body = takeDelayed(name)
             unlock()
@@ -131,7 +133,11 @@ extension RunLoop {
     private func postponeInCommonModes(
         _ date: Int64, _ fileID: StaticString, _ line: UInt, _ body: @escaping () -> Void
     ) -> Delayed {
-        let timer = Timer(onceAt: date, ItemLabel(nil, fileID, line), home: threadID) { _ in body() }
+        let timer = Timer(onceAt: date, ItemLabel(nil, fileID, line), home: threadID) { timer in
+            // Before it is called: from here on it cannot be cancelled.
+            timer.invalidate()
+            body()
+        }
         return Delayed(kind: add(timer, in: .common) ? .inCommonModes(Delayed.CommonTimer(timer: timer)) : .never)
     }
 }

@@ -25,6 +25,8 @@ public final class RunLoop: @unchecked Sendable {
     package let kernel: any Kernel
     /// The kernel's number of the thread that the loop belongs to.
     package let threadID: Int32
+    /// Tells the loop from all others of the process.
+    let number = UInt32(truncatingIfNeeded: rl_next_number())
     /// Of the main loop only.
     let mainQueue: MainQueue?
     /// The process that made the loop: a child after fork() must not use it.

@@ -168,7 +168,7 @@ extension RunLoop {
         let place = bucket.queue.insert(body, at: date, sequence: timerSequence)
         bucket.countTimers(1)
         timerComes(date, in: bucket)
-        return Delayed.Name(mode: mode.mode, place: place, sequence: timerSequence)
+        return Delayed.Name(loop: number, mode: mode.mode, place: place, sequence: timerSequence)
     }
 
     @inline(__always)
@@ -213,8 +213,13 @@ extension RunLoop {
     @inline(never)
     private func firstTimerGoes(_ date: Int64, _ bucket: TimerBucket) {
         firstTimerChanges(date, in: bucket)
-        guard bucket.base == .monotonic else { return }
-        bucket.forEachMode { if !$0.hasTimers { $0.lastTimerDate = date } }
+        bucket.forEachMode { mode in
+            if mode.hasTimers { return }
+            // As it would read on the monotonic clock.
+            mode.lastTimerDate =
+                bucket.base == .monotonic
+                ? date : now(.monotonic).clampedAdding(date.clampedSubtracting(now(bucket.base)))
+        }
     }
 
     /// A timer leaves its place, or its modes, while timers are served: those that were to serve it ask for it later.

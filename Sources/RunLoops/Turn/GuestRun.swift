@@ -59,7 +59,7 @@ extension RunLoop {
             withLock { guest.mode = mode }
             guest.servesMainQueue = servesMainQueue
         }
-        var run = RunState(limit: .idle, returnsAfterSource: false)
+        var run = RunState(limit: .inHost, returnsAfterSource: false)
         let outer = begin(&run, in: mode)
         run.servesMainQueue = servesMainQueue && run.servesMainQueue
         tellWaited()

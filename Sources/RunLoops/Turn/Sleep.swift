@@ -76,10 +76,22 @@ extension RunLoop {
         if !mode.ready.isEmpty { dropStaleEvents(mode) }
     }
 
-    /// Takes over what the kernel has found.
+    /// Takes over what the kernel has found, and remembers when it was asked.
     @inline(__always)
     private func takeFetched(_ mode: ModeState) {
         if !fetched.isEmpty { takeEvents(mode) }
+        // Only compared with timers and wake-ups: without any, whatever comes is younger.
+        if mode.hasTimers {
+            lookedForDescriptors(at: monotonicNow())
+        } else if let wakeUp = wakeWord.wakeUp {
+            lookedForDescriptors(at: wakeUp)
+        }
+    }
+
+    @inline(__always)
+    private func lookedForDescriptors(at instant: Int64) {
+        lastLook = max(lastLook, instant)
+        lastRival.store(max(lastLook, lastRival.load(ordering: .relaxed)), ordering: .relaxed)
     }
 
     private func takeEvents(_ mode: ModeState) {
@@ -93,11 +105,6 @@ extension RunLoop {
         // The kernel does not say since when. The look before did not find them; they may have been ready ever since.
         mode.fairness.descriptorsReady = lastLook
         if tracer != nil { mode.ready.foundAt = now(.monotonic) }
-        // Only compared with timers and wake-ups: without any, whatever comes is younger.
-        if mode.hasTimers || wakeWord.wakeUp != nil {
-            lastLook = monotonicNow()
-            lastRival.store(max(lastLook, lastRival.load(ordering: .relaxed)), ordering: .relaxed)
-        }
     }
 
     /// Events of port sources that were taken out or made invalid since they were fetched must not make a turn, nor
@@ -155,12 +162,18 @@ extension RunLoop {
     /// Steps 7 and 8; `nil` if the run ends where it would sleep, and has nothing to do.
     @inline(__always)
     func sleep(_ run: RunState, _ mode: ModeState) -> Cause? {
-        if run.endsWhenIdle { return findReady(run, mode) }
+        if run.endsWhenIdle { return findReady(run, mode) ?? (hasUnserved(run, mode) ? .nothing : nil) }
         tell(.beforeWaiting, mode)
         let cause = tracer == nil ? sleepUntilReady(run, mode) : sleepAndTrace(run, mode)
         wakeWord.beAwake()
         tell(.afterWaiting, mode)
         return cause
+    }
+
+    /// Whether a run until idle has closures or signals to look at in another turn, which a sleep would leave.
+    private func hasUnserved(_ run: RunState, _ mode: ModeState) -> Bool {
+        guard case .idle = run.limit else { return false }
+        return !mode.signals.isEmpty || blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
     }
 
     /// Sleeps until there is something to do, or the time is over.

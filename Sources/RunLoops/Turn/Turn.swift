@@ -7,8 +7,10 @@ struct RunState {
         case until(Int64)
         /// One turn, without sleeping.
         case now
-        /// As many turns as there is something to do: it ends where it would sleep.
+        /// As many turns as there is something to do.
         case idle
+        /// As many turns as there is something to do that would end a sleep: the host sleeps instead.
+        case inHost
     }
 
     let limit: Limit
@@ -19,7 +21,14 @@ struct RunState {
     var didMainQueue = true
 
     var onlyPolls: Bool { if case .now = limit { true } else { false } }
-    var endsWhenIdle: Bool { if case .idle = limit { true } else { false } }
+
+    /// Whether the run ends where another one would sleep.
+    var endsWhenIdle: Bool {
+        switch limit {
+        case .idle, .inHost: true
+        case .never, .until, .now: false
+        }
+    }
 
     /// The latest instant that the run may sleep until.
     var deadline: Int64 { if case .until(let deadline) = limit { deadline } else { .max } }
@@ -111,7 +120,7 @@ extension RunLoop {
         switch run.limit {
         case .now: return .timedOut
         case .until(let deadline): if deadline <= monotonicNow() { return .timedOut }
-        case .never, .idle: break
+        case .never, .idle, .inHost: break
         }
         if wakeWord.isStopped {
             wakeWord.serveStop()
