@@ -33,7 +33,7 @@ final class ModeState: @unchecked Sendable {
     private let common = Atomic<Bool>(false)
 
     /// Each part of it says who guards it.
-    @exclusivity(unchecked) var fairness = Fairness()
+    let fairness = Fairness()
 
     /// Events fetched and not yet served.
     ///

@@ -6,13 +6,14 @@
 /// goes to the end when it was served, or was looked at and found not ready.
 ///
 /// All instants are of the monotonic clock.
-struct Fairness {
+// An object, so that its two parts, which are guarded differently, are written apart.
+final class Fairness: @unchecked Sendable {
     // MARK: Timers. Guarded by the loop's lock.
 
     /// The place that timers have kept since another one became the first.
-    private var timersPlace: Int64?
+    @exclusivity(unchecked) private var timersPlace: Int64?
     /// Since when the present first one is awaited: a timer that was due before is ready since then.
-    private var timersAwaited = Int64.min
+    @exclusivity(unchecked) private var timersAwaited = Int64.min
 
     /// Since when timers wait, of which the first was due at `date`.
     func timersReady(since date: Int64) -> Int64 { timersPlace ?? max(date, timersAwaited) }
@@ -20,7 +21,7 @@ struct Fairness {
     /// Another timer will be the first: one comes, goes, or gets another date.
     ///
     /// - Parameter date: When the present first one is, or was, due.
-    mutating func firstTimerChanges(from date: Int64, now: Int64) {
+    func firstTimerChanges(from date: Int64, now: Int64) {
         if date <= now { timersPlace = timersReady(since: date) }
         timersAwaited = now
     }
@@ -28,34 +29,34 @@ struct Fairness {
     /// Due timers are being served: those that are left over or come later go to the end.
     ///
     /// While the first of several is served, the next has its place there already.
-    mutating func timersServed(_ now: Int64, leavingOthers: Bool) {
+    func timersServed(_ now: Int64, leavingOthers: Bool) {
         timersPlace = leavingOthers ? now : nil
         timersAwaited = now
     }
 
-    /// A look has gone on to what has been ready since `date`, and found no timer due.
-    mutating func passTimers(before date: Int64) {
+    /// A look has gone on to what has been ready since `date`, or the thread goes to sleep, and no timer was due.
+    func passTimers(before date: Int64 = .max) {
         if let place = timersPlace, place < date { timersPlace = nil }
     }
 
     // MARK: Wake-ups. The loop's thread.
 
     /// The place of a wake-up that was served in another mode.
-    private var wakeUpPlace: Int64?
+    @exclusivity(unchecked) private var wakeUpPlace: Int64?
 
     /// Since when a wake-up waits that was called at `date`.
     func wakeUpReady(since date: Int64) -> Int64 { min(date, wakeUpPlace ?? date) }
 
     /// Another mode has served the wake-up of `date`, which leaves its place here to the next.
-    mutating func wakeUpServedElsewhere(_ date: Int64) { wakeUpPlace = wakeUpPlace ?? date }
+    func wakeUpServedElsewhere(_ date: Int64) { wakeUpPlace = wakeUpPlace ?? date }
 
     /// This mode has served a wake-up, or has gone on to what has been ready since `date` and found none.
-    mutating func passWakeUp(before date: Int64 = .max) {
+    func passWakeUp(before date: Int64 = .max) {
         if let place = wakeUpPlace, place < date { wakeUpPlace = nil }
     }
 
     // MARK: Descriptors. The loop's thread.
 
     /// Since when those are ready that were found by the last look: the look before has not found them.
-    var descriptorsReady: Int64 = 0
+    @exclusivity(unchecked) var descriptorsReady: Int64 = 0
 }

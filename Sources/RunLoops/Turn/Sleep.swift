@@ -186,6 +186,8 @@ extension RunLoop {
             if wakeWord.wakeUp != nil || !mode.ready.isEmpty { limit = nil }
             if mode.ready.isEmpty {
                 if var limit {
+                    // Who sleeps has looked at everything, and found nothing.
+                    mode.fairness.passWakeUp()
                     limit.monotonic = min(limit.monotonic, run.deadline)
                     mode.descriptors.readiness.wait(wakeWord, until: limit, into: &fetched)
                     knownNow = .min
@@ -208,6 +210,7 @@ extension RunLoop {
             sleep.mode = .passUnretained(mode)
             sleep.limit = limit
             if mode.hasTimers, timersReady(mode, isAwakeAnyway: false) != nil { return nil }
+            mode.fairness.passTimers()
             trimTimers(mode, limit)
             return limit
         }

@@ -98,6 +98,8 @@ extension RunLoop {
                 lock()
             }
         }
+        // An observer of the end of the sleep may have put off what was due.
+        if isFirst { mode.fairness.timersServed(limit.monotonic, leavingOthers: false) }
         let waste = endPass()
         unlock()
         spent?.release()
@@ -247,18 +249,23 @@ extension RunLoop {
 
     @inline(__always)
     private func take(_ due: Due, _ mode: ModeState) -> TimerQueue<Timer>.Served {
-        let bucket = due.bucket.takeUnretainedValue()
-        if bucket.hasSeveralModes { firstTimerChanges(due.entry.date, in: bucket, except: mode) }
-        let served = bucket.queue.take(due.entry)
-        if timerPasses.count > 1 {
-            switch served {
-            case .timer(let timer):
-                // An outer serving asks for it all the same: it may be due again by then, as in Core Foundation.
-                timer._withUnsafeGuaranteedRef { strays($0, due.entry, bucket, from: timerPasses.dropLast().indices) }
-            case .delayed: break
+        var taken: TimerQueue<Timer>.Served?
+        due.bucket._withUnsafeGuaranteedRef { bucket in
+            if bucket.hasSeveralModes { firstTimerChanges(due.entry.date, in: bucket, except: mode) }
+            let served = bucket.queue.take(due.entry)
+            if timerPasses.count > 1 {
+                switch served {
+                case .timer(let timer):
+                    // An outer serving asks for it all the same: it may be due again by then, as in Core Foundation.
+                    timer._withUnsafeGuaranteedRef {
+                        strays($0, due.entry, bucket, from: timerPasses.dropLast().indices)
+                    }
+                case .delayed: break
+                }
             }
+            taken = consume served
         }
-        return served
+        return taken!
     }
 
     /// A timer that was to be served and has left its place, if it comes before `other`.

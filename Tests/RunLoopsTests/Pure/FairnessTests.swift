@@ -15,14 +15,14 @@ import Testing
     }
 
     @Test func `A timer that is due already when it becomes the first is ready since then`() {
-        var fairness = Fairness()
+        let fairness = Fairness()
         fairness.firstTimerChanges(from: .max, now: 10)
         #expect(fairness.timersReady(since: 3) == 10)
         #expect(fairness.timersReady(since: 12) == 12)
     }
 
     @Test func `Timers keep their place when another becomes the first`() {
-        var fairness = Fairness()
+        let fairness = Fairness()
         // The first was due at 5, and goes at 10.
         fairness.firstTimerChanges(from: 5, now: 10)
         #expect(fairness.timersReady(since: 7) == 5)
@@ -33,19 +33,19 @@ import Testing
     }
 
     @Test func `A first timer that was not due leaves no place`() {
-        var fairness = Fairness()
+        let fairness = Fairness()
         fairness.firstTimerChanges(from: 20, now: 10)
         #expect(fairness.timersReady(since: 15) == 15)
     }
 
     @Test func `A timer that is due exactly now leaves its place`() {
-        var fairness = Fairness()
+        let fairness = Fairness()
         fairness.firstTimerChanges(from: 10, now: 10)
         #expect(fairness.timersReady(since: 12) == 10)
     }
 
     @Test func `Timers that were served go to the end`() {
-        var fairness = Fairness()
+        let fairness = Fairness()
         fairness.firstTimerChanges(from: 5, now: 8)
         fairness.timersServed(10, leavingOthers: false)
         #expect(fairness.timersReady(since: 7) == 10)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `Of several that are due the others have their place while the first is served`() {
-        var fairness = Fairness()
+        let fairness = Fairness()
         fairness.timersServed(10, leavingOthers: true)
         #expect(fairness.timersReady(since: 12) == 10)
         fairness.timersServed(14, leavingOthers: false)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `Places of timers that were passed are lost`() {
-        var fairness = Fairness()
+        let fairness = Fairness()
         fairness.firstTimerChanges(from: 5, now: 10)
         // A look that has gone no further than the place has not passed it.
         fairness.passTimers(before: 5)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func `A wake-up that another mode has served leaves its place to the next`() {
-        var fairness = Fairness()
+        let fairness = Fairness()
         fairness.wakeUpServedElsewhere(5)
         #expect(fairness.wakeUpReady(since: 8) == 5)
         // The oldest place counts.
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func `A place of wake-ups that was served or passed is lost`() {
-        var fairness = Fairness()
+        let fairness = Fairness()
         fairness.wakeUpServedElsewhere(5)
         fairness.passWakeUp(before: 5)
         #expect(fairness.wakeUpReady(since: 8) == 5)
