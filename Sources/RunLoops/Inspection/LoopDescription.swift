@@ -67,7 +67,8 @@ private struct LoopPicture {
 
     /// All that is described.
     var items: [AnyObject] {
-        commonItems + modes.flatMap { $0.sources + $0.ports + $0.observers + $0.timers.compactMap(\.timer) as [AnyObject] }
+        commonItems
+            + modes.flatMap { $0.sources + $0.ports + $0.observers + $0.timers.compactMap(\.timer) as [AnyObject] }
     }
 
     private static func timers(_ loop: RunLoop, _ mode: ModeState) -> [TimerPicture] {
@@ -78,7 +79,7 @@ private struct LoopPicture {
         }
         var waiting: [(entry: TimerHeap.Entry, picture: TimerPicture)] = []
         mode.forEachBucket { bucket in
-            bucket.queue.forEach { entry, timer, label in
+            bucket.queue.visit { entry, timer, label in
                 if let timer { waiting.append((entry, picture(timer))) }
                 if let label {
                     let delayed = TimerPicture(

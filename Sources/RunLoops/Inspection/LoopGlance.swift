@@ -34,7 +34,7 @@ extension RunLoop {
         var next: [LoopGlance.Timer] = []
         mode.forEachBucket { bucket in
             let now = now(bucket.base)
-            bucket.queue.forEach { entry, timer, label in
+            bucket.queue.visit { entry, timer, label in
                 let due = entry.date.clampedSubtracting(now)
                 // A handful is kept in order: a loop may have a hundred thousand.
                 if next.count == most, let last = next.last, last.due <= due { return }

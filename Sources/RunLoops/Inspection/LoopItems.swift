@@ -116,7 +116,7 @@ extension RunLoop {
                 if isIn(timer, mode) { add(timer) }
             }
             mode.forEachBucket { bucket in
-                bucket.queue.forEach { _, timer, label in
+                bucket.queue.visit { _, timer, label in
                     if let timer { add(timer) }
                     if let label { places.add(delayed: label, mode.mode) }
                 }

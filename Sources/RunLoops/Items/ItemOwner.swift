@@ -54,7 +54,7 @@ struct ItemOwner: ~Copyable {
         static let contended: UInt = 2
     }
 
-    /// One of the states, or the address of a loop's lock. It names the last loop after the item has left it.
+    /// One of the states, or the address of a loop's lock, which stays after the item has left that loop.
     private let word = Atomic<UInt>(State.free)
 
     init() {}

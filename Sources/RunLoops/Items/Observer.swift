@@ -117,7 +117,8 @@ extension RunLoop {
 
         public override var description: String {
             let times = repeats ? "repeats" : "once"
-            return "<RunLoop.Observer \(label)>{\(isValid ? "valid" : "invalid"), \(activities), order \(order), \(times)}"
+            let state = isValid ? "valid" : "invalid"
+            return "<RunLoop.Observer \(label)>{\(state), \(activities), order \(order), \(times)}"
         }
     }
 }

@@ -224,7 +224,8 @@ extension RunLoop {
             var old = state.load(ordering: .relaxed)
             while true {
                 let (exchanged, found) = state.compareExchange(
-                    expected: old, desired: (old & State.allPerforming) | State.invalid, ordering: .sequentiallyConsistent)
+                    expected: old, desired: (old & State.allPerforming) | State.invalid,
+                    ordering: .sequentiallyConsistent)
                 if exchanged { return old }
                 old = found
             }

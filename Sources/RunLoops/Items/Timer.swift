@@ -274,7 +274,8 @@ extension RunLoop.Timer {
     ///
     /// The public ways ask the clock of the thread that makes the timer, which may be another one where time is virtual.
     package static func once(
-        at date: RunLoop.Instant, tolerance: Duration, label: String, handler: @escaping @Sendable (RunLoop.Timer) -> Void
+        at date: RunLoop.Instant, tolerance: Duration, label: String,
+        handler: @escaping @Sendable (RunLoop.Timer) -> Void
     ) -> RunLoop.Timer {
         let timer = sendable(.after(.zero, clock: date.base), tolerance: tolerance, label: label, handler: handler)
         // Nobody else knows the timer yet.

@@ -1,3 +1,6 @@
+// What a loop consists of, and how it is found, asked and reached. What happens in a turn is in the folder Turn, what a mode
+// keeps in Tables, what can be added in Items, what tools see in Inspection.
+
 internal import CLinuxKernel
 package import Synchronization
 
@@ -12,8 +15,6 @@ package import Synchronization
 /// Thread safety: all members may be used by any thread, but for those that run the loop. Closures are called on the
 /// loop's thread with no lock held, so that they may call anything, the loop itself included. After the thread's end
 /// all members are harmless and do nothing. After `fork()` a loop of the parent traps in the child.
-// This file has what a loop consists of. What happens in a turn is in the folder Turn, what a mode keeps in Tables, what can
-// be added in Items, what tools see in Inspection.
 public final class RunLoop: @unchecked Sendable {
     // MARK: Constants
 
@@ -350,7 +351,7 @@ public final class RunLoop: @unchecked Sendable {
         // Also those that are being called: a thread can end inside a callout.
         var timers = firingTimers.map { $0.takeUnretainedValue() }
         for bucket in timerBuckets {
-            bucket.queue.forEach { _, timer, _ in if let timer { timers.append(timer) } }
+            bucket.queue.visit { _, timer, _ in if let timer { timers.append(timer) } }
             let closures = bucket.queue.removeAllDelayed()
             bucket.countTimers(-closures.count)
             waste.closures += closures

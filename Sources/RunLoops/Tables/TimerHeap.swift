@@ -109,7 +109,7 @@ package struct TimerHeap: ~Copyable {
     }
 
     /// Tells `body` all entries, in no order.
-    package func forEach(_ body: (Entry) -> Void) {
+    package func visit(_ body: (Entry) -> Void) {
         for index in 0..<count { body(entries[index]) }
     }
 

@@ -136,7 +136,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     private mutating func separateLatest(_ common: Int64) {
         commonSlack = nil
         var latest = TimerHeap()
-        tolerant.forEach { latest.insert($0.later(by: common)) }
+        tolerant.visit { latest.insert($0.later(by: common)) }
         self.latest = latest
     }
 
@@ -232,16 +232,16 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     }
 
     /// All that is in the queue, in no order: an object, or where a closure was asked for.
-    package func forEach(_ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
+    package func visit(_ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
         func tell(_ entry: TimerHeap.Entry) {
             switch slots[entry.slot] {
             case .object(let timer): body(entry, timer.takeUnretainedValue(), nil)
             case .delayed(let place): body(entry, nil, delayed.label(of: place))
             }
         }
-        exact.forEach(tell)
-        tolerant.forEach(tell)
-        late.forEach(tell)
+        exact.visit(tell)
+        tolerant.visit(tell)
+        late.visit(tell)
     }
 
     /// Empties the queue of closures without an object, and returns them.
@@ -250,8 +250,8 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         func collect(_ entry: TimerHeap.Entry) {
             if case .delayed = self.slots[entry.slot] { slots.append(entry.slot) }
         }
-        exact.forEach(collect)
-        late.forEach(collect)
+        exact.visit(collect)
+        late.visit(collect)
         for slot in slots { remove(slot: slot) }
         return delayed.takeAll()
     }

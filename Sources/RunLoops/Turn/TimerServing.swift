@@ -7,6 +7,7 @@ struct TimerPass {
     let limit: WaitLimit
     let sequence: UInt32
     /// Timers that were to be served and have left their place since: they were taken out of the mode, or got another date.
+    ///
     /// They are asked when their turn comes, as in Core Foundation.
     var strays: [Stray] = []
 

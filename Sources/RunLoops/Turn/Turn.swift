@@ -159,10 +159,11 @@ extension RunLoop {
     func end(_ result: RunResult, in mode: ModeState, _ outer: WakeWord.Outer) {
         tell(.exit, mode)
         tracer?.trace(.runEnds(result))
-        withLock {
+        let outerMode = withLock { () -> ModeState? in
             runs.removeLast()
             wakeWord.endRun(outer, isStopped: runs.last?.isStopped == true)
+            return runs.last?.mode
         }
-        runs.last?.mode.ready.doubt()
+        outerMode?.ready.doubt()
     }
 }

@@ -178,7 +178,7 @@ private final class SharedHeap {
 
     var slots: [UInt32] {
         var slots: [UInt32] = []
-        heap.forEach { slots.append($0.slot) }
+        heap.visit { slots.append($0.slot) }
         return slots
     }
 

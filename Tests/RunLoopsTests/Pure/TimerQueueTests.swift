@@ -493,7 +493,7 @@ private final class SharedQueue {
 
     var all: [String] {
         var all: [String] = []
-        queue.forEach { entry, timer, label in
+        queue.visit { entry, timer, label in
             expectTrue((timer == nil) != (label == nil), "it is a timer or a closure")
             expectTrue(timer == nil || timer?.fire == entry.date, "the date of another")
             all.append((["\(entry.date)"] + (label.map { [$0.text] } ?? [])).joined(separator: " "))
@@ -517,7 +517,7 @@ private final class SharedQueue {
             expectTrue(entry == nil || entry?.date == member.date && entry?.sequence == sequence, "entry \(moment)")
         }
         var told = 0
-        queue.forEach { _, _, _ in told += 1 }
+        queue.visit { _, _, _ in told += 1 }
         expectTrue(told == present.count, "all \(moment)")
         let now = dates.min().map { $0.clampedAdding(3) } ?? 0
         let first = dates.min().flatMap { $0 == .max || $0 > now ? nil : $0 }
