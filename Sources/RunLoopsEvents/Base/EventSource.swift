@@ -10,7 +10,7 @@ public import RunLoops
 /// Each kind is made in three ways, as a timer is: with a plain closure, which stays on the thread that makes it; with
 /// `sendable`, for any loop; with `mainActor`, for the main loop.
 ///
-/// Corresponds to a `CFRunLoopSource` of version 1, and is made of ``/RunLoops/RunLoop.PortSource``.
+/// Corresponds to a `CFRunLoopSource` of version 1, and is made of ``/RunLoops/RunLoop/PortSource``.
 ///
 /// Thread safety: all members may be used by any thread. Closures are called on the loop's thread with no lock held.
 public class EventSource: @unchecked Sendable, CustomStringConvertible {
