@@ -15,6 +15,18 @@ let date = RunLoop.Timer(.at(newYear)) { _ in print("the wall clock says 2031") 
 for timer in [once, often, asleepToo, date] { timer.invalidate() }
 // snippet.show
 
+// snippet.DELAYED
+let timeOut = loop.performLocally(after: .seconds(30)) { print("nobody has answered") }
+let silence = RunLoop.Timer(.after(.seconds(30))) { _ in print("nothing for half a minute") }
+loop.add(silence, in: .default)
+// An answer: one is cancelled by its value, the other begins anew and keeps its place.
+loop.cancel(timeOut)
+silence.restart(after: .seconds(30))
+// snippet.end
+// snippet.hide
+silence.invalidate()
+// snippet.show
+
 // snippet.TOLERANCE
 var fires = 0
 var wakeUps = 0

@@ -216,7 +216,7 @@ extension RunLoop {
         }
     }
 
-    /// Whether the mode has become empty by losing its last timer, and that timer would be due: Specification 4.5.
+    /// Whether the mode has become empty by losing its last timer, and that timer would be due: Specification 4.5.1.
     private func hasLostLastTimer(_ mode: ModeState) -> Bool {
         mode.hasNoItems
             && withLock {

@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `A nested run leaves the outer run the wake-up of its stop`() {
+    @Test func `An outer run that was told to stop ends without a sleep after a nested one`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
