@@ -19,7 +19,7 @@ struct TimerMemory<Element: ~Copyable>: ~Copyable {
     /// - Parameter lead: Elements that are left free at the front, to move the others relative to cache lines.
     init(lead: Int = 0) {
         self.lead = lead
-        memory = .allocate(byteCount: 0, alignment: 64)
+        memory = .allocate(byteCount: lead * MemoryLayout<Element>.stride, alignment: 64)
     }
 
     deinit { Self.free(memory, lead + capacity, isPaged: isPaged) }

@@ -182,12 +182,10 @@ extension RunLoop {
         while true {
             prepareToLook(run, mode)
             // From here on, whoever brings something earlier finds the mode and the limit and has the thread look again.
-            var limit = fallAsleep(mode)
-            if wakeWord.wakeUp != nil || !mode.ready.isEmpty { limit = nil }
+            let isAwakeAnyway = wakeWord.wakeUp != nil || !mode.ready.isEmpty
+            let limit = prepareToSleep(mode, isAwakeAnyway: isAwakeAnyway)
             if mode.ready.isEmpty {
                 if var limit {
-                    // Who sleeps has looked at everything, and found nothing.
-                    mode.fairness.passWakeUp()
                     limit.monotonic = min(limit.monotonic, run.deadline)
                     mode.descriptors.readiness.wait(wakeWord, until: limit, into: &fetched)
                     knownNow = .min
@@ -201,16 +199,19 @@ extension RunLoop {
         }
     }
 
-    /// Leaves word of what the thread is going to wait for; returns until when it may sleep, or `nil` if timers are due.
-    func fallAsleep(_ mode: ModeState) -> WaitLimit? {
+    /// Leaves word of what the thread is going to wait for; returns until when it may sleep, or `nil` if there is something
+    /// to do already.
+    private func prepareToSleep(_ mode: ModeState, isAwakeAnyway: Bool) -> WaitLimit? {
         withLock {
             var limit = mode.sleepLimit()
             // An empty mode would be slept in for ever: its last timer ends the run when it would have been due.
             if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.lastTimerDate) }
             sleep.mode = .passUnretained(mode)
             sleep.limit = limit
-            if mode.hasTimers, timersReady(mode, isAwakeAnyway: false) != nil { return nil }
+            if isAwakeAnyway || (mode.hasTimers && timersReady(mode, isAwakeAnyway: false) != nil) { return nil }
+            // Who sleeps has looked at everything, and found nothing.
             mode.fairness.passTimers()
+            mode.fairness.passWakeUp()
             trimTimers(mode, limit)
             return limit
         }
