@@ -2,7 +2,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// The main thread under an async main, seen in processes of their own.
-@Suite(.timeLimit(.minutes(2))) struct AsyncMainProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct AsyncMainProcessTests {
     private static let everything = ["block", "last words", "queue", "task", "timer"]
 
     @Test(arguments: Programs.Main.allCases)

@@ -6,7 +6,7 @@ import Testing
 
 private struct Refusal: Error {}
 
-@Suite(.timeLimit(.minutes(1))) struct BridgeTests {
+@Suite(.timeLimit(.minutes(10))) struct BridgeTests {
     // MARK: Waiting for what the thread does
 
     @Test func `A closure runs on the loop's thread, and its result comes back`() async throws {

@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Signals, file changes, messages and resident threads, awaited.
-@Suite(.timeLimit(.minutes(1))) struct EventSourceSequenceTests {
+@Suite(.timeLimit(.minutes(10))) struct EventSourceSequenceTests {
     @Test func `Signals come as a sequence, and what was there before is restored`() async throws {
         let thread = try RunLoopThread(name: "signals")
         let events = try thread.loop.signals(of: SIGURG)

@@ -5,7 +5,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct EventsTests {
+@Suite(.timeLimit(.minutes(10))) struct EventsTests {
     // MARK: Ticks
 
     @Test func `Ticks come on the grid, and of those nobody waits for the last is kept`() {

@@ -5,7 +5,7 @@ import RunLoopsTesting
 import Testing
 
 /// Which job is next, and what else the loop does meanwhile.
-@Suite(.timeLimit(.minutes(1))) struct ExecutorOrderTests {
+@Suite(.timeLimit(.minutes(10))) struct ExecutorOrderTests {
     @Test func `The more urgent of the waiting tasks go first`() {
         ManualRunLoop.with { manual in
             let notes = Locked<[String]>()

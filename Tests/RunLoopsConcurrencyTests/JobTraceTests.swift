@@ -5,7 +5,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-@Suite("Jobs, for who looks on", .timeLimit(.minutes(1)))
+@Suite("Jobs, for who looks on", .timeLimit(.minutes(10)))
 struct JobTraceTests {
     @Test func `are told inside the executor's callout, with since when they were queued and by whom`() {
         ManualRunLoop.with { manual in

@@ -4,7 +4,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Misuse ends the process, and says what was wrong and what to do instead.
-@Suite(.timeLimit(.minutes(1))) struct MisuseProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct MisuseProcessTests {
     @Test func `Another thread may not assume it`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = LoopThread()

@@ -7,7 +7,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Questions to another process.
-@Suite(.timeLimit(.minutes(1)), .serialized) struct RequestProcessTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct RequestProcessTests {
     @Test func `Another process answers, many at a time and one after the other`() async throws {
         try await withServer { sender, loop in
             // The first contact is made by a thread of its own.

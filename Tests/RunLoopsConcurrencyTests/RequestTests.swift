@@ -6,7 +6,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Questions to ports, whose answers tasks wait for.
-@Suite(.timeLimit(.minutes(1))) struct RequestTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestTests {
     @Test func `A task gets the answer, and no thread waits for it`() async throws {
         try await LoopThread.with { loop in
             let port = try echo(on: loop)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("What the doctor finds", .timeLimit(.minutes(1)))
+@Suite("What the doctor finds", .timeLimit(.minutes(10)))
 struct FindingTests {
     /// What is found in a recording of what `body` does.
     private func findings(_ body: (ManualRunLoop) -> Void) throws -> [TraceReport.Finding] {

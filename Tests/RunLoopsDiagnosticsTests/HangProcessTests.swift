@@ -15,7 +15,7 @@ private let programs: String? = {
 
 private let isFull = getenv("RUNLOOPS_FULL").map { String(cString: $0) } == "1"
 
-@Suite("A watched program", .timeLimit(.minutes(3)), .enabled(if: programs != nil))
+@Suite("A watched program", .timeLimit(.minutes(10)), .enabled(if: programs != nil))
 struct HangProcessTests {
     /// What a shell's command prints.
     private func output(_ command: String) -> String {

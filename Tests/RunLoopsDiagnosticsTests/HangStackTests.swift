@@ -65,7 +65,7 @@ private func napsForTheTest(_ time: UInt32) -> Bool { usleep(time) == 0 }
 private func waitsForTheTest() { poll(nil, 0, 100) }
 
 // The sampler serves one caller at a time.
-@Suite("The stack of another thread", .serialized, .timeLimit(.minutes(1)))
+@Suite("The stack of another thread", .serialized, .timeLimit(.minutes(10)))
 struct StackSamplerTests {
     /// Samples until one has a function with that name, and says for what the thread waited then.
     private func find(_ name: String, _ deed: Victim.Deed) throws -> HangCause.Wait? {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("The callouts of a stretch of work", .timeLimit(.minutes(1)))
+@Suite("The callouts of a stretch of work", .timeLimit(.minutes(10)))
 struct StretchTallyTests {
     private let label = UInt64(UInt(bitPattern: Self.file.utf8Start))
     private static let file: StaticString = "Module/File.swift"
@@ -73,7 +73,7 @@ struct StretchTallyTests {
     }
 }
 
-@Suite("Watching a loop for hangs", .serialized, .timeLimit(.minutes(1)))
+@Suite("Watching a loop for hangs", .serialized, .timeLimit(.minutes(10)))
 struct HangWatchTests {
     /// Runs a loop on a thread of its own, with `body` in a timer, until it has been reported, begin and end.
     private func reports(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("Clients without manners", .timeLimit(.minutes(2)))
+@Suite("Clients without manners", .timeLimit(.minutes(10)))
 struct InspectorGarbageTests {
     private func answers(_ inspector: TestInspector) -> Bool {
         // Places are given back when the inspector's thread has seen a client go.

@@ -29,7 +29,7 @@ private let canBeNobody: Bool = {
     return system("\(asNobody) '\(builtFolder)/runloop' --help >/dev/null 2>&1") == 0
 }()
 
-@Suite("Looking into another process", .timeLimit(.minutes(1)), .enabled(if: builtFolder != nil))
+@Suite("Looking into another process", .timeLimit(.minutes(10)), .enabled(if: builtFolder != nil))
 struct InspectorProcessTests {
     private let folder = InspectorFolder()
 

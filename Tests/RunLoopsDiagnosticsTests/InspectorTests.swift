@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("An inspector", .timeLimit(.minutes(1)))
+@Suite("An inspector", .timeLimit(.minutes(10)))
 struct InspectorTests {
     @Test func `describes a loop that sleeps`() throws {
         let inspector = try TestInspector()

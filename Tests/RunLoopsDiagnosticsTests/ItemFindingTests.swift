@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("What the doctor finds by looking at items", .timeLimit(.minutes(1)))
+@Suite("What the doctor finds by looking at items", .timeLimit(.minutes(10)))
 struct ItemFindingTests {
     /// What is found in a recording of what `body` does.
     private func findings(_ body: (ManualRunLoop) -> Void) throws -> [TraceReport.Finding] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("The status of a loop", .timeLimit(.minutes(1)))
+@Suite("The status of a loop", .timeLimit(.minutes(10)))
 struct LoopStatusTests {
     private func watched(_ loop: RunLoop) -> LoopStatus {
         let status = LoopStatus(loop)
@@ -91,7 +91,7 @@ struct LoopStatusTests {
     }
 }
 
-@Suite("Those who listen to a loop", .timeLimit(.minutes(1)))
+@Suite("Those who listen to a loop", .timeLimit(.minutes(10)))
 struct LoopListenerTests {
     @Test func `two recordings of one loop have the same events`() {
         ManualRunLoop.with { manual in

@@ -5,7 +5,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-@Suite("Metering", .timeLimit(.minutes(1)))
+@Suite("Metering", .timeLimit(.minutes(10)))
 struct MeteringTests {
     @Test func `counts what a loop does, until it is asked`() throws {
         try ManualRunLoop.with { manual in
@@ -109,7 +109,7 @@ struct MeteringTests {
     }
 }
 
-@Suite("A watch on callouts and runs", .timeLimit(.minutes(1)))
+@Suite("A watch on callouts and runs", .timeLimit(.minutes(10)))
 struct LoopWatchTests {
     @Test func `tells of a slow callout, with its label, place and length, and not of a fast one`() throws {
         let told = Locked<[SlowCallout]>([])

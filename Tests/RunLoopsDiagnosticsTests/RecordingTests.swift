@@ -16,7 +16,7 @@ extension Trace {
     }
 }
 
-@Suite("A recording", .timeLimit(.minutes(1)))
+@Suite("A recording", .timeLimit(.minutes(10)))
 struct RecordingTests {
     @Test func `has every phase and callout of a run, with its depth`() {
         ManualRunLoop.with { manual in

@@ -48,7 +48,7 @@ struct DurationHistogramTests {
     }
 }
 
-@Suite("Statistics of a loop", .timeLimit(.minutes(1)))
+@Suite("Statistics of a loop", .timeLimit(.minutes(10)))
 struct LoopStatisticsTests {
     private func metered(_ loop: RunLoop) -> LoopMeter {
         let meter = LoopMeter(loop)

@@ -31,7 +31,7 @@ private func recordedTrace() -> Trace {
     }
 }
 
-@Suite("The JSON of a trace", .timeLimit(.minutes(1)))
+@Suite("The JSON of a trace", .timeLimit(.minutes(10)))
 struct TraceFormatTests {
     @Test func `keeps the rules of the format`() throws {
         let report = try TraceReport(json: recordedTrace().chromeJSON())

@@ -40,7 +40,7 @@ private final class Folder {
     }
 }
 
-@Suite("Recording a program from outside", .timeLimit(.minutes(1)), .enabled(if: tool != nil))
+@Suite("Recording a program from outside", .timeLimit(.minutes(10)), .enabled(if: tool != nil))
 struct TraceProcessTests {
     /// The exit status of a shell's command, with the tool in `$tool` and the folder in `$folder`.
     private func shell(_ command: String, in folder: Folder) -> CInt {

@@ -4,7 +4,7 @@ import RunLoopsEvents
 import RunLoopsTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ChildSourceProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct ChildSourceProcessTests {
     // MARK: Its life
 
     @Test func `A child is told with its code and usage, and leaves no zombie`() throws {

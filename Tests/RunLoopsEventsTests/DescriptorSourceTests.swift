@@ -4,7 +4,7 @@ import RunLoopsEvents
 import RunLoopsTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DescriptorSourceTests {
+@Suite(.timeLimit(.minutes(10))) struct DescriptorSourceTests {
     // MARK: Its life
 
     @Test func `What is written is told until it is read, and the hang-up after it`() throws {

@@ -4,7 +4,7 @@ import RunLoopsEvents
 import RunLoopsTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FileWatchTests {
+@Suite(.timeLimit(.minutes(10))) struct FileWatchTests {
     // MARK: Its life
 
     @Test func `What happens to a file is told in order`() throws {

@@ -5,7 +5,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Signals are the process's: one test at a time, each with signals of its own.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SignalSourceTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct SignalSourceTests {
     // MARK: Their life
 
     @Test func `A signal is told with its sender`() throws {

@@ -4,7 +4,7 @@ import RunLoopsEvents
 import RunLoopsTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SocketTests {
+@Suite(.timeLimit(.minutes(10))) struct SocketTests {
     // MARK: Addresses
 
     @Test func `Addresses are written as they are read`() throws {

@@ -5,7 +5,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// What ends a process, or changes what belongs to all of it, happens in one of its own.
-@Suite(.timeLimit(.minutes(1))) struct SourceTrapProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct SourceTrapProcessTests {
     // MARK: Misuse
 
     @Test func `A local source cannot be added to the loop of another thread`() async {

@@ -5,7 +5,7 @@ import RunLoopsTesting
 import Testing
 
 /// Jobs spread over idle moments.
-@Suite(.timeLimit(.minutes(2))) struct IdleQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct IdleQueueTests {
     @Test func `Jobs run a portion a turn and the loop turns as often as it must and not once more`() {
         ManualRunLoop.with { manual in
             let queue = IdleQueue(limits: .init(count: 3))

@@ -5,7 +5,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Waiting for a thread's end, when that may wait on who waits.
-@Suite(.timeLimit(.minutes(1))) struct JoinTests {
+@Suite(.timeLimit(.minutes(10))) struct JoinTests {
     @Test func `A wait on a thread that waits for one's own end is refused`() throws {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
         let errors = Locked<[PerformError?]>([])
@@ -66,7 +66,7 @@ import Testing
 }
 
 /// Joins that nobody could survive, each in a process of its own.
-@Suite(.timeLimit(.minutes(1))) struct JoinTrapProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct JoinTrapProcessTests {
     @Test func `A join of a thread that waits on the caller traps and names both`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (joining, asking) = (makeThread("joining"), makeThread("asking"))

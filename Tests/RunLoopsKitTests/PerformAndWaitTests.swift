@@ -5,7 +5,7 @@ import RunLoopsTesting
 import Testing
 
 /// Waiting for a closure on another thread, and what makes that impossible.
-@Suite(.timeLimit(.minutes(1))) struct PerformAndWaitTests {
+@Suite(.timeLimit(.minutes(10))) struct PerformAndWaitTests {
     private struct Refusal: Error, Equatable {}
 
     /// What the wait was refused with.

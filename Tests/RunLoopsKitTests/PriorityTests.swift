@@ -33,7 +33,7 @@ private struct Schedule: Equatable, Sendable {
 }
 
 /// The priority of a thread that waits, passed on to the one that keeps it waiting.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: mayRaise, "needs CAP_SYS_NICE")) struct PriorityTests {
+@Suite(.timeLimit(.minutes(10)), .enabled(if: mayRaise, "needs CAP_SYS_NICE")) struct PriorityTests {
     private func realTime(_ name: String, _ priority: Int) throws -> RunLoopThread {
         try RunLoopThread(ThreadAttributes(name: name, schedulingClass: .firstInFirstOut(priority: priority)))
     }
@@ -172,7 +172,7 @@ private struct Schedule: Equatable, Sendable {
 }
 
 /// In processes of their own, which give the privilege up.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: mayRaise && getuid() == 0, "needs the superuser, to be it no more"))
+@Suite(.timeLimit(.minutes(10)), .enabled(if: mayRaise && getuid() == 0, "needs the superuser, to be it no more"))
 struct PriorityRefusalProcessTests {
     @Test func `Where the system refuses a wait is as it was`() async {
         await #expect(processExitsWith: .success) {

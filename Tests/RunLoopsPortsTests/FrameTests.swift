@@ -5,7 +5,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// The frame reader: bytes in, a frame or an error out.
-@Suite(.timeLimit(.minutes(5))) struct FrameTests {
+@Suite(.timeLimit(.minutes(10))) struct FrameTests {
     private func packet(_ frame: Frame, _ body: [UInt8] = []) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Frame.headerSize + body.count) { space, count in
             frame.write(to: UnsafeMutableRawBufferPointer(space))

@@ -7,7 +7,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// Ports between processes, and what needs a process of its own.
-@Suite(.timeLimit(.minutes(3)), .serialized) struct PortProcessTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct PortProcessTests {
     @Test func `Messages of another process arrive once each and in order`() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let directory = try UserDirectory()

@@ -7,7 +7,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// Ports over sockets, both ends in this process.
-@Suite(.timeLimit(.minutes(2)), .serialized) struct SocketPortTests {
+@Suite(.timeLimit(.minutes(10)), .serialized) struct SocketPortTests {
     @Test func `Messages arrive once each and in order`() throws {
         let directory = try TestDirectory()
         let number = 20_000

@@ -22,9 +22,13 @@ public func w8<P: Peer>(_: P.Type) {
 public func w9<P: Peer>(_: P.Type) {
     let loop = P(cpu: nil)
     let done = Gate()
-    let ofTimers = String(cString: bk_text("of", "timers")) == "timers"
+    let what = String(cString: bk_text("of", "timers"))
     loop.enter {
-        if ofTimers { w9Timers(loop) } else { w9Descriptors(loop) }
+        switch what {
+        case "timers": w9Timers(loop)
+        case "delays": w9Delays(loop)
+        default: w9Descriptors(loop)
+        }
         done.open()
     }
     done.wait()
@@ -32,16 +36,28 @@ public func w9<P: Peer>(_: P.Type) {
 
 @inlinable
 func w9Timers<P: Peer>(_ loop: P) {
-    let count = Int(bk_number("k", 100_000))
+    grow(by: Int(bk_number("k", 100_000))) { random, number in
+        loop.timer(in: farAway(&random), NeverDue(number: number, of: loop))
+    }
+}
+
+/// Timers by the peer's lightest way.
+@inlinable
+func w9Delays<P: Peer>(_ loop: P) {
+    grow(by: Int(bk_number("k", 100_000))) { random, number in
+        loop.delay(farAway(&random), NeverDue(number: number, of: loop))
+    }
+}
+
+@inlinable @inline(__always)
+func grow<Handle>(by count: Int, _ make: (inout bk_random, Int) -> Handle) {
     var random = bk_random_seeded()
     // One first: what a loop makes once is not counted.
-    let first = loop.timer(in: farAway(&random), NeverDue(number: 1, of: loop))
-    let timers = places(of: P.Timer.self, count)
+    let first = make(&random, 1)
+    let handles = places(of: Handle.self, count)
     _ = bk_resident()
     let before = bk_resident()
-    for place in 0..<count {
-        (timers + place).initialize(to: loop.timer(in: farAway(&random), NeverDue(number: place, of: loop)))
-    }
+    for place in 0..<count { (handles + place).initialize(to: make(&random, place)) }
     bk_result("bytes", Double(bk_resident() - before) / Double(count))
     withExtendedLifetime(first) {}
 }

@@ -12,19 +12,15 @@ public func w4<P: Peer>(_: P.Type) {
         var repetition: Int64 = 0
         while bk_again(repetition) {
             let times = w4Once(loop, count, churns)
-            if isWarm {
+            // A warm-up that took seconds is the figure: it need not cost that twice.
+            let isSlow = times.add + times.churn + times.cancel > bk_number("slow", 2_000_000_000)
+            if isWarm || isSlow {
                 bk_repeat("add_ns", Double(times.add) / Double(count))
                 bk_repeat("churn_ns", Double(times.churn) / Double(churns))
                 bk_repeat("cancel_ns", Double(times.cancel) / Double(count))
                 repetition += 1
             }
-            // What one warm-up cost in seconds it need not cost twice.
-            if times.add + times.churn + times.cancel > 2_000_000_000, !isWarm {
-                bk_repeat("add_ns", Double(times.add) / Double(count))
-                bk_repeat("churn_ns", Double(times.churn) / Double(churns))
-                bk_repeat("cancel_ns", Double(times.cancel) / Double(count))
-                break
-            }
+            if isSlow { break }
             isWarm = true
         }
         done.open()
@@ -104,8 +100,8 @@ func exchange<P: Peer, Handle>(
                 exchange(&timers[place], &random, place)
             }
             let time = bk_now() - began
-            // What one warm-up cost in seconds it need not cost twice.
-            let isSlow = time > 1_000_000_000
+            // A warm-up that took a second is the figure: it need not cost that twice.
+            let isSlow = time > bk_number("slow", 1_000_000_000)
             if isWarm || isSlow {
                 bk_repeat(metric, Double(time) / Double(churns))
                 repetition += 1
@@ -163,6 +159,8 @@ final class Firing<P: Peer>: @unchecked Sendable {
     @usableFromInline let done = Gate()
     @usableFromInline let count = bk_number("k", 10_000)
     @usableFromInline let tolerance = bk_number("tolerance", 0)
+    /// Whether the peer's lightest way is taken in place of timers.
+    @usableFromInline let isLight = bk_number("light", 0) != 0
     @exclusivity(unchecked) @usableFromInline var late: bk_samples
     @exclusivity(unchecked) @usableFromInline var left: Int64 = 0
     @exclusivity(unchecked) @usableFromInline var cpu: Int64 = 0
@@ -189,7 +187,11 @@ final class Firing<P: Peer>: @unchecked Sendable {
         for _ in 0..<count {
             let due = base + bk_random_between(&random, 1_000_000, spread)
             last = max(last, due)
-            timers.append(loop.timer(at: due, tolerance: tolerance, Fired(firing: self, due: due)))
+            if isLight {
+                _ = loop.delay(due - bk_now(), Fired(firing: self, due: due))
+            } else {
+                timers.append(loop.timer(at: due, tolerance: tolerance, Fired(firing: self, due: due)))
+            }
         }
         if bk_now() > base { bk_skip("takes longer to make the timers than they have until they are due") }
         finish(ifUntil: "made")

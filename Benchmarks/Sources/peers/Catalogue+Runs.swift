@@ -202,6 +202,7 @@ extension Run {
             "W8", "W8 idle,", ["ms=5000"], quick: ["ms=500"],
             [Row("wakeups", "wake-ups", .count), Row("cpu_us", "CPU", .microseconds)]),
         Run("W9", "W9 a timer", ["of=timers"], [Row("bytes", "", .bytes)]),
+        Run("W9", "W9 a timer, the lightest way,", ["of=delays"], [Row("bytes", "", .bytes)]),
         Run("W9", "W9 a descriptor", ["of=descriptors"], [Row("bytes", "", .bytes)]),
     ].map { $0.with { $0.isOnce = true } }
 
@@ -253,7 +254,8 @@ extension Run {
     static let instructions = Run(
         "instructions", kind: "I", "instructions of", [],
         [
-            ("fire", "a timer's fire"), ("cancel", "a timer made and cancelled"),
+            ("fire", "a timer's fire"), ("light", "the same by the lightest way"),
+            ("cancel", "a timer made and cancelled"),
             ("delay", "the same by the lightest way"),
             ("restart", "a timer given another date"), ("turn", "a turn with one signalled source"),
             ("event", "a descriptor's event"), ("block", "a block posted to itself"),

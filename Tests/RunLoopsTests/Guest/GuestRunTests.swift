@@ -4,7 +4,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Specification 10: runs of a guest, their turns, modes and nesting, and what the system may refuse.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct GuestRunTests {
     @Test func `To observers a call is a run that waits at its end`() throws {
         let told = try withGuest { host in

@@ -4,7 +4,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Specification 10: one descriptor for all that a loop waits for.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct GuestTests {
     /// Long enough for a wake-up that should not be to show.
     private static let idleTime = Duration.milliseconds(30)

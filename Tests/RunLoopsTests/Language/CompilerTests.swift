@@ -3,7 +3,7 @@ import Testing
 
 /// What must not compile, each beside a twin that does.
 @Suite(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(10)),
     .enabled(if: Compiler() != nil, "there is no swiftc in PATH, or no modules beside the tests"))
 struct CompilerTests {
     struct Pair: CustomTestStringConvertible {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Reaching a loop from other threads while it sleeps, wakes up and is awake.
-@Suite(.timeLimit(.minutes(1))) struct CrossThreadTests {
+@Suite(.timeLimit(.minutes(10))) struct CrossThreadTests {
     /// With a port the loop sleeps on epoll, without on a futex.
     private func prepare(_ loop: RunLoop, _ hasPort: Bool) -> DescriptorPair? {
         loop.addSource()

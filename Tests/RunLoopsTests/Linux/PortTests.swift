@@ -4,7 +4,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Real descriptors on the real kernel, with both ways of waiting.
-@Suite(.timeLimit(.minutes(1))) struct PortTests {
+@Suite(.timeLimit(.minutes(10))) struct PortTests {
     static let ways: [FineWait] = [.nanosecondCall, .timerDescriptor]
 
     @Test(arguments: ways) func `A pipe wakes the loop when there is something to read`(way: FineWait) {

@@ -7,7 +7,7 @@ import Testing
 ///
 /// Numbers are reused with `dup2`, which takes the number in the same step: other tests of the process open descriptors
 /// as well.
-@Suite(.timeLimit(.minutes(1))) struct StaleDescriptorTests {
+@Suite(.timeLimit(.minutes(10))) struct StaleDescriptorTests {
     @Test func `The source of a reused number is called and the old one is not`() {
         withRealLoop { loop in
             let old = DescriptorPair.pipe()

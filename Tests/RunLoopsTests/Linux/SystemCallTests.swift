@@ -4,7 +4,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// What a loop asks of the system, counted, and what it does when the system refuses.
-@Suite(.timeLimit(.minutes(1))) struct SystemCallTests {
+@Suite(.timeLimit(.minutes(10))) struct SystemCallTests {
     @Test func `Idle with one far timer the thread is not woken`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in

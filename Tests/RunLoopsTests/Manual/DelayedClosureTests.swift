@@ -282,7 +282,7 @@ import Testing
 
     // MARK: Other threads
 
-    @Test(.timeLimit(.minutes(1))) func `A closure of another thread shortens the sleep without a turn`() {
+    @Test(.timeLimit(.minutes(10))) func `A closure of another thread shortens the sleep without a turn`() {
         withRealLoop { loop in
             loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
             let turns = Locked(0)
@@ -300,7 +300,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Of a call and a cancellation that race exactly one wins`() {
+    @Test(.timeLimit(.minutes(10))) func `Of a call and a cancellation that race exactly one wins`() {
         withRealLoop { loop in
             loop.addSource()
             let rounds = isFull ? 20_000 : 2000

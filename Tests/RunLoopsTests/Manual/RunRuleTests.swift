@@ -271,7 +271,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(10)), arguments: [false, true])
     func `A run whose mode loses its last timer while it sleeps is finished`(isDelayed: Bool) {
         withRealLoop { loop in
             let delay = Duration.milliseconds(200)
@@ -352,7 +352,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `Another thread stops an outer run that sleeps in a nested one`() {
+    @Test(.timeLimit(.minutes(10))) func `Another thread stops an outer run that sleeps in a nested one`() {
         withRealLoop { loop in
             loop.addSource()
             let nested = Locked<RunLoop.RunResult?>(nil)

@@ -460,7 +460,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(10)), arguments: [false, true])
     func `What another thread leaves before its news is found before the sleep or ends it`(isWakeUp: Bool) {
         let core = SharedWord()
         let rounds = isFull ? 200_000 : 5000

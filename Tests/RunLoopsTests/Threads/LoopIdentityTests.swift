@@ -4,7 +4,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Specification 1: loops and threads.
-@Suite(.timeLimit(.minutes(1))) struct LoopIdentityTests {
+@Suite(.timeLimit(.minutes(10))) struct LoopIdentityTests {
     @Test func `A thread has one loop and keeps it`() {
         TestThread.run {
             let loop = RunLoop.current

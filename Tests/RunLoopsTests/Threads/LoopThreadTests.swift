@@ -5,7 +5,7 @@ import RunLoopsTesting
 import Testing
 
 /// A thread with a running loop, for a test: its closures, its end, and what it says when it does not end.
-@Suite(.timeLimit(.minutes(1))) struct LoopThreadTests {
+@Suite(.timeLimit(.minutes(10))) struct LoopThreadTests {
     private struct Failure: Error {}
 
     /// Short: every use of it is waited for in full.

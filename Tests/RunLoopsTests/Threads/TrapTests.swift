@@ -5,7 +5,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Misuse ends the process, and says what was wrong and what to do instead.
-@Suite(.timeLimit(.minutes(1))) struct TrapTests {
+@Suite(.timeLimit(.minutes(10))) struct TrapTests {
     @Test func `A local item cannot be added to the loop of another thread`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let other = TestThread.run { RunLoop.current }

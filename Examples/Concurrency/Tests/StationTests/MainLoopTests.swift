@@ -6,7 +6,7 @@ import RunLoopsTestingMain
 import Testing
 
 /// The main loop under the test runner.
-@Suite(.mainRunLoop, .timeLimit(.minutes(1))) struct MainLoopTests {
+@Suite(.mainRunLoop, .timeLimit(.minutes(10))) struct MainLoopTests {
     @Test @MainActor func `The main actor is on the true main thread, before an await and after`() async throws {
         #expect(RunLoop.current === RunLoop.main)
         try await Task.sleep(for: .milliseconds(5))

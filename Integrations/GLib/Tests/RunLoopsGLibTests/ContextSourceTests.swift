@@ -5,7 +5,7 @@ import RunLoopsGLib
 import Testing
 
 /// A GLib main context dispatched by our loop.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ContextSourceTests {
     @Test func `Everything of GLib's arrives`() throws {
         try withContext { context, loop in

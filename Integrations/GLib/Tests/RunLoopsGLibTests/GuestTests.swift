@@ -5,7 +5,7 @@ import RunLoopsGLib
 import Testing
 
 /// Our loop under `g_main_loop_run`.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct GuestTests {
     @Test func `Everything of ours arrives`() throws {
         try withGuest { context, loop in

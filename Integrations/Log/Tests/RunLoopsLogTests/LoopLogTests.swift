@@ -7,7 +7,7 @@ import RunLoopsLog
 import RunLoopsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LoopLogTests {
+@Suite(.timeLimit(.minutes(10))) struct LoopLogTests {
     private func logger(_ handler: InMemoryLogHandler, _ level: Logger.Level) -> Logger {
         var logger = Logger(label: "test") { _ in handler }
         logger.logLevel = level

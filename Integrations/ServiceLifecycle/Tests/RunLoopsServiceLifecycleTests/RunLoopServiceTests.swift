@@ -22,7 +22,7 @@ private final class Notes: Sendable {
 private struct Refusal: Error {}
 
 /// On the main loop, which runs under the tests.
-@Suite(.mainRunLoop, .timeLimit(.minutes(1))) struct RunLoopServiceTests {
+@Suite(.mainRunLoop, .timeLimit(.minutes(10))) struct RunLoopServiceTests {
     private func service(_ notes: Notes, ticked: @escaping @Sendable () -> Void = {}) -> RunLoopService {
         let timer = RunLoop.Timer.sendable(.every(.milliseconds(2))) { _ in ticked() }
         return RunLoopService(on: .main) { loop in
