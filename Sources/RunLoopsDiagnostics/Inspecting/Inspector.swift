@@ -1,6 +1,11 @@
 internal import CTraceStart
-internal import Glibc
 public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Lets the same user look into this process from outside: `runloop ps`, `dump`, `top` and `trace`.
 ///
