@@ -15,7 +15,7 @@ internal import Musl
 ///
 /// ```swift
 /// try Inspector.start()
-/// RunLoop.main.run(mode: .default)
+/// RunLoop.main.run()
 /// ```
 ///
 /// Thread safety: all members may be used by any thread, except where they say otherwise.
