@@ -243,12 +243,26 @@ void rl_become_helper(const char *name) {
     pthread_setname_np(pthread_self(), name);
 }
 
+// For dl_iterate_phdr: gives `module` the bias of the object that is loaded where its base is.
+static int find_bias(struct dl_phdr_info *object, size_t size, void *module) {
+    (void)size;
+    rl_module *wanted = module;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        uint64_t offset = wanted->base - object->dlpi_addr - segment->p_vaddr;
+        if (segment->p_type != PT_LOAD || offset >= segment->p_memsz) continue;
+        wanted->bias = object->dlpi_addr;
+        return 1;
+    }
+    return 0;
+}
+
 bool rl_find_module(uint64_t address, rl_module *module) {
     Dl_info info, program;
-    struct link_map *map = NULL;
-    if (dladdr1((void *)address, &info, (void **)&map, RTLD_DL_LINKMAP) == 0) return false;
-    module->base = (uint64_t)info.dli_fbase;
-    module->bias = map == NULL ? module->base : (uint64_t)map->l_addr;
+    if (dladdr((void *)address, &info) == 0) return false;
+    module->base = module->bias = (uint64_t)info.dli_fbase;
+    // Not by dladdr1, which Musl lacks.
+    dl_iterate_phdr(find_bias, module);
     module->path = info.dli_fname;
     module->is_program = dladdr((void *)getauxval(AT_ENTRY), &program) != 0 && program.dli_fbase == info.dli_fbase;
     module->symbol = info.dli_sname;

@@ -5,6 +5,8 @@
 #ifndef CLINUXEVENTS_H
 #define CLINUXEVENTS_H
 
+#include "LinuxOnly.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

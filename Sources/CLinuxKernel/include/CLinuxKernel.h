@@ -7,6 +7,8 @@
 #ifndef CLINUXKERNEL_H
 #define CLINUXKERNEL_H
 
+#include "LinuxOnly.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

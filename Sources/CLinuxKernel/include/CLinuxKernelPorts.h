@@ -6,6 +6,8 @@
 #ifndef CLINUXKERNELPORTS_H
 #define CLINUXKERNELPORTS_H
 
+#include "LinuxOnly.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

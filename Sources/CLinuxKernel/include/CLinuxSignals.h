@@ -6,6 +6,8 @@
 #ifndef CLINUXSIGNALS_H
 #define CLINUXSIGNALS_H
 
+#include "LinuxOnly.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 

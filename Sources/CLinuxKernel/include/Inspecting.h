@@ -6,6 +6,8 @@
 #ifndef CLINUXKERNEL_INSPECTING_H
 #define CLINUXKERNEL_INSPECTING_H
 
+#include "LinuxOnly.h"
+
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>

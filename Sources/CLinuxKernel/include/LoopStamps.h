@@ -7,6 +7,8 @@
 #ifndef LOOPSTAMPS_H
 #define LOOPSTAMPS_H
 
+#include "LinuxOnly.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 

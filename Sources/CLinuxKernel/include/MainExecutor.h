@@ -3,6 +3,8 @@
 #ifndef CLINUXKERNEL_MAINEXECUTOR_H
 #define CLINUXKERNEL_MAINEXECUTOR_H
 
+#include "LinuxOnly.h"
+
 #include <stdint.h>
 
 // A serial executor as the runtime has it: the object, and how it conforms.

@@ -3,6 +3,8 @@
 #ifndef CLINUXKERNEL_SCHEDULING_H
 #define CLINUXKERNEL_SCHEDULING_H
 
+#include "LinuxOnly.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -8,6 +8,8 @@
 #ifndef STACKSAMPLING_H
 #define STACKSAMPLING_H
 
+#include "LinuxOnly.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -4,6 +4,8 @@
 #ifndef CLINUXKERNEL_SWIFTRUNTIME_H
 #define CLINUXKERNEL_SWIFTRUNTIME_H
 
+#include "LinuxOnly.h"
+
 #include <stdint.h>
 
 // Has the entry point of an async main call `drain` on the main thread, instead of giving the thread to libdispatch, once

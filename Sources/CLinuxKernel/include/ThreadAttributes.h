@@ -3,6 +3,8 @@
 #ifndef CLINUXKERNEL_THREADATTRIBUTES_H
 #define CLINUXKERNEL_THREADATTRIBUTES_H
 
+#include "LinuxOnly.h"
+
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,10 @@
 internal import CLinuxKernel
+
+#if canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 extension EpollKernel: GuestKernel {
     package func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor { try EpollGuest(waker: waker) }

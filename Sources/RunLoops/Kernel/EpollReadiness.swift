@@ -1,6 +1,11 @@
 internal import CLinuxKernel
-internal import Glibc
 internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// The descriptors of one mode: an epoll, made when the first one comes.
 ///

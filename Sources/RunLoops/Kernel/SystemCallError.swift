@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 extension RunLoop {
     /// What the system refused: the call, and the error number it gave.

@@ -1,5 +1,10 @@
 package import CLinuxKernel
+
+#if canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 // Every system call the library makes, and no other file makes any.
 

@@ -1,5 +1,10 @@
 internal import CLinuxKernel
+
+#if canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// The loop of the calling thread: found by a key that every thread has, torn down by the thread's end itself.
 package enum ThreadLoop {

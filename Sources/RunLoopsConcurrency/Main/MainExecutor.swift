@@ -1,6 +1,11 @@
 internal import CLinuxKernel
-internal import Glibc
 public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 extension RunLoop {
     /// What runs the jobs of the main actor, in a program whose main thread the main loop has.

@@ -1,5 +1,10 @@
-internal import Glibc
 internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// One event in a ring: seven words.
 struct RawEvent {

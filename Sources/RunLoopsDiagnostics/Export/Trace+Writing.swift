@@ -1,5 +1,11 @@
-internal import Glibc
+internal import CLinuxKernel
 public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 extension Trace {
     /// The trace as JSON that Chrome's tracing page and Perfetto open.
@@ -30,10 +36,9 @@ extension Trace {
     private static func write(_ bytes: UnsafeBufferPointer<UInt8>, to descriptor: CInt) -> CInt {
         var done = 0
         while done < bytes.count {
-            let count = Glibc.write(descriptor, bytes.baseAddress.unsafelyUnwrapped + done, bytes.count - done)
-            // EINTR: a signal handler ran before anything was written.
-            if count < 0, errno != EINTR { return errno }
-            done += max(0, count)
+            let count = rl_write(descriptor, bytes.baseAddress.unsafelyUnwrapped + done, bytes.count - done)
+            if count < 0 { return -count }
+            done += Int(count)
         }
         return 0
     }

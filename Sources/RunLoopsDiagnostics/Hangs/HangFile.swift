@@ -1,5 +1,11 @@
-internal import Glibc
+internal import CLinuxKernel
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// A report that lies on the disk while a hang lasts.
 ///
@@ -39,7 +45,7 @@ struct HangFile {
         let file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
         var text = report.text + report.json + "\n"
-        let isWhole = text.withUTF8 { Glibc.write(file, $0.baseAddress, $0.count) == $0.count }
+        let isWhole = text.withUTF8 { Int(rl_write(file, $0.baseAddress, $0.count)) == $0.count }
         close(file)
         if !isWhole || rename(part, path) != 0 { unlink(part) }
     }

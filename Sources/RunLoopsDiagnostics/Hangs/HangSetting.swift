@@ -1,5 +1,10 @@
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// What the loops of one watch share; all but what is fixed belongs to the watcher's thread.
 final class HangSetting: @unchecked Sendable {

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let watch = try HangWatch { report in print(report.text) }
-/// watch.watch(.main)
+/// try watch.watch(.main)
 /// RunLoop.main.run()
 /// ```
 ///

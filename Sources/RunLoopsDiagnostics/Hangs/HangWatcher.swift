@@ -1,7 +1,12 @@
 internal import CLinuxKernel
-internal import Glibc
 internal import RunLoops
 internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Something that the watcher's thread looks at.
 protocol LookedAt: AnyObject, Sendable {

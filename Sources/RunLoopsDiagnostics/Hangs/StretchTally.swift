@@ -1,6 +1,11 @@
-internal import Glibc
 internal import RunLoops
 internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// What the callouts of the present stretch of work took, and of the last one that went past the limit: written by the
 /// loop's thread, read by any.

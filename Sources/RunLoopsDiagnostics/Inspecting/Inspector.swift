@@ -1,6 +1,11 @@
 internal import CTraceStart
-internal import Glibc
 public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Lets the same user look into this process from outside: `runloop ps`, `dump`, `top` and `trace`.
 ///
@@ -10,7 +15,7 @@ public import RunLoops
 ///
 /// ```swift
 /// try Inspector.start()
-/// RunLoop.main.run(mode: .default)
+/// RunLoop.main.run()
 /// ```
 ///
 /// Thread safety: all members may be used by any thread, except where they say otherwise.

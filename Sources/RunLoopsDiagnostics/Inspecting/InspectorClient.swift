@@ -1,6 +1,11 @@
 internal import CLinuxKernel
-internal import Glibc
 package import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// A connection to an inspected process of the same user.
 ///

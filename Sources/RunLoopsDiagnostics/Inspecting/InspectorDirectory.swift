@@ -1,6 +1,11 @@
 internal import CLinuxKernel
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// A directory in which this user's inspected processes have their sockets, checked once and then held open.
 ///

@@ -1,5 +1,10 @@
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// What one client has begun: it ends with the client.
 ///

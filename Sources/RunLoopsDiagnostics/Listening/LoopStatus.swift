@@ -1,6 +1,11 @@
-internal import Glibc
 internal import RunLoops
 internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// What one loop does just now, and how much it has done: written by its thread, read by any at any time, also while a
 /// callout hangs.

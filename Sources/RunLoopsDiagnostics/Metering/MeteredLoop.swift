@@ -1,6 +1,11 @@
-internal import Glibc
 internal import RunLoops
 internal import Synchronization
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Counts what one loop does, and reports it when the loop is awake anyway.
 // Unchecked: what is neither atomic nor guarded by the lock belongs to the loop's thread, or never changes.

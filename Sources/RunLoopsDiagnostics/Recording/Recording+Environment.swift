@@ -1,6 +1,11 @@
 internal import CTraceStart
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// The recording of a whole process, from before `main()` to its end.
 private final class ProcessRecording: @unchecked Sendable {

@@ -1,5 +1,10 @@
-internal import Glibc
 public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Records what loops do: every phase and callout, what woke the thread, and how long each callout had been wanted.
 ///

@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// The functions of one program or library, read from its file: also those that are not exported, which the loader does not
 /// know.

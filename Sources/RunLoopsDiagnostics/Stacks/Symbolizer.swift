@@ -1,5 +1,10 @@
 internal import CLinuxKernel
+
+#if canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Says which functions addresses are in, in release builds too.
 ///

@@ -1,5 +1,10 @@
 internal import CLinuxKernel
+
+#if canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// What the kernel says of one thread of this process.
 struct ThreadProbe {
@@ -63,7 +68,7 @@ struct ThreadProbe {
         guard file >= 0 else { return "" }
         defer { close(file) }
         let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            count = max(0, Glibc.read(file, buffer.baseAddress, buffer.count))
+            count = max(0, Int(rl_read(file, buffer.baseAddress, buffer.count)))
         }
         return String(decoding: bytes, as: UTF8.self)
     }

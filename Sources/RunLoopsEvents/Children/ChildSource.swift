@@ -1,6 +1,11 @@
 internal import CLinuxKernel
-internal import Glibc
 public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Calls a closure on a loop's thread when a process has ended, once.
 ///

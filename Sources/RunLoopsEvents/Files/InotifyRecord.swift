@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// What the kernel says of one change.
 struct InotifyRecord: Equatable {

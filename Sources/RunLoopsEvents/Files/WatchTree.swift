@@ -1,6 +1,11 @@
 internal import CLinuxKernel
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// What one inotify descriptor watches, kept up to date with what it reports.
 struct WatchTree {

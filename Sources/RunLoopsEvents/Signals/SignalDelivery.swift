@@ -1,5 +1,10 @@
 internal import CLinuxKernel
+
+#if canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 extension SignalSource {
     /// One signal, with what the kernel says of it.

@@ -1,5 +1,10 @@
-internal import Glibc
 public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Calls a closure on a loop's thread for each signal that the process gets.
 ///

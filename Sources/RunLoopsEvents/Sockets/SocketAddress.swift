@@ -1,6 +1,11 @@
 internal import CLinuxKernel
-internal import Glibc
 public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Where a stream socket is: a path of the file system, or a host and a port.
 ///

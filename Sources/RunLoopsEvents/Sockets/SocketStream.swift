@@ -1,5 +1,10 @@
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Bytes in and out of a connected socket: calls a closure on a loop's thread with what comes, and sends what it is given
 /// as fast as the other side takes it.

@@ -1,6 +1,11 @@
 internal import CLinuxKernel
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// What goes through a stream in both directions, and how far each is: the state of a ``SocketStream``.
 struct StreamFlow {

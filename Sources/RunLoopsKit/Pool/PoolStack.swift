@@ -1,5 +1,10 @@
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// The pools of one thread, one inside the other, and what they hold.
 final class PoolStack {

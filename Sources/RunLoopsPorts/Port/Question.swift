@@ -1,5 +1,10 @@
-internal import Glibc
 package import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// A message that was sent with a question, whose answer is told on the thread of a loop: for who cannot wait on one.
 ///

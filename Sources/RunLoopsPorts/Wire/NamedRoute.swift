@@ -1,6 +1,11 @@
 internal import CLinuxKernel
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// The way to whoever has published a name: looked up, connected to, and looked up again when it has gone.
 final class NamedRoute: Route, @unchecked Sendable {

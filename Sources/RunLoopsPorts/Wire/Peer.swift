@@ -1,5 +1,10 @@
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// Whose connection it is, as far as the connection has to know it.
 protocol PeerOwner: AnyObject, Sendable {

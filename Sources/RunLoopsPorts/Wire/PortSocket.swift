@@ -1,6 +1,11 @@
 internal import CLinuxKernel
-internal import Glibc
 internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 /// A sequenced-packet socket, closed with its last reference: whoever uses the number holds the object.
 ///

@@ -1,5 +1,10 @@
-import Glibc
 import RunLoops
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// `runloop describe`.
 struct DescribeTool {

@@ -1,6 +1,11 @@
 import Dispatch
-import Glibc
 import RunLoops
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// What a key does.
 enum DemoCommand: Unicode.Scalar, CaseIterable {

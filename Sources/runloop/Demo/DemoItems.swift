@@ -1,6 +1,11 @@
 import Dispatch
-import Glibc
 import RunLoops
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// The items of the demo's loop, each with the mode it belongs to.
 extension Demo {

@@ -1,6 +1,11 @@
-import Glibc
 import RunLoops
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A thread that runs a loop of its own until it is told to stop.
 ///

@@ -1,5 +1,10 @@
-import Glibc
 import RunLoops
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Standard input as a port source of the main loop: a terminal, a pipe, a socket or a file alike.
 @MainActor

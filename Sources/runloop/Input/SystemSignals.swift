@@ -1,6 +1,11 @@
-import Glibc
 import RunLoops
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Where the signal handler writes; -1 while nobody listens.
 private let writeEnd = Atomic<CInt>(-1)

@@ -1,5 +1,10 @@
-import Glibc
 import RunLoopsDiagnostics
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A process as it is named on the command line: by number.
 enum ProcessArgument {

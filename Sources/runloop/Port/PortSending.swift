@@ -1,6 +1,11 @@
-import Glibc
 import RunLoops
 import RunLoopsPorts
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// `runloop port send`.
 struct PortSending {

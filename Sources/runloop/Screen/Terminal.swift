@@ -1,5 +1,11 @@
-import Glibc
+import CLinuxKernel
 import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// What the terminal was like before the demo changed it; nil while it is as it was.
 ///
@@ -65,14 +71,14 @@ enum Terminal {
         text.withUTF8 { bytes in
             var rest = UnsafeRawBufferPointer(bytes)
             while !rest.isEmpty {
-                let count = Glibc.write(STDOUT_FILENO, rest.baseAddress, rest.count)
+                let count = Int(rl_write(STDOUT_FILENO, rest.baseAddress, rest.count))
                 if count >= 0 {
                     rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
-                } else if errno == EAGAIN {
+                } else if count == -Int(EAGAIN) {
                     // Someone who shares the description made it non-blocking; that is theirs to decide, so wait.
                     var ready = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                     _ = poll(&ready, 1, -1)
-                } else if errno != EINTR {
+                } else {
                     // Gone (EIO, EPIPE): nobody is left to tell. The loop hears of it through its input and signals.
                     return
                 }

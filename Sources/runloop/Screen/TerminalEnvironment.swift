@@ -1,4 +1,8 @@
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// The variables of the environment that say what the terminal can do.
 struct TerminalEnvironment {

@@ -1,6 +1,11 @@
-import Glibc
 import RunLoops
 import RunLoopsDiagnostics
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Asks a process again and again, and shows what it says: one loop, with the answers, the keys and a timer as its items.
 @MainActor

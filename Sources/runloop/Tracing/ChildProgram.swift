@@ -1,5 +1,10 @@
 import CLinuxKernel
+
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A program that is run to its end, on this one's terminal.
 enum ChildProgram {

@@ -1,6 +1,11 @@
-import Glibc
 import RunLoops
 import RunLoopsDiagnostics
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A recording inside another process.
 enum LiveRecording {

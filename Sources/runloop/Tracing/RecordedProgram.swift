@@ -1,5 +1,10 @@
-import Glibc
 import RunLoopsDiagnostics
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// A program that is run and recorded, from its start to its end or for a while.
 enum RecordedProgram {

@@ -1,4 +1,10 @@
+import CLinuxKernel
+
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// Whole files of text.
 enum TextFile {
@@ -10,12 +16,12 @@ enum TextFile {
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
         defer { piece.deallocate() }
         while true {
-            let count = Glibc.read(descriptor, piece.baseAddress, piece.count)
+            let count = Int(rl_read(descriptor, piece.baseAddress, piece.count))
             if count == 0 { return String(decoding: bytes, as: UTF8.self) }
             if count > 0 {
                 bytes += piece[..<count]
-            } else if errno != EINTR {
-                throw CommandEnd.failure("\(file): \(reason(errno))")
+            } else {
+                throw CommandEnd.failure("\(file): \(reason(CInt(-count)))")
             }
         }
     }
@@ -26,9 +32,9 @@ enum TextFile {
         defer { close(descriptor) }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno != EINTR { throw CommandEnd.failure("\(file): \(reason(errno))") }
-            rest = rest.dropFirst(max(0, count))
+            let count = rest.withUnsafeBytes { rl_write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 { throw CommandEnd.failure("\(file): \(reason(-count))") }
+            rest = rest.dropFirst(Int(count))
         }
     }
 }

@@ -1,0 +1,24 @@
+// What the code in documentation comments takes for granted. Compiled with it by Scripts/comment-code.
+
+import RunLoops
+import RunLoopsKit
+
+let loop = RunLoop.current
+let audioThread = try! RunLoopThread(name: "audio")
+
+/// Something that adds a timer to the current loop and counts its fires.
+final class Ticker {
+    private(set) var ticks = 0
+
+    init(every interval: Duration) {
+        RunLoop.current.add(RunLoop.Timer(.every(interval)) { [weak self] _ in self?.ticks += 1 }, in: .default)
+    }
+}
+
+/// Something that any thread may send to.
+final class Inbox: Sendable {
+    let count = 0
+
+    init(on loop: RunLoop) {}
+    func send(_ text: String) {}
+}
