@@ -7,7 +7,7 @@ public func w8<P: Peer>(_: P.Type) {
     let timer = Confined<P.Timer?>(nil)
     let made = Gate()
     loop.enter {
-        timer.value = loop.timer(in: 3600 * 1_000_000_000, NeverDue(number: 1, of: loop))
+        timer.value = loop.timer(in: 3600 * 1_000_000_000, NeverCalled(number: 1, of: loop))
         made.open()
     }
     made.wait()
@@ -35,12 +35,12 @@ func w9Timers<P: Peer>(_ loop: P) {
     let count = Int(bk_number("k", 100_000))
     var random = bk_random_seeded()
     // One first: what a loop makes once is not counted.
-    let first = loop.timer(in: farAway(&random), NeverDue(number: 1, of: loop))
+    let first = loop.timer(in: farAway(&random), NeverCalled(number: 1, of: loop))
     let timers = places(of: P.Timer.self, count)
     _ = bk_resident()
     let before = bk_resident()
     for place in 0..<count {
-        (timers + place).initialize(to: loop.timer(in: farAway(&random), NeverDue(number: place, of: loop)))
+        (timers + place).initialize(to: loop.timer(in: farAway(&random), NeverCalled(number: place, of: loop)))
     }
     bk_result("bytes", Double(bk_resident() - before) / Double(count))
     withExtendedLifetime(first) {}
@@ -50,12 +50,12 @@ func w9Timers<P: Peer>(_ loop: P) {
 func w9Descriptors<P: Peer>(_ loop: P) {
     let count = Int(bk_number("n", 1000))
     let ends = makePipes(count + 1)
-    let first = loop.watch(ends[count].read, NeverReady(number: count, of: loop))
+    let first = loop.watch(ends[count].read, NeverCalled(number: count, of: loop))
     let watches = places(of: P.Watch.self, count)
     _ = bk_resident()
     let before = bk_resident()
     for place in 0..<count {
-        (watches + place).initialize(to: loop.watch(ends[place].read, NeverReady(number: place, of: loop)))
+        (watches + place).initialize(to: loop.watch(ends[place].read, NeverCalled(number: place, of: loop)))
     }
     bk_result("bytes", Double(bk_resident() - before) / Double(count))
     withExtendedLifetime(first) {}

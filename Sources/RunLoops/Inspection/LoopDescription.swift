@@ -88,8 +88,7 @@ private struct LoopPicture {
                 }
             }
         }
-        let firing = loop.firingTimers.map { $0.takeUnretainedValue() }.filter { loop.isIn($0, mode) }
-        return firing.map(picture) + waiting.sorted { $0.entry.isBefore($1.entry) }.map(\.picture)
+        return loop.firingTimers(in: mode).map(picture) + waiting.sorted { $0.entry.isBefore($1.entry) }.map(\.picture)
     }
 
     func text(waiting: Bool) -> String {

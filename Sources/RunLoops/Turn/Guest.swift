@@ -10,17 +10,13 @@ final class Guest {
     let set: any GuestDescriptor
     /// The mode of the last run.
     @exclusivity(unchecked) var mode: ModeState
+
+    // The loop's thread alone.
     /// The mode whose observers were told that the loop is about to wait, and not yet that it has waited.
-    ///
-    /// The loop's thread alone.
     @exclusivity(unchecked) var toldWaiting: ModeState?
     /// How many blocks waited when the loop had looked at them last: others have come since then.
-    ///
-    /// The loop's thread alone.
     @exclusivity(unchecked) var blocksSeen = 0
     /// Whether the main queue's work is done in the loop, and not in the host.
-    ///
-    /// The loop's thread alone.
     @exclusivity(unchecked) var servesMainQueue = true
 
     init(_ set: any GuestDescriptor, in mode: ModeState) {

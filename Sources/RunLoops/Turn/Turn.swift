@@ -1,7 +1,10 @@
+internal import Synchronization
+
 // Specification 4 and 5: one run, and one turn. The loop's thread.
 extension RunLoop {
     /// One run: Specification 4.
     func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
+        if mode == .common { return finishInCommonModes() }
         requireOwnThread()
         guard let mode = withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(mode) else { return .finished }
         var run = RunState(limit: limit, returnsAfterSource: returnsAfterSource)
@@ -12,6 +15,22 @@ extension RunLoop {
         end(result.unsafelyUnwrapped, in: mode, outer)
         if guest != nil { waitInHost() }
         return result.unsafelyUnwrapped
+    }
+
+    private static let saidCommonIsNoMode = Atomic<Bool>(false)
+
+    /// Says once on standard error that nothing was run: a mistake that does no harm.
+    @inline(never)
+    private func finishInCommonModes() -> RunResult {
+        if !Self.saidCommonIsNoMode.exchange(true, ordering: .relaxed) {
+            SystemCalls.writeToStandardError(
+                """
+                RunLoops: a loop was asked to run in the common modes. Common is a mark on modes, not a mode: run in one \
+                of them. The run has finished at once; this is said only once.
+
+                """)
+        }
+        return .finished
     }
 
     /// One turn: Specification 5, step by step.
