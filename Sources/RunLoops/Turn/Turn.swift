@@ -17,22 +17,6 @@ extension RunLoop {
         return result.unsafelyUnwrapped
     }
 
-    private static let saidCommonIsNoMode = Atomic<Bool>(false)
-
-    /// Says once on standard error that nothing was run: a mistake that does no harm.
-    @inline(never)
-    private func finishInCommonModes() -> RunResult {
-        if !Self.saidCommonIsNoMode.exchange(true, ordering: .relaxed) {
-            SystemCalls.writeToStandardError(
-                """
-                RunLoops: a loop was asked to run in the common modes. Common is a mark on modes, not a mode: run in one \
-                of them. The run has finished at once; this is said only once.
-
-                """)
-        }
-        return .finished
-    }
-
     /// One turn: Specification 5, step by step.
     ///
     /// Returns what the run ends with; `nil` if it goes on.
@@ -131,5 +115,23 @@ extension RunLoop {
             return runs.last?.mode
         }
         outerMode?.ready.doubt()
+    }
+
+    // MARK: Misuse
+
+    private static let saidCommonIsNoMode = Atomic<Bool>(false)
+
+    /// Says once on standard error that nothing was run: a mistake that does no harm.
+    @inline(never)
+    private func finishInCommonModes() -> RunResult {
+        if !Self.saidCommonIsNoMode.exchange(true, ordering: .relaxed) {
+            SystemCalls.writeToStandardError(
+                """
+                RunLoops: a loop was asked to run in the common modes. Common is a mark on modes, not a mode: run in one \
+                of them. The run has finished at once; this is said only once.
+
+                """)
+        }
+        return .finished
     }
 }
