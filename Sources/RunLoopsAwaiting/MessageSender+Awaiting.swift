@@ -48,7 +48,7 @@ extension RunLoop {
     fileprivate func startLimit(
         _ deadline: Instant, _ mode: Mode, _ question: Question, _ outcome: Outcome<Message>
     ) -> WeakItem {
-        let timer = Timer.once(at: deadline, tolerance: .zero, label: "request") { _ in
+        let timer = Timer.starting(at: deadline, tolerance: .zero, label: "request") { _ in
             outcome.settle(.failure(PortError.timedOut)) { question.withdraw() }
         }
         add(timer, in: mode)

@@ -127,22 +127,6 @@ final class Pipes<P: Peer>: @unchecked Sendable {
     }
 }
 
-/// The callback of a descriptor that is never written. It captures two words.
-@usableFromInline
-struct NeverReady: Callback, @unchecked Sendable {
-    @usableFromInline let number: Int
-    @usableFromInline let loop: Unmanaged<AnyObject>
-
-    @inlinable
-    init(number: Int, of loop: AnyObject) {
-        self.number = number
-        self.loop = .passUnretained(loop)
-    }
-
-    @inlinable
-    func callAsFunction() { fatalError("Descriptor \(number) of \(loop.toOpaque()) was never written, and is ready.") }
-}
-
 /// `count` non-blocking pipes.
 @usableFromInline
 func makePipes(_ count: Int) -> UnsafeMutablePointer<(read: Int32, write: Int32)> {

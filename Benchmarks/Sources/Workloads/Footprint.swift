@@ -7,7 +7,7 @@ public func w8<P: Peer>(_: P.Type) {
     let timer = Confined<P.Timer?>(nil)
     let made = Gate()
     loop.enter {
-        timer.value = loop.timer(in: 3600 * 1_000_000_000, NeverDue(number: 1, of: loop))
+        timer.value = loop.timer(in: 3600 * 1_000_000_000, NeverCalled(number: 1, of: loop))
         made.open()
     }
     made.wait()
@@ -37,7 +37,7 @@ public func w9<P: Peer>(_: P.Type) {
 @inlinable
 func w9Timers<P: Peer>(_ loop: P) {
     grow(by: Int(bk_number("k", 100_000))) { random, number in
-        loop.timer(in: farAway(&random), NeverDue(number: number, of: loop))
+        loop.timer(in: farAway(&random), NeverCalled(number: number, of: loop))
     }
 }
 
@@ -45,7 +45,7 @@ func w9Timers<P: Peer>(_ loop: P) {
 @inlinable
 func w9Delays<P: Peer>(_ loop: P) {
     grow(by: Int(bk_number("k", 100_000))) { random, number in
-        loop.delay(farAway(&random), NeverDue(number: number, of: loop))
+        loop.delay(farAway(&random), NeverCalled(number: number, of: loop))
     }
 }
 
@@ -66,12 +66,12 @@ func grow<Handle>(by count: Int, _ make: (inout bk_random, Int) -> Handle) {
 func w9Descriptors<P: Peer>(_ loop: P) {
     let count = Int(bk_number("n", 1000))
     let ends = makePipes(count + 1)
-    let first = loop.watch(ends[count].read, NeverReady(number: count, of: loop))
+    let first = loop.watch(ends[count].read, NeverCalled(number: count, of: loop))
     let watches = places(of: P.Watch.self, count)
     _ = bk_resident()
     let before = bk_resident()
     for place in 0..<count {
-        (watches + place).initialize(to: loop.watch(ends[place].read, NeverReady(number: place, of: loop)))
+        (watches + place).initialize(to: loop.watch(ends[place].read, NeverCalled(number: place, of: loop)))
     }
     bk_result("bytes", Double(bk_resident() - before) / Double(count))
     withExtendedLifetime(first) {}

@@ -11,6 +11,24 @@ public protocol Callback: Sendable {
     func callAsFunction()
 }
 
+/// The callback of a timer that is due in a minute or more, or of a descriptor that is never written.
+///
+/// It captures two words.
+@usableFromInline
+struct NeverCalled: Callback, @unchecked Sendable {
+    @usableFromInline let number: Int
+    @usableFromInline let loop: Unmanaged<AnyObject>
+
+    @inlinable
+    init(number: Int, of loop: AnyObject) {
+        self.number = number
+        self.loop = .passUnretained(loop)
+    }
+
+    @inlinable
+    func callAsFunction() { fatalError("Timer or descriptor \(number) of \(loop.toOpaque()) was called too early.") }
+}
+
 /// A loop that runs on a thread of its own until the process ends.
 public protocol Peer: AnyObject, Sendable {
     associatedtype Timer

@@ -35,12 +35,12 @@ func w4Once<P: Peer>(_ loop: P, _ count: Int, _ churns: Int) -> (add: Int64, chu
     var timers: [P.Timer] = []
     timers.reserveCapacity(count)
     let began = bk_now()
-    for place in 0..<count { timers.append(loop.timer(in: farAway(&random), NeverDue(number: place, of: loop))) }
+    for place in 0..<count { timers.append(loop.timer(in: farAway(&random), NeverCalled(number: place, of: loop))) }
     let added = bk_now()
     for _ in 0..<churns {
         let place = Int(bk_random_below(&random, UInt64(count)))
         loop.cancel(timers[place])
-        timers[place] = loop.timer(in: farAway(&random), NeverDue(number: place, of: loop))
+        timers[place] = loop.timer(in: farAway(&random), NeverCalled(number: place, of: loop))
     }
     let churned = bk_now()
     let order = bk_shuffled(&random, Int64(count))!
@@ -56,7 +56,7 @@ func w4Once<P: Peer>(_ loop: P, _ count: Int, _ churns: Int) -> (add: Int64, chu
 public func w4Restart<P: Peer>(_: P.Type) {
     let loop = P(cpu: nil)
     exchange(on: loop, metric: "restart_ns") { random, place in
-        loop.timer(in: farAway(&random), NeverDue(number: place, of: loop))
+        loop.timer(in: farAway(&random), NeverCalled(number: place, of: loop))
     } exchange: { timer, random, _ in
         loop.restart(timer, in: farAway(&random))
     } cancel: {
@@ -69,10 +69,10 @@ public func w4Restart<P: Peer>(_: P.Type) {
 public func w4AsWritten<P: Peer>(_: P.Type) {
     let loop = P(cpu: nil)
     exchange(on: loop, metric: "churn_ns") { random, place in
-        loop.delay(farAway(&random), NeverDue(number: place, of: loop))
+        loop.delay(farAway(&random), NeverCalled(number: place, of: loop))
     } exchange: { timer, random, place in
         loop.cancel(delayed: timer)
-        timer = loop.delay(farAway(&random), NeverDue(number: place, of: loop))
+        timer = loop.delay(farAway(&random), NeverCalled(number: place, of: loop))
     } cancel: {
         loop.cancel(delayed: $0)
     }
@@ -120,22 +120,6 @@ func exchange<P: Peer, Handle>(
 @inlinable
 func farAway(_ random: inout bk_random) -> Int64 {
     bk_random_between(&random, 60 * 1_000_000_000, 3600 * 1_000_000_000)
-}
-
-/// The callback of a timer that never fires. It captures two words.
-@usableFromInline
-struct NeverDue: Callback, @unchecked Sendable {
-    @usableFromInline let number: Int
-    @usableFromInline let loop: Unmanaged<AnyObject>
-
-    @inlinable
-    init(number: Int, of loop: AnyObject) {
-        self.number = number
-        self.loop = .passUnretained(loop)
-    }
-
-    @inlinable
-    func callAsFunction() { fatalError("Timer \(number) of \(loop.toOpaque()) is due in a minute or more, and fired.") }
 }
 
 /// W5: many timers due within 200 ms, and one 16 ms after the last, which pays for what was put off.

@@ -230,7 +230,7 @@ final class Turning<P: Peer>: @unchecked Sendable {
 
     @inlinable
     func begin() {
-        if bk_number("watched", 0) != 0 { idle = loop.watch(makePipes(1)[0].read, NeverReady(number: 1, of: loop)) }
+        if bk_number("watched", 0) != 0 { idle = loop.watch(makePipes(1)[0].read, NeverCalled(number: 1, of: loop)) }
         again = loop.makeAgain(Turned(turning: self))
         loop.ask(again!)
     }

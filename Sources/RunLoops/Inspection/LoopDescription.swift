@@ -26,8 +26,7 @@ private struct LoopPicture {
     struct ModePicture {
         let name: String
         let isCommon: Bool
-        let sources: [RunLoop.Source]
-        let ports: [RunLoop.PortSource]
+        let sources: [RunLoop.Item]
         let observers: [RunLoop.Observer]
         let timers: [TimerPicture]
     }
@@ -59,16 +58,15 @@ private struct LoopPicture {
         commonItems = loop.commonItems.all
         modes = loop.modeStates.map { mode in
             ModePicture(
-                name: mode.mode.rawValue, isCommon: mode.isCommon, sources: mode.sources,
-                ports: mode.descriptors.sources, observers: mode.observers, timers: Self.timers(loop, mode))
+                name: mode.mode.rawValue, isCommon: mode.isCommon, sources: mode.sources + mode.descriptors.sources,
+                observers: mode.observers, timers: Self.timers(loop, mode))
         }
         now = Dictionary(uniqueKeysWithValues: RunLoop.TimeBase.allCases.map { ($0, loop.now($0)) })
     }
 
     /// All that is described.
     var items: [AnyObject] {
-        commonItems
-            + modes.flatMap { $0.sources + $0.ports + $0.observers + $0.timers.compactMap(\.timer) as [AnyObject] }
+        commonItems + modes.flatMap { $0.sources + $0.observers + $0.timers.compactMap(\.timer) as [AnyObject] }
     }
 
     private static func timers(_ loop: RunLoop, _ mode: ModeState) -> [TimerPicture] {
@@ -88,8 +86,7 @@ private struct LoopPicture {
                 }
             }
         }
-        let firing = loop.firingTimers.map { $0.takeUnretainedValue() }.filter { loop.isIn($0, mode) }
-        return firing.map(picture) + waiting.sorted { $0.entry.isBefore($1.entry) }.map(\.picture)
+        return loop.firingTimers(in: mode).map(picture) + waiting.sorted { $0.entry.isBefore($1.entry) }.map(\.picture)
     }
 
     func text(waiting: Bool) -> String {
@@ -101,8 +98,7 @@ private struct LoopPicture {
         lines.append("  modes = \(modes.count) {")
         for mode in modes {
             lines.append("    \(mode.name)\(mode.isCommon ? " (common)" : "") {")
-            lines += section(
-                "sources", mode.sources.map(\.description) + mode.ports.map(\.description), indent: "      ")
+            lines += section("sources", mode.sources.map(\.description), indent: "      ")
             lines += section("observers", mode.observers.map(\.description), indent: "      ")
             lines += section("timers", mode.timers.map(describe), indent: "      ")
             lines.append("    }")

@@ -26,20 +26,10 @@ package struct LoopItems: Sendable, Equatable {
         package var label: String
         /// In nanoseconds of the monotonic clock.
         package var since: Int64
-
-        package init(label: String, since: Int64) {
-            self.label = label
-            self.since = since
-        }
     }
 
     package var entries: [Entry]
     package var unserved: [Unserved]
-
-    package init(entries: [Entry], unserved: [Unserved] = []) {
-        self.entries = entries
-        self.unserved = unserved
-    }
 }
 
 extension RunLoop {
@@ -77,7 +67,6 @@ extension RunLoop {
 
     private struct PlacesOfItems {
         struct One {
-            let item: Item?
             let kind: LoopItems.Kind
             let label: ItemLabel
             var modes: [Mode]
@@ -92,11 +81,11 @@ extension RunLoop {
         mutating func add(_ item: Item, _ mode: Mode, isCommon: Bool) {
             if let index = indices[ObjectIdentifier(item)] { return all[index].modes.append(mode) }
             indices[ObjectIdentifier(item)] = all.count
-            all.append(One(item: item, kind: item.kind, label: item.labelStorage, modes: [mode], isCommon: isCommon))
+            all.append(One(kind: item.kind, label: item.labelStorage, modes: [mode], isCommon: isCommon))
         }
 
         mutating func add(delayed label: ItemLabel, _ mode: Mode) {
-            all.append(One(item: nil, kind: .timer, label: label, modes: [mode], isCommon: false))
+            all.append(One(kind: .timer, label: label, modes: [mode], isCommon: false))
         }
     }
 
@@ -111,10 +100,7 @@ extension RunLoop {
             mode.sources.forEach(add)
             mode.descriptors.sources.forEach(add)
             mode.observers.forEach(add)
-            for reference in firingTimers {
-                let timer = reference.takeUnretainedValue()
-                if isIn(timer, mode) { add(timer) }
-            }
+            firingTimers(in: mode).forEach(add)
             mode.forEachBucket { bucket in
                 bucket.queue.visit { _, timer, label in
                     if let timer { add(timer) }

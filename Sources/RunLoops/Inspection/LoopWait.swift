@@ -9,14 +9,9 @@ package struct LoopWait: Sendable, Equatable {
     /// Of a timer, in nanoseconds; an interval of 0 for one that fires once.
     package var tolerance: Int64 = 0
     package var interval: Int64 = 0
+}
 
-    package init(since: Int64, thread: Int32 = 0, tolerance: Int64 = 0, interval: Int64 = 0) {
-        self.since = since
-        self.thread = thread
-        self.tolerance = tolerance
-        self.interval = interval
-    }
-
+extension LoopWait {
     /// That of the signal with this number; `nil` if it came before somebody recorded, or too many came since.
     init?(signal: UInt64) {
         var time: Int64 = 0

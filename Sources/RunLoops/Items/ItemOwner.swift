@@ -130,7 +130,7 @@ struct ItemOwner: ~Copyable {
                 if !marked.exchanged { continue }
             }
             // The lower half of the word comes first on every machine that Swift supports on Linux.
-            withUnsafePointer(to: word) { SystemCalls.futexWait($0, expected: UInt32(State.contended)) }
+            withUnsafePointer(to: word) { _ = SystemCalls.futexWait($0, expected: UInt32(State.contended)) }
         }
     }
 

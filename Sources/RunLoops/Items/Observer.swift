@@ -20,7 +20,8 @@ extension RunLoop {
         // Guarded by the owner's lock.
         /// How many modes it is in.
         @exclusivity(unchecked) private var modeCount = 0
-        @exclusivity(unchecked) private var handler: ((Observer, Activities) -> Void)?
+        /// The closure, while the observer is valid.
+        @exclusivity(unchecked) private(set) var handler: ((Observer, Activities) -> Void)?
         /// Whether its callout is under way; the loop's thread alone touches it.
         @exclusivity(unchecked) var isFiring = false
 
@@ -81,11 +82,6 @@ extension RunLoop {
             self.order = order
             super.init(label: label, home: home)
         }
-
-        /// The closure, while the observer is valid.
-        ///
-        /// With the lock of the loop held that has it.
-        var callback: ((Observer, Activities) -> Void)? { handler }
 
         public override func invalidate() {
             let holder = owner.lock()

@@ -22,26 +22,18 @@ extension RunLoop {
         public let descriptor: CInt
 
         private let lock = Lock()
-        /// How many loops call it at this moment, times two, and whether it has become invalid.
-        ///
-        /// Whoever leaves it as invalid with nobody calling releases the closure.
-        private let calls = Atomic<UInt32>(0)
         private let interest: Atomic<UInt8>
+        private let calls = CallWord()
         // Guarded by the lock.
         /// The locks of the loops that have it in a mode, of which there is usually one.
         @exclusivity(unchecked) private var firstLoop: LoopLock.Pointer?
         @exclusivity(unchecked) private var otherLoops: [LoopLock.Pointer] = []
-        /// Belongs to whoever calls it, and then to whoever finds the source invalid and not called.
+        /// See ``CallWord`` for who releases it.
         @exclusivity(unchecked) private var handler: Handler?
 
         /// A closure that is not copied, so that it is not counted on the way of a call.
         private struct Handler: ~Copyable {
             let call: (PortSource, Events) -> Void
-        }
-
-        private enum Calls {
-            static let invalid: UInt32 = 1
-            static let one: UInt32 = 2
         }
 
         /// A port source whose closure runs on the thread that makes it, and may use that thread's state.
@@ -139,9 +131,7 @@ extension RunLoop {
             let left = loops
             lock.unlock()
             inEach(left) { $0.discard(self) }
-            // sequentiallyConsistent: either this sees that somebody calls, or they see, at the end, that it is invalid.
-            let old = calls.bitwiseOr(Calls.invalid, ordering: .sequentiallyConsistent).oldValue
-            if old == 0 { handler = nil }
+            if calls.becomeInvalid() { handler = nil }
         }
 
         // MARK: Being called. A loop's thread.
@@ -151,26 +141,14 @@ extension RunLoop {
         func call(for ready: Events, _ callOut: ((PortSource, Events) -> Void, Events) -> Void) -> Bool {
             let told = ready.intersection(events.union([.hangUp, .error]))
             if told.isEmpty { return false }
-            guard beginCall() else { return false }
+            guard calls.begin() else { return false }
             // Nobody releases the closure while it is counted as called.
             switch handler {
             case .some(let handler): callOut(handler.call, told)
             case .none: break
             }
-            if calls.subtract(Calls.one, ordering: .sequentiallyConsistent).newValue == Calls.invalid { handler = nil }
+            if calls.end() { handler = nil }
             return true
-        }
-
-        @inline(__always)
-        private func beginCall() -> Bool {
-            var old = calls.load(ordering: .relaxed)
-            while old & Calls.invalid == 0 {
-                let (exchanged, found) = calls.compareExchange(
-                    expected: old, desired: old + Calls.one, ordering: .sequentiallyConsistent)
-                if exchanged { return true }
-                old = found
-            }
-            return false
         }
 
         // MARK: In a loop

@@ -23,23 +23,10 @@ extension RunLoop {
             let place: SignalQueue<Source>.Place
         }
 
-        /// What is going on, in one word: whether the source is signalled and with which number, how many loops perform it at
-        /// this moment, and whether it has become invalid.
-        ///
-        /// Performing needs no lock and counts no reference by that: whoever leaves the word as invalid with nobody
-        /// performing releases the closure.
-        private enum State {
-            static let signalled: UInt64 = 1
-            static let invalid: UInt64 = 2
-            static let performing: UInt64 = 4
-            static let allPerforming: UInt64 = 0xFFFC
-            static let numberShift: UInt64 = 16
-        }
-
         /// Among the sources of one mode the lower order goes first.
         public let order: Int
 
-        private let state = Atomic<UInt64>(0)
+        private let calls = CallWord()
         private let lock = Lock()
         // Guarded by the lock.
         @exclusivity(unchecked) private var memberships: [Membership] = []
@@ -49,7 +36,7 @@ extension RunLoop {
         @exclusivity(unchecked) private var otherPlaces: [SignalQueue<Source>.Place] = []
         /// The same, as long as the source has had no other: it can be signalled without the lock then.
         private let solePlace = Atomic<UnsafeRawPointer?>(nil)
-        /// Belongs to whoever performs, and then to whoever finds the source invalid and not performed.
+        /// See ``CallWord`` for who releases it.
         @exclusivity(unchecked) private var performer: Performer?
         private let schedule: ModeCallback?
         private let cancel: ModeCallback?
@@ -133,19 +120,12 @@ extension RunLoop {
         /// Thread safety: any thread.
         /// Complexity: O(1) in the sources; O(k) in the modes that this source is in.
         public func signal() {
-            var old = state.load(ordering: .relaxed)
-            if old & (State.signalled | State.invalid) != 0 { return }
-            let number = rl_next_number()
-            if rl_is_recorded() { recordSignal(number) }
-            while true {
-                // sequentiallyConsistent: the mark comes before the look at each place, see SignalQueue.Place.enqueue.
-                let (exchanged, found) = state.compareExchange(
-                    expected: old, desired: old | State.signalled | number << State.numberShift,
-                    ordering: .sequentiallyConsistent)
-                if exchanged { break }
-                if found & (State.signalled | State.invalid) != 0 { return }
-                old = found
+            let isNew = calls.signal {
+                let number = rl_next_number()
+                if rl_is_recorded() { recordSignal(number) }
+                return number
             }
+            guard isNew else { return }
             if let pointer = solePlace.load(ordering: .sequentiallyConsistent) {
                 // SAFETY: the first place is kept until the source dies.
                 Unmanaged<SignalQueue<Source>.Place>.fromOpaque(pointer)._withUnsafeGuaranteedRef {
@@ -159,11 +139,11 @@ extension RunLoop {
         /// Whether the source has been signalled and not yet performed.
         ///
         /// Corresponds to `CFRunLoopSourceIsSignalled`.
-        public var isSignalled: Bool { state.load(ordering: .sequentiallyConsistent) & State.signalled != 0 }
+        public var isSignalled: Bool { calls.isSignalled }
 
         /// The number of the signal, of one count for all sources, so that those of equal order are performed as they were
         /// signalled, whatever queue they are in; 0 if there is none.
-        var signalNumber: UInt64 { state.load(ordering: .sequentiallyConsistent) >> State.numberShift }
+        var signalNumber: UInt64 { calls.signalNumber }
 
         /// For those who record: when the signal was given, and by whom, before a loop can find it.
         @inline(never)
@@ -177,35 +157,21 @@ extension RunLoop {
         /// Calls the closure if the source is signalled and valid, and takes the signal.
         @inline(__always)
         func perform(_ callOut: ((Source) -> Void) -> Void) -> Bool {
-            guard beginPerforming() else { return false }
-            // The source is valid, or was a moment ago: nobody releases the closure while it is counted as performed.
+            guard calls.beginIfSignalled() else { return false }
+            // Nobody releases the closure while it is counted as called.
             switch performer {
             case .some(let performer): callOut(performer.call)
             case .none: break
             }
-            let old = state.subtract(State.performing, ordering: .sequentiallyConsistent).newValue
-            if old & State.invalid != 0, old & State.allPerforming == 0 { performer = nil }
+            if calls.end() { performer = nil }
             return true
-        }
-
-        @inline(__always)
-        private func beginPerforming() -> Bool {
-            var old = state.load(ordering: .relaxed)
-            while old & State.signalled != 0 {
-                let (exchanged, found) = state.compareExchange(
-                    expected: old, desired: (old & State.allPerforming) + State.performing,
-                    ordering: .sequentiallyConsistent)
-                if exchanged { return true }
-                old = found
-            }
-            return false
         }
 
         public override func invalidate() {
             lock.lock()
             guard isValid else { return lock.unlock() }
             markInvalid()
-            let old = becomeInvalid()
+            let isLast = calls.becomeInvalid()
             let left = memberships
             lock.unlock()
             var told: [RunLoop] = []
@@ -216,19 +182,7 @@ extension RunLoop {
             if let cancel {
                 for membership in left { cancel(membership.loop, membership.mode) }
             }
-            if old & State.allPerforming == 0 { performer = nil }
-        }
-
-        /// Takes the signal away for good; returns the state before.
-        private func becomeInvalid() -> UInt64 {
-            var old = state.load(ordering: .relaxed)
-            while true {
-                let (exchanged, found) = state.compareExchange(
-                    expected: old, desired: (old & State.allPerforming) | State.invalid,
-                    ordering: .sequentiallyConsistent)
-                if exchanged { return old }
-                old = found
-            }
+            if isLast { performer = nil }
         }
 
         public override var description: String {

@@ -270,26 +270,16 @@ enum TimerClock {
 }
 
 extension RunLoop.Timer {
-    /// A timer that fires once, at a date of the clock of the loop it will be added to.
+    /// A timer that fires at a date of the clock of the loop it will be added to, and again and again if `interval` is given.
     ///
     /// The public ways ask the clock of the thread that makes the timer, which may be another one where time is virtual.
-    package static func once(
-        at date: RunLoop.Instant, tolerance: Duration, label: String,
-        handler: @escaping @Sendable (RunLoop.Timer) -> Void
-    ) -> RunLoop.Timer {
-        let timer = sendable(.after(.zero, clock: date.base), tolerance: tolerance, label: label, handler: handler)
-        // Nobody else knows the timer yet.
-        timer.fire = date.nanoseconds
-        return timer
-    }
-
-    /// A timer that fires again and again, first at a date of the clock of the loop it will be added to.
-    package static func every(
-        _ interval: Duration, from date: RunLoop.Instant, tolerance: Duration, label: String,
+    package static func starting(
+        at date: RunLoop.Instant, every interval: Duration? = nil, tolerance: Duration, label: String,
         handler: @escaping @Sendable (RunLoop.Timer) -> Void
     ) -> RunLoop.Timer {
         let timer = sendable(
-            .every(interval, clock: date.base), tolerance: tolerance, label: label, handler: handler)
+            .after(.zero, every: interval, clock: date.base), tolerance: tolerance, label: label, handler: handler)
+        // Nobody else knows the timer yet.
         timer.fire = date.nanoseconds
         return timer
     }

@@ -4,10 +4,12 @@ extension RunLoop.Timer {
     /// Thread safety: a value; any thread.
     public struct Schedule: Sendable, Hashable {
         enum Start: Sendable, Hashable {
-            case after(Duration, RunLoop.TimeBase)
-            case at(RunLoop.Instant)
+            case after(Duration)
+            /// Nanoseconds of the clock.
+            case at(Int64)
         }
 
+        let base: RunLoop.TimeBase
         let start: Start
         /// `nil`: fires once.
         let interval: Duration?
@@ -19,14 +21,14 @@ extension RunLoop.Timer {
         public static func after(
             _ delay: Duration, every interval: Duration? = nil, clock: RunLoop.TimeBase = .monotonic
         ) -> Schedule {
-            Schedule(start: .after(delay, clock), interval: interval)
+            Schedule(base: clock, start: .after(delay), interval: interval)
         }
 
         /// Again and again, first when one interval has gone by.
         ///
         /// Precondition: `interval` is at least one nanosecond.
         public static func every(_ interval: Duration, clock: RunLoop.TimeBase = .monotonic) -> Schedule {
-            Schedule(start: .after(interval, clock), interval: interval)
+            Schedule(base: clock, start: .after(interval), interval: interval)
         }
 
         /// First at `instant`, on that instant's clock; then, if `interval` is given, again and again.
@@ -35,32 +37,26 @@ extension RunLoop.Timer {
         /// An instant that has passed is taken as the present one, as Core Foundation does.
         /// Precondition: `interval` is `nil` or at least one nanosecond.
         public static func at(_ instant: RunLoop.Instant, every interval: Duration? = nil) -> Schedule {
-            Schedule(start: .at(instant), interval: interval)
+            Schedule(base: instant.base, start: .at(instant.nanoseconds), interval: interval)
         }
 
-        private init(start: Start, interval: Duration?) {
+        private init(base: RunLoop.TimeBase, start: Start, interval: Duration?) {
             if let interval {
                 require(
                     interval >= .nanoseconds(1),
                     "A timer was asked to repeat every \(interval): an interval must be at least a nanosecond. Leave it out for a timer that fires once."
                 )
             }
+            self.base = base
             self.start = start
             self.interval = interval
-        }
-
-        var base: RunLoop.TimeBase {
-            switch start {
-            case .after(_, let base): base
-            case .at(let instant): instant.base
-            }
         }
 
         /// The first date, given the present one: never in the past.
         package func firstDate(now: Int64) -> Int64 {
             switch start {
-            case .after(let delay, _): now.clampedAdding(max(0, delay.clampedNanoseconds))
-            case .at(let instant): max(now, instant.nanoseconds)
+            case .after(let delay): now.clampedAdding(max(0, delay.clampedNanoseconds))
+            case .at(let date): max(now, date)
             }
         }
     }

@@ -34,14 +34,11 @@ package enum SystemCalls {
         text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Futexes of locks, which have no kernel object of ours.
-    package static func futexWait(_ word: UnsafeRawPointer, expected: UInt32) {
-        // EAGAIN (the word changed), EINTR: the caller looks at the word again in any case.
-        _ = rl_futex_wait(word, expected, .max)
-    }
+    // Futexes of locks, which have no kernel object of ours.
 
-    /// The same until `deadline` of the monotonic clock; whether that has come.
-    package static func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64) -> Bool {
+    /// Waits while the word is `expected`; whether `deadline` of the monotonic clock has come.
+    package static func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64 = .max) -> Bool {
+        // EAGAIN (the word changed), EINTR: the caller looks at the word again in any case.
         rl_futex_wait(word, expected, deadline) == -ETIMEDOUT
     }
 

@@ -50,7 +50,7 @@ extension RunLoop {
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
     ) -> Delayed {
-        postpone(delay, mode, fileID, line, body)
+        postpone(delay, mode, CodePlace(fileID, line), body)
     }
 
     /// Runs a closure that may use this thread's state when a delay has gone by, once.
@@ -64,7 +64,7 @@ extension RunLoop {
         _ body: consuming @escaping () -> Void
     ) -> Delayed {
         requireLocal()
-        return postpone(delay, mode, fileID, line, body)
+        return postpone(delay, mode, CodePlace(fileID, line), body)
     }
 
     /// Runs a closure on the main actor when a delay has gone by, once.
@@ -76,7 +76,7 @@ extension RunLoop {
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @MainActor () -> Void
     ) -> Delayed {
-        main.postpone(delay, mode, fileID, line) { MainActor.assumeIsolated(body) }
+        main.postpone(delay, mode, CodePlace(fileID, line)) { MainActor.assumeIsolated(body) }
     }
 
     /// Cancels a closure that waits for its delay, and releases it.
@@ -111,14 +111,12 @@ extension RunLoop {
 
     @inline(__always)
     private func postpone(
-        _ delay: Duration, _ mode: Mode, _ fileID: StaticString, _ line: UInt,
-        _ body: consuming @escaping () -> Void
+        _ delay: Duration, _ mode: Mode, _ place: CodePlace, _ body: consuming @escaping () -> Void
     ) -> Delayed {
         checkNotForked()
         let date = now(.monotonic).clampedAdding(max(0, delay.clampedNanoseconds))
-        if mode == .common { return postponeInCommonModes(date, fileID, line, body) }
-        let body = DelayedBody(
-            call: body, file: fileID.utf8Start, line: UInt32(truncatingIfNeeded: line))
+        if mode == .common { return postponeInCommonModes(date, place, body) }
+        let body = DelayedBody(call: body, place: place)
         lock()
         defer { unlock() }
         if isDead { return Delayed(kind: .never) }
@@ -130,10 +128,8 @@ extension RunLoop {
     }
 
     @inline(never)
-    private func postponeInCommonModes(
-        _ date: Int64, _ fileID: StaticString, _ line: UInt, _ body: @escaping () -> Void
-    ) -> Delayed {
-        let timer = Timer(onceAt: date, ItemLabel(nil, fileID, line), home: threadID) { timer in
+    private func postponeInCommonModes(_ date: Int64, _ place: CodePlace, _ body: @escaping () -> Void) -> Delayed {
+        let timer = Timer(onceAt: date, .place(place), home: threadID) { timer in
             // Before it is called: from here on it cannot be cancelled.
             timer.invalidate()
             body()

@@ -20,7 +20,20 @@ extension RunLoop {
     /// Corresponds to nothing in Core Foundation; on Apple's systems to the wake-up port of a loop.
     /// Complexity: O(1); four descriptors, and a fifth if the loop has no port source yet.
     public var pollDescriptor: CInt {
-        get throws(SystemCallError) { try guestDescriptor() }
+        get throws(SystemCallError) {
+            requireOwnThread()
+            if let guest { return guest.set.descriptor }
+            guard let kernel = kernel as? any GuestKernel else {
+                fatalError("A loop with a manual kernel has no descriptor to wait for: its time goes on by hand.")
+            }
+            let descriptor = try withLock { () throws(SystemCallError) -> CInt in
+                let set = try kernel.makeGuest()
+                guest = Guest(set, in: defaultMode)
+                return set.descriptor
+            }
+            waitInHost(isReady: false)
+            return descriptor
+        }
     }
 
     /// Does what is ready in `mode`, in as many turns as it takes, and returns without sleeping.
@@ -42,7 +55,39 @@ extension RunLoop {
     @discardableResult
     public func runReady(in mode: Mode = .default, servingMainQueue: Bool = true) -> RunResult {
         requireMode(mode)
-        return runGuest(mode, servesMainQueue: servingMainQueue)
+        requireOwnThread()
+        let mode = withLock { makeMode(mode) }
+        if let guest {
+            withLock { guest.mode = mode }
+            guest.servesMainQueue = servingMainQueue
+        }
+        var run = RunState(limit: .inHost, returnsAfterSource: false)
+        let outer = begin(&run, in: mode)
+        run.servesMainQueue = servingMainQueue && run.servesMainQueue
+        tellWaited()
+        var last: RunResult?
+        for _ in 0..<Self.turnsInARow {
+            last = turn(&run, in: mode)
+            if last != nil { break }
+        }
+        let isIdle = last == .timedOut
+        if isIdle {
+            tell(.beforeWaiting, mode)
+            guest?.toldWaiting = mode
+        }
+        let result = last == .stopped ? .stopped : isEmpty(mode) ? RunResult.finished : .timedOut
+        end(result, in: mode, outer)
+        if guest != nil { waitInHost(isReady: !isIdle) }
+        return result
+    }
+
+    /// Turns that one call makes at most: a loop that is never idle must not keep its host for itself.
+    private static var turnsInARow: Int { 16 }
+
+    private func tellWaited() {
+        guard let guest, let mode = guest.toldWaiting else { return }
+        guest.toldWaiting = nil
+        tell(.afterWaiting, mode)
     }
 
     /// What a host calls before it waits, if it has a place for that: whether there is something to do already that
@@ -57,7 +102,17 @@ extension RunLoop {
     /// Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
     public func prepareToPoll(in mode: Mode = .default) -> Bool {
         requireMode(mode)
-        return prepareGuest(mode)
+        requireOwnThread()
+        guard let guest else {
+            fatalError("Ask for pollDescriptor before the host waits: without it there is nothing to prepare.")
+        }
+        // A callout under way has made the descriptor silent, or it stands for another mode.
+        if wakeWord.phase != .inHost || guest.mode.mode != mode {
+            leaveHost()
+            withLock { guest.mode = makeMode(mode) }
+            waitInHost()
+        }
+        return blocks.hasMore(than: guest.blocksSeen) || !guest.mode.signals.isEmpty || wakeWord.wakeUp != nil
     }
 
     private func requireMode(_ mode: Mode) {

@@ -20,7 +20,7 @@ extension RunLoop {
         in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
     ) {
-        post(mode, wake, fileID, line, body)
+        post(mode, wake, CodePlace(fileID, line), body)
     }
 
     /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`.
@@ -30,7 +30,7 @@ extension RunLoop {
         in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
     ) {
-        post(modes, wake, fileID, line, body)
+        post(modes, wake, CodePlace(fileID, line), body)
     }
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in `mode`.
@@ -44,7 +44,7 @@ extension RunLoop {
         _ body: consuming @escaping () -> Void
     ) {
         requireLocal()
-        post(mode, wake, fileID, line, body)
+        post(mode, wake, CodePlace(fileID, line), body)
     }
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in one of `modes`.
@@ -55,7 +55,7 @@ extension RunLoop {
         _ body: consuming @escaping () -> Void
     ) {
         requireLocal()
-        post(modes, wake, fileID, line, body)
+        post(modes, wake, CodePlace(fileID, line), body)
     }
 
     /// Runs a closure on the main actor, in the next turn of the main loop in `mode`.
@@ -87,19 +87,15 @@ extension RunLoop {
     }
 
     @inline(__always)
-    private func post(
-        _ mode: Mode, _ wake: Bool, _ fileID: StaticString, _ line: UInt, _ body: consuming @escaping () -> Void
-    ) {
+    private func post(_ mode: Mode, _ wake: Bool, _ place: CodePlace, _ body: consuming @escaping () -> Void) {
         nameMode(mode)
-        post(Block(modes: BlockModes(mode), fileID: fileID, line: line, body: body), wake: wake)
+        post(Block(modes: BlockModes(mode), place: place, body: body), wake: wake)
     }
 
-    private func post(
-        _ modes: [Mode], _ wake: Bool, _ fileID: StaticString, _ line: UInt, _ body: consuming @escaping () -> Void
-    ) {
+    private func post(_ modes: [Mode], _ wake: Bool, _ place: CodePlace, _ body: consuming @escaping () -> Void) {
         if modes.isEmpty { return }
         for mode in modes { nameMode(mode) }
-        post(Block(modes: BlockModes(modes), fileID: fileID, line: line, body: body), wake: wake)
+        post(Block(modes: BlockModes(modes), place: place, body: body), wake: wake)
     }
 
     /// A block makes the mode it names, as an item does.

@@ -27,12 +27,13 @@ extension RunLoop {
     /// Complexity: to begin, O(n) in the modes of the loop, but for the default one; a turn is O(1) in them.
     @discardableResult
     public func run(mode: Mode, until instant: Instant?, returnAfterSourceHandled: Bool = false) -> RunResult {
-        guard let instant else { return run(in: mode, .never, returnAfterSourceHandled) }
+        guard let instant else { return run(mode, .never, returnsAfterSource: returnAfterSourceHandled) }
         require(
             instant.base == .monotonic,
             "A run ends at an instant of the monotonic clock, and was given one of the \(instant.base) clock.")
         let isPast = instant.nanoseconds <= now(.monotonic)
-        return run(in: mode, isPast ? .now : .until(instant.nanoseconds), returnAfterSourceHandled)
+        let limit = isPast ? RunState.Limit.now : .until(instant.nanoseconds)
+        return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)
     }
 
     /// Runs in `mode` for `duration` at most; one that is not positive polls once.
@@ -41,8 +42,8 @@ extension RunLoop {
     @discardableResult
     public func run(mode: Mode, for duration: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
         let nanoseconds = duration.clampedNanoseconds
-        if nanoseconds <= 0 { return run(in: mode, .now, returnAfterSourceHandled) }
-        return run(in: mode, .until(now(.monotonic).clampedAdding(nanoseconds)), returnAfterSourceHandled)
+        let limit = nanoseconds <= 0 ? RunState.Limit.now : .until(now(.monotonic).clampedAdding(nanoseconds))
+        return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)
     }
 
     /// Looks once at everything that is ready in `mode`, does it, and returns without sleeping.
@@ -50,7 +51,7 @@ extension RunLoop {
     /// The result is `timedOut` unless there is a better reason. One turn: of several ready descriptors one is served.
     @discardableResult
     public func poll(mode: Mode = .default, returnAfterSourceHandled: Bool = false) -> RunResult {
-        run(in: mode, .now, returnAfterSourceHandled)
+        run(mode, .now, returnsAfterSource: returnAfterSourceHandled)
     }
 
     /// Does everything that is ready in `mode`, in as many turns as it takes, and returns where it would sleep.
@@ -66,16 +67,8 @@ extension RunLoop {
     /// Corresponds to nothing in Core Foundation, where one polls again and again.
     @discardableResult
     public func runUntilIdle(mode: Mode = .default) -> RunResult {
-        let result = run(in: mode, .idle, false)
+        let result = run(mode, .idle, returnsAfterSource: false)
         return result == .timedOut && isEmpty(mode) ? .finished : result
-    }
-
-    private func run(in mode: Mode, _ limit: RunState.Limit, _ returnAfterSourceHandled: Bool) -> RunResult {
-        if mode == .common {
-            Notice.runInCommonModes.sayOnce()
-            return .finished
-        }
-        return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)
     }
 
     // MARK: Stopping a given run
@@ -108,30 +101,6 @@ extension RunLoop {
             } else if let phase = wakeWord.stop(now: { now(.monotonic) }) {
                 // With the lock held: the run neither ends nor gets a nested one meanwhile.
                 kernel.wake(wakeWord, phase)
-            }
-        }
-    }
-}
-
-extension RunLoop {
-    /// The result of a run, with the numbers of `CFRunLoopRunResult`.
-    public enum RunResult: Int, Sendable, CustomStringConvertible {
-        /// The mode was empty or unknown, or became empty.
-        case finished = 1
-        /// `stop()` was called.
-        case stopped = 2
-        /// The time was over.
-        case timedOut = 3
-        /// A source was handled, and the run was asked to return after one.
-        case handledSource = 4
-
-        /// The name of the case.
-        public var description: String {
-            switch self {
-            case .finished: "finished"
-            case .stopped: "stopped"
-            case .timedOut: "timedOut"
-            case .handledSource: "handledSource"
             }
         }
     }

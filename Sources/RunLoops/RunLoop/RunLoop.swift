@@ -361,3 +361,11 @@ public final class RunLoop: @unchecked Sendable {
         return waste
     }
 }
+
+/// A run in progress, as others see it.
+struct RunInProgress {
+    let number: UInt64
+    let mode: ModeState
+    /// It was told to stop while another one was nested in it.
+    var isStopped = false
+}

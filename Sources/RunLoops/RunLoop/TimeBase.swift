@@ -1,7 +1,7 @@
 extension RunLoop {
     /// The clock that an instant is counted on.
     ///
-    /// The numbers are Linux's: see `clock_gettime(2)`.
+    /// See `clock_gettime(2)`.
     public enum TimeBase: UInt8, Sendable, Hashable, CaseIterable {
         /// `CLOCK_MONOTONIC`: counts from the start of the machine and stands still while it is suspended.
         case monotonic

@@ -27,21 +27,17 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         lockSlowly()
     }
 
-    @inline(never)
-    private borrowing func lockSlowly() {
-        while state.exchange(State.contended, ordering: .acquiring) != State.free {
-            withUnsafePointer(to: state) { SystemCalls.futexWait($0, expected: State.contended) }
-        }
-    }
-
     /// Whether the lock was had by `deadline` of the monotonic clock; who gets it gives it back with ``unlock()``.
     ///
     /// For those who look on from outside, and have to answer whatever the program does.
-    @inline(never)
     package borrowing func lock(until deadline: Int64) -> Bool {
-        if state.compareExchange(expected: State.free, desired: State.held, ordering: .acquiring).exchanged {
-            return true
-        }
+        let isFree = state.compareExchange(expected: State.free, desired: State.held, ordering: .acquiring).exchanged
+        return isFree || lockSlowly(until: deadline)
+    }
+
+    @discardableResult
+    @inline(never)
+    private borrowing func lockSlowly(until deadline: Int64 = .max) -> Bool {
         // Who gives up leaves the state as one that somebody sleeps in: the next unlock wakes nobody, at one system call.
         while state.exchange(State.contended, ordering: .acquiring) != State.free {
             let isLate = withUnsafePointer(to: state) {

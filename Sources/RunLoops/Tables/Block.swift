@@ -3,18 +3,15 @@
 /// It is not copied, so that its closure is not counted on the way of a call.
 package struct Block: ~Copyable {
     package let body: () -> Void
-    // Where it was added, taken apart so that a block takes 32 bytes.
-    private let file: UnsafePointer<UInt8>
-    private let line: UInt32
+    /// Where it was added.
+    private let place: CodePlace
     let modes: BlockModes
 
-    /// `fileID` is that of a literal, which lives for ever.
     @inline(__always)
-    package init(modes: BlockModes, fileID: StaticString, line: UInt, body: consuming @escaping () -> Void) {
+    package init(modes: BlockModes, place: CodePlace, body: consuming @escaping () -> Void) {
         self.body = body
         self.modes = modes
-        file = fileID.utf8Start
-        self.line = UInt32(truncatingIfNeeded: line)
+        self.place = place
     }
 
     /// Whether it may run in `running`, which is marked as common or not.
@@ -26,19 +23,10 @@ package struct Block: ~Copyable {
     /// The same block with something around what it does.
     consuming func wrapped(_ around: @escaping (() -> Void) -> Void) -> Block {
         let body = body
-        return Block(around: { around(body) }, file, line, modes)
+        return Block(modes: modes, place: place) { around(body) }
     }
 
-    private init(
-        around body: @escaping () -> Void, _ file: UnsafePointer<UInt8>, _ line: UInt32, _ modes: BlockModes
-    ) {
-        self.body = body
-        self.file = file
-        self.line = line
-        self.modes = modes
-    }
-
-    var label: ItemLabel { .place(file, line) }
+    var label: ItemLabel { .place(place) }
 }
 
 /// Blocks in a row of memory: put in at the end, each moved out once, in order.

@@ -25,9 +25,9 @@ package final class BlockQueue: @unchecked Sendable {
 
     package init() {}
 
+    // MARK: Any thread
+
     /// Puts a block in; one that comes after the end is released unrun.
-    ///
-    /// Any thread.
     ///
     /// Complexity: O(1) amortised.
     @inline(__always)
@@ -43,7 +43,19 @@ package final class BlockQueue: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// Puts a block in from the loop's own thread.
+    /// How many were put in that the loop has not looked at.
+    package var incomingCount: Int { lock.withLock { incoming.count } }
+
+    /// Those that were put in and did not run yet, for descriptions: place and modes.
+    ///
+    /// Those that the loop has looked at, or put in itself, are known to the loop's thread only.
+    func picture(onLoopsThread: Bool) -> [String] {
+        (onLoopsThread ? waiting.picture : []) + lock.withLock { incoming.picture }
+    }
+
+    // MARK: The loop's thread
+
+    /// Puts a block in as the loop's own thread.
     ///
     /// Straight behind those that wait, unless blocks of other threads have come, which may be what this one follows.
     ///
@@ -57,26 +69,18 @@ package final class BlockQueue: @unchecked Sendable {
     }
 
     /// Whether nothing waits and nothing was put in.
-    ///
-    /// The loop's thread.
     @inline(__always)
     package var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
 
     /// Whether another thread has put one in since the loop looked, or there are more than `count`.
-    ///
-    /// The loop's thread.
     func hasMore(than count: Int) -> Bool {
         hasIncoming.load(ordering: .sequentiallyConsistent) || waiting.count > count
     }
 
     /// How many of those that the loop has looked at, or put in itself, wait.
-    ///
-    /// The loop's thread.
     var waitingCount: Int { waiting.count }
 
     /// Whether a block waits that may run in the mode.
-    ///
-    /// The loop's thread.
     package func hasBlock(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         if isEmpty { return false }
         absorb()
@@ -84,8 +88,6 @@ package final class BlockQueue: @unchecked Sendable {
     }
 
     /// Runs `body` with each block that may run in the mode, in order; the others keep their place.
-    ///
-    /// The loop's thread.
     ///
     /// Blocks that are put in meanwhile wait for the next drain, and a nested drain sees only those.
     /// - Parameter isCommon: Asked anew for each block, since a callout may mark the mode.
@@ -112,18 +114,6 @@ package final class BlockQueue: @unchecked Sendable {
             swap(&waiting, &kept)
         }
         swap(&spare, &batch)
-    }
-
-    /// How many were put in that the loop has not looked at.
-    ///
-    /// Any thread.
-    package var incomingCount: Int { lock.withLock { incoming.count } }
-
-    /// Those that were put in and did not run yet, for descriptions: place and modes.
-    ///
-    /// Any thread; those that the loop has looked at, or put in itself, are known to the loop's thread only.
-    func picture(onLoopsThread: Bool) -> [String] {
-        (onLoopsThread ? waiting.picture : []) + lock.withLock { incoming.picture }
     }
 
     /// Releases all blocks unrun, and those that will still come.

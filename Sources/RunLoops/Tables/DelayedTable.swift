@@ -2,11 +2,10 @@
 package struct DelayedBody: ~Copyable {
     // A closure as a part of a value that is not copied: it is not counted on the way of a call.
     let call: () -> Void
-    // Where it was asked for, taken apart for the sake of size.
-    let file: UnsafePointer<UInt8>
-    let line: UInt32
+    /// Where it was asked for.
+    let place: CodePlace
 
-    var label: ItemLabel { .place(file, line) }
+    var label: ItemLabel { .place(place) }
 }
 
 /// The closures of one queue that are called after a delay, each named by its place and by a number that it alone has.

@@ -248,11 +248,13 @@ extension RunLoop {
             nearest = (distance, Instant(nanoseconds: date, base: base))
         }
         mode.forEachBucket { if $0.queue.count > 0 { consider($0.queue.firstDate, $0.base) } }
-        for reference in firingTimers {
-            let timer = reference.takeUnretainedValue()
-            if isIn(timer, mode) { consider(timer.fire, timer.base) }
-        }
+        for timer in firingTimers(in: mode) { consider(timer.fire, timer.base) }
         return nearest?.instant
+    }
+
+    /// The timers of the mode whose callouts are under way.
+    func firingTimers(in mode: ModeState) -> [Timer] {
+        firingTimers.map { $0.takeUnretainedValue() }.filter { isIn($0, mode) }
     }
 
     /// Gives the memory of a burst of timers back before a sleep that is long enough for it.

@@ -21,8 +21,6 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         }
 
         /// Queues the place if it is not queued.
-        ///
-        /// Any thread.
         @inline(__always)
         package func enqueue() {
             // sequentiallyConsistent, like leaveQueue: the caller has marked the source as signalled before. Either
@@ -79,8 +77,6 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     deinit { drop() }
 
     /// Whether nothing is queued.
-    ///
-    /// Any thread.
     @inline(__always)
     package var isEmpty: Bool { newest.load(ordering: .sequentiallyConsistent) == nil }
 
@@ -101,9 +97,9 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         if closed.load(ordering: .sequentiallyConsistent) { drop() }
     }
 
+    // MARK: The loop's thread
+
     /// The only one that is queued, taken out; `nil` if there are several, or none.
-    ///
-    /// The loop's thread.
     @inline(__always)
     package func takeOnly() -> Queued? {
         guard let pointer = newest.load(ordering: .sequentiallyConsistent) else { return nil }
@@ -116,8 +112,6 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     }
 
     /// Takes all out, the newest first, and lets them be queued again.
-    ///
-    /// The loop's thread.
     package func takeAll(into all: inout [Queued]) {
         var next = newest.exchange(nil, ordering: .sequentiallyConsistent).map { Unmanaged<Place>.fromOpaque($0) }
         while let place = next {

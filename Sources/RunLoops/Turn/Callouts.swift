@@ -118,7 +118,7 @@ extension RunLoop {
         lock()
         defer { unlock() }
         // It may have gone to another loop since the list was taken: then that loop calls it.
-        return observer.belongs(to: self) ? observer.callback : nil
+        return observer.belongs(to: self) ? observer.handler : nil
     }
 
     // MARK: Blocks

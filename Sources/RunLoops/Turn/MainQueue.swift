@@ -5,18 +5,12 @@ internal import CLinuxKernel
 /// libdispatch exports for Core Foundation what is needed: a descriptor that is readable while the queue has work, and
 /// a function that does the work on the main thread.
 struct MainQueue {
-    let descriptor: CInt
-    private let calls: any KernelCalls
-
-    init(calls: any KernelCalls = LinuxCalls.shared) {
-        descriptor = rl_main_queue_descriptor()
-        self.calls = calls
-    }
+    let descriptor = rl_main_queue_descriptor()
 
     /// Whether the queue has work; the answer is given once, since it empties the descriptor.
     ///
     /// It has to be emptied before the work is done, or it stays readable for ever.
-    func takeReadiness() -> Bool { calls.eventTake(descriptor) > 0 }
+    func takeReadiness() -> Bool { LinuxCalls.shared.eventTake(descriptor) > 0 }
 
     /// Runs what is queued.
     func drain() { rl_main_queue_drain() }

@@ -1,60 +1,10 @@
-/// What one run was asked for, and what it has to remember from one turn to the next.
-struct RunState {
-    /// How long a run may take.
-    enum Limit {
-        case never
-        /// An instant of the monotonic clock.
-        case until(Int64)
-        /// One turn, without sleeping.
-        case now
-        /// As many turns as there is something to do.
-        case idle
-        /// As many turns as there is something to do that would end a sleep: the host sleeps instead.
-        case inHost
-    }
-
-    let limit: Limit
-    let returnsAfterSource: Bool
-    /// The main queue's work is done by this run.
-    var servesMainQueue = false
-    /// The last turn did work of the main queue: then others are looked at first.
-    var didMainQueue = true
-
-    var onlyPolls: Bool { if case .now = limit { true } else { false } }
-
-    /// Whether the run ends where another one would sleep.
-    var endsWhenIdle: Bool {
-        switch limit {
-        case .idle, .inHost: true
-        case .never, .until, .now: false
-        }
-    }
-
-    /// The latest instant that the run may sleep until.
-    var deadline: Int64 { if case .until(let deadline) = limit { deadline } else { .max } }
-}
-
-/// A run in progress, as others see it.
-struct RunInProgress {
-    let number: UInt64
-    let mode: ModeState
-    /// It was told to stop while another one was nested in it.
-    var isStopped = false
-}
-
-/// What a turn has found to do at step 9.
-enum Cause {
-    /// Nothing, or a wake-up, which has nothing to do but its turn.
-    case nothing
-    case timers
-    case mainQueue
-    case descriptor
-}
+internal import Synchronization
 
 // Specification 4 and 5: one run, and one turn. The loop's thread.
 extension RunLoop {
     /// One run: Specification 4.
     func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
+        if mode == .common { return finishInCommonModes() }
         requireOwnThread()
         guard let mode = withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(mode) else { return .finished }
         var run = RunState(limit: limit, returnsAfterSource: returnsAfterSource)
@@ -165,5 +115,23 @@ extension RunLoop {
             return runs.last?.mode
         }
         outerMode?.ready.doubt()
+    }
+
+    // MARK: Misuse
+
+    private static let saidCommonIsNoMode = Atomic<Bool>(false)
+
+    /// Says once on standard error that nothing was run: a mistake that does no harm.
+    @inline(never)
+    private func finishInCommonModes() -> RunResult {
+        if !Self.saidCommonIsNoMode.exchange(true, ordering: .relaxed) {
+            SystemCalls.writeToStandardError(
+                """
+                RunLoops: a loop was asked to run in the common modes. Common is a mark on modes, not a mode: run in one \
+                of them. The run has finished at once; this is said only once.
+
+                """)
+        }
+        return .finished
     }
 }

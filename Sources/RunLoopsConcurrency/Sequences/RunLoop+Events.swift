@@ -19,7 +19,7 @@ extension RunLoop {
     ) -> RunLoopEvents<Instant> {
         RunLoopEvents(buffering: buffering) { emitter in
             let first = clock(base).now.advanced(by: interval)
-            let timer = Timer.every(interval, from: first, tolerance: tolerance, label: "ticks") { timer in
+            let timer = Timer.starting(at: first, every: interval, tolerance: tolerance, label: "ticks") { timer in
                 emitter.emit(timer.fireInstant)
             }
             add(timer, in: mode)

@@ -59,7 +59,7 @@ public struct RunLoopClock: Clock {
     /// The timer is the loop's alone: if its thread ends, the timer goes, and with it the duty.
     private func startTimer(_ deadline: Instant, _ tolerance: Duration, _ outcome: Outcome<Void>) -> WeakItem {
         let duty = Duty(outcome)
-        let timer = RunLoop.Timer.once(at: deadline, tolerance: tolerance, label: "sleep") { _ in
+        let timer = RunLoop.Timer.starting(at: deadline, tolerance: tolerance, label: "sleep") { _ in
             duty.outcome.settle(.success(()))
         }
         loop.add(timer, in: mode)

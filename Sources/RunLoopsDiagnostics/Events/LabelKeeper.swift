@@ -24,7 +24,7 @@ struct LabelKeeper: ~Copyable {
     /// The label as two words that stay good as long as the table.
     mutating func keep(_ label: ItemLabel) -> (label: UInt64, line: UInt64) {
         switch label {
-        case .place(let file, let line): (UInt64(UInt(bitPattern: file)), UInt64(line))
+        case .place(let place): (UInt64(UInt(bitPattern: place.file)), UInt64(place.line))
         case .text(let text): (keep(text), .max)
         }
     }
@@ -52,7 +52,8 @@ struct LabelKeeper: ~Copyable {
         guard let pointer = UnsafeRawPointer(bitPattern: UInt(label)) else { return nil }
         if line != .max {
             // SAFETY: written from a place, whose name is a literal and lives for ever.
-            return .place(pointer.assumingMemoryBound(to: UInt8.self), UInt32(truncatingIfNeeded: line))
+            let file = pointer.assumingMemoryBound(to: UInt8.self)
+            return .place(CodePlace(file: file, line: UInt32(truncatingIfNeeded: line)))
         }
         // SAFETY: written by keep, which holds a reference.
         return .text(Unmanaged<ItemLabel.Text>.fromOpaque(pointer).takeUnretainedValue())

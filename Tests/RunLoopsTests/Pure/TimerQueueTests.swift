@@ -381,12 +381,11 @@ private final class SharedQueue {
     @discardableResult
     func insert(at date: Int64, keeping token: Token? = nil) -> Name {
         let name = members.count
-        let file: StaticString = "TimerQueueTests"
         let body = DelayedBody(
             call: { [unowned self] in
                 called.append(name)
                 withExtendedLifetime(token) {}
-            }, file: file.utf8Start, line: 7)
+            }, place: CodePlace("TimerQueueTests", 7))
         let place = queue.insert(body, at: date, sequence: nextSequence())
         return self.name(Member(timer: nil, place: place, date: date, number: numbers))
     }

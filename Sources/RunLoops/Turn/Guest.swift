@@ -10,17 +10,13 @@ final class Guest {
     let set: any GuestDescriptor
     /// The mode of the last run.
     @exclusivity(unchecked) var mode: ModeState
+
+    // The loop's thread alone.
     /// The mode whose observers were told that the loop is about to wait, and not yet that it has waited.
-    ///
-    /// The loop's thread alone.
     @exclusivity(unchecked) var toldWaiting: ModeState?
     /// How many blocks waited when the loop had looked at them last: others have come since then.
-    ///
-    /// The loop's thread alone.
     @exclusivity(unchecked) var blocksSeen = 0
     /// Whether the main queue's work is done in the loop, and not in the host.
-    ///
-    /// The loop's thread alone.
     @exclusivity(unchecked) var servesMainQueue = true
 
     init(_ set: any GuestDescriptor, in mode: ModeState) {
@@ -30,76 +26,6 @@ final class Guest {
 }
 
 extension RunLoop {
-    /// Turns that one call makes at most: a loop that is never idle must not keep its host for itself.
-    private static var turnsInARow: Int { 16 }
-
-    // MARK: What a host calls. The loop's thread.
-
-    /// The descriptor; the first to ask makes the loop a guest, for as long as it lives.
-    func guestDescriptor() throws(SystemCallError) -> CInt {
-        requireOwnThread()
-        if let guest { return guest.set.descriptor }
-        guard let kernel = kernel as? any GuestKernel else {
-            fatalError("A loop with a manual kernel has no descriptor to wait for: its time goes on by hand.")
-        }
-        let descriptor = try withLock { () throws(SystemCallError) -> CInt in
-            let set = try kernel.makeGuest()
-            guest = Guest(set, in: defaultMode)
-            return set.descriptor
-        }
-        waitInHost(isReady: false)
-        return descriptor
-    }
-
-    /// One run of as many turns as there is something to do, without sleeping at the end.
-    func runGuest(_ mode: Mode, servesMainQueue: Bool) -> RunResult {
-        requireOwnThread()
-        let mode = withLock { makeMode(mode) }
-        if let guest {
-            withLock { guest.mode = mode }
-            guest.servesMainQueue = servesMainQueue
-        }
-        var run = RunState(limit: .inHost, returnsAfterSource: false)
-        let outer = begin(&run, in: mode)
-        run.servesMainQueue = servesMainQueue && run.servesMainQueue
-        tellWaited()
-        var last: RunResult?
-        for _ in 0..<Self.turnsInARow {
-            last = turn(&run, in: mode)
-            if last != nil { break }
-        }
-        let isIdle = last == .timedOut
-        if isIdle {
-            tell(.beforeWaiting, mode)
-            guest?.toldWaiting = mode
-        }
-        let result = last == .stopped ? .stopped : isEmpty(mode) ? RunResult.finished : .timedOut
-        end(result, in: mode, outer)
-        if guest != nil { waitInHost(isReady: !isIdle) }
-        return result
-    }
-
-    private func tellWaited() {
-        guard let guest, let mode = guest.toldWaiting else { return }
-        guest.toldWaiting = nil
-        tell(.afterWaiting, mode)
-    }
-
-    /// Makes the descriptor tell the truth, if a callout under way has made it silent, and says whether something waits
-    /// that is not worth a wake-up.
-    func prepareGuest(_ mode: Mode) -> Bool {
-        requireOwnThread()
-        guard let guest else {
-            fatalError("Ask for pollDescriptor before the host waits: without it there is nothing to prepare.")
-        }
-        if wakeWord.phase != .inHost || guest.mode.mode != mode {
-            leaveHost()
-            withLock { guest.mode = makeMode(mode) }
-            waitInHost()
-        }
-        return blocks.hasMore(than: guest.blocksSeen) || !guest.mode.signals.isEmpty || wakeWord.wakeUp != nil
-    }
-
     // MARK: In the host, and back
 
     /// From here on the descriptor shows whatever the loop has to do in its mode.

@@ -1,0 +1,85 @@
+internal import Synchronization
+
+/// How many loops call a source's closure at this moment, whether the source is signalled and with which number, and whether
+/// it has become invalid.
+///
+/// One word, so that a call needs no lock and counts no reference. The closure belongs to whoever calls it; the last to leave
+/// an invalid source releases it, and learns here that it is the last.
+struct CallWord: ~Copyable {
+    private enum Bits {
+        /// Never together with `invalid`.
+        static let signalled: UInt64 = 1
+        static let invalid: UInt64 = 2
+        static let call: UInt64 = 4
+        static let allCalls: UInt64 = 0xFFFC
+        static let numberShift: UInt64 = 16
+    }
+
+    // Sequentially consistent: of a call that begins and a source that becomes invalid one sees the other; and the mark of a
+    // signal comes before the look at each place, see SignalQueue.Place.enqueue.
+    private let word = Atomic<UInt64>(0)
+
+    init() {}
+
+    // MARK: Signals
+
+    var isSignalled: Bool { word.load(ordering: .sequentiallyConsistent) & Bits.signalled != 0 }
+
+    /// The number of the signal; 0 if there is none.
+    var signalNumber: UInt64 { word.load(ordering: .sequentiallyConsistent) >> Bits.numberShift }
+
+    /// Leaves a signal; returns false if there is one, or the source is invalid.
+    ///
+    /// - Parameter makeNumber: Asked only when there is neither.
+    @inline(__always)
+    func signal(_ makeNumber: () -> UInt64) -> Bool {
+        var old = word.load(ordering: .relaxed)
+        if old & (Bits.signalled | Bits.invalid) != 0 { return false }
+        let number = makeNumber()
+        while true {
+            let (exchanged, found) = word.compareExchange(
+                expected: old, desired: old | Bits.signalled | number << Bits.numberShift,
+                ordering: .sequentiallyConsistent)
+            if exchanged { return true }
+            if found & (Bits.signalled | Bits.invalid) != 0 { return false }
+            old = found
+        }
+    }
+
+    // MARK: Calls
+
+    /// Begins a call, unless the source is invalid.
+    @inline(__always)
+    func begin() -> Bool { begin { $0 & Bits.invalid == 0 } }
+
+    /// Begins a call if the source is signalled, and takes the signal.
+    @inline(__always)
+    func beginIfSignalled() -> Bool { begin { $0 & Bits.signalled != 0 } }
+
+    @inline(__always)
+    private func begin(_ condition: (UInt64) -> Bool) -> Bool {
+        var old = word.load(ordering: .relaxed)
+        while condition(old) {
+            let (exchanged, found) = word.compareExchange(
+                expected: old, desired: (old & Bits.allCalls) + Bits.call, ordering: .sequentiallyConsistent)
+            if exchanged { return true }
+            old = found
+        }
+        return false
+    }
+
+    /// Ends a call; returns whether the caller has to release the closure.
+    @inline(__always)
+    func end() -> Bool { word.subtract(Bits.call, ordering: .sequentiallyConsistent).newValue == Bits.invalid }
+
+    /// Takes the signal away and lets no call begin any more; returns whether the caller has to release the closure.
+    func becomeInvalid() -> Bool {
+        var old = word.load(ordering: .relaxed)
+        while true {
+            let (exchanged, found) = word.compareExchange(
+                expected: old, desired: (old & Bits.allCalls) | Bits.invalid, ordering: .sequentiallyConsistent)
+            if exchanged { return old & Bits.allCalls == 0 }
+            old = found
+        }
+    }
+}

@@ -1,0 +1,23 @@
+extension RunLoop {
+    /// The result of a run, with the numbers of `CFRunLoopRunResult`.
+    public enum RunResult: Int, Sendable, CustomStringConvertible {
+        /// The mode was empty or unknown, or became empty.
+        case finished = 1
+        /// `stop()` was called.
+        case stopped = 2
+        /// The time was over.
+        case timedOut = 3
+        /// A source was handled, and the run was asked to return after one.
+        case handledSource = 4
+
+        /// The name of the case.
+        public var description: String {
+            switch self {
+            case .finished: "finished"
+            case .stopped: "stopped"
+            case .timedOut: "timedOut"
+            case .handledSource: "handledSource"
+            }
+        }
+    }
+}
