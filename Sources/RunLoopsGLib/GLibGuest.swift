@@ -1,3 +1,4 @@
+#if GLib
 internal import CGLib
 public import RunLoops
 
@@ -109,3 +110,4 @@ private enum GuestSource {
         }
     }
 }
+#endif

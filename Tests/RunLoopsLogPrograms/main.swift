@@ -1,6 +1,6 @@
 // A timer that takes longer than a frame, and one that hangs, in a log on standard error.
 //
-//   swift run --package-path Integrations/Log log-example
+//   swift run RunLoopsLogPrograms
 
 import Glibc
 import Logging

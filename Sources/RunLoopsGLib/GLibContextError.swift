@@ -1,3 +1,4 @@
+#if GLib
 public import RunLoops
 
 /// Why a GLib main context could not be made a source of a loop.
@@ -7,3 +8,4 @@ public enum GLibContextError: Error, Equatable, Sendable {
     /// What the system refused.
     case systemCall(RunLoop.SystemCallError)
 }
+#endif

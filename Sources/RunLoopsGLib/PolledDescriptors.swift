@@ -1,3 +1,4 @@
+#if GLib
 internal import CGLib
 internal import RunLoops
 
@@ -82,3 +83,4 @@ struct PolledDescriptors: ~Copyable {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if GLib
 import CGLib
 import Glibc
 import RunLoops
@@ -185,3 +186,4 @@ func readText(_ descriptor: CInt) -> String {
     }
     return String(decoding: bytes, as: UTF8.self)
 }
+#endif

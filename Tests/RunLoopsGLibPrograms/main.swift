@@ -1,3 +1,4 @@
+#if GLib
 // What an application sees: GLib has the main thread, and everything of Swift's runs on it.
 
 import CGLib
@@ -72,3 +73,6 @@ do {
     print(error)
     exit(1)
 }
+#else
+fatalError("Built without the trait GLib: swift run --traits GLib RunLoopsGLibPrograms")
+#endif

@@ -1,6 +1,6 @@
 // A loop with a timer, and what it reports after a tenth of a second.
 //
-//   swift run --package-path Integrations/Metrics metrics-example
+//   swift run RunLoopsMetricsPrograms
 
 import CoreMetrics
 import MetricsTestKit

@@ -1,3 +1,4 @@
+#if GLib
 import CGLib
 import Glibc
 import RunLoops
@@ -200,3 +201,4 @@ extension RunLoop {
         return wakes
     }
 }
+#endif

@@ -1,7 +1,7 @@
 import Logging
 import RunLoops
+import RunLoopsKit
 import RunLoopsServiceLifecycle
-import RunLoopsTestingMain
 import ServiceLifecycle
 import ServiceLifecycleTestKit
 import Synchronization
@@ -9,11 +9,14 @@ import Testing
 
 /// What the closures of a service have noted.
 private final class Notes: Sendable {
+    private let loop: RunLoop
     private let lines = Mutex<[String]>([])
 
+    init(on loop: RunLoop) { self.loop = loop }
+
     func add(_ line: String) {
-        let isMain = RunLoop.current === RunLoop.main
-        lines.withLock { $0.append(isMain ? line : "NOT ON MAIN: \(line)") }
+        let isThere = RunLoop.current === loop
+        lines.withLock { $0.append(isThere ? line : "ON ANOTHER THREAD: \(line)") }
     }
 
     var all: [String] { lines.withLock { $0 } }
@@ -21,11 +24,20 @@ private final class Notes: Sendable {
 
 private struct Refusal: Error {}
 
-/// On the main loop, which runs under the tests.
-@Suite(.mainRunLoop, .timeLimit(.minutes(1))) struct RunLoopServiceTests {
+@Suite(.timeLimit(.minutes(1))) final class RunLoopServiceTests {
+    private let thread: RunLoopThread
+    private var loop: RunLoop { thread.loop }
+
+    init() throws { thread = try RunLoopThread(name: "service") }
+
+    deinit {
+        thread.stop()
+        thread.join()
+    }
+
     private func service(_ notes: Notes, ticked: @escaping @Sendable () -> Void = {}) -> RunLoopService {
         let timer = RunLoop.Timer.sendable(.every(.milliseconds(2))) { _ in ticked() }
-        return RunLoopService(on: .main) { loop in
+        return RunLoopService(on: loop) { loop in
             notes.add("starts")
             loop.add(timer, in: .common)
         } stop: { _ in
@@ -35,7 +47,7 @@ private struct Refusal: Error {}
     }
 
     @Test func `A service runs until the group shuts down gracefully`() async throws {
-        let notes = Notes()
+        let notes = Notes(on: loop)
         try await testGracefulShutdown { trigger in
             let service = service(notes) { trigger.triggerGracefulShutdown() }
             let group = ServiceGroup(services: [service], logger: Logger(label: "test"))
@@ -45,7 +57,7 @@ private struct Refusal: Error {}
     }
 
     @Test func `A cancelled service stops as well`() async throws {
-        let notes = Notes()
+        let notes = Notes(on: loop)
         let (ticks, continuation) = AsyncStream<Void>.makeStream()
         let service = service(notes) { continuation.yield() }
         let running = Task { try await service.run() }
@@ -56,8 +68,8 @@ private struct Refusal: Error {}
     }
 
     @Test func `A service that cannot start does not stop`() async {
-        let notes = Notes()
-        let service = RunLoopService(on: .main) { _ in
+        let notes = Notes(on: loop)
+        let service = RunLoopService(on: loop) { _ in
             throw Refusal()
         } stop: { _ in
             notes.add("stops")

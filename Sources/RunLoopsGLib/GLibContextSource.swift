@@ -1,3 +1,4 @@
+#if GLib
 internal import CGLib
 public import RunLoops
 
@@ -152,3 +153,4 @@ public final class GLibContextSource {
         }
     }
 }
+#endif

@@ -1,3 +1,4 @@
+#if GLib
 import CGLib
 import Glibc
 import RunLoops
@@ -139,3 +140,4 @@ private func withGuest(
     }.join()
     #expect(failures.lines == [])
 }
+#endif
