@@ -30,7 +30,6 @@ let package = Package(
         .library(name: "RunLoopsEvents", targets: ["RunLoopsEvents"]),
         .library(name: "RunLoopsPorts", targets: ["RunLoopsPorts"]),
         .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
-        .library(name: "RunLoopsAwaiting", targets: ["RunLoopsAwaiting"]),
         .library(name: "RunLoopsMainActor", targets: ["RunLoopsMainActor"]),
         .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
@@ -62,17 +61,15 @@ let package = Package(
         // Manual kernel and clock, trace recorder, threads with a loop.
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops", "RunLoopsKit"], swiftSettings: strict),
         // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
-        .target(name: "RunLoopsEvents", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        .target(
+            name: "RunLoopsEvents", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
+            swiftSettings: strict),
         // Message ports, between threads and between processes.
         .target(
-            name: "RunLoopsPorts", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+            name: "RunLoopsPorts", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
+            swiftSettings: strict),
         // Async mains, executors, clocks and sequences on a loop. Knows the loop alone, so that it brings nothing else along.
         .target(name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
-        // Events, ports and threads, awaited.
-        .target(
-            name: "RunLoopsAwaiting",
-            dependencies: ["RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts"],
-            swiftSettings: strict),
         // What links it has the main actor on the main loop's own executor, from before main.
         .target(
             name: "RunLoopsMainActor", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainActorAtLoad"],
@@ -84,7 +81,9 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "CMainLoopAtLoad", dependencies: ["CLinuxKernel"]),
         // What frameworks put on a run loop. Imports no Foundation.
-        .target(name: "RunLoopsKit", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        .target(
+            name: "RunLoopsKit", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
+            swiftSettings: strict),
         // Starts recording before main() when the environment asks for it: Swift has no constructors.
         .target(name: "CTraceStart"),
         // What a loop does, recorded; as pictures and in words.
@@ -134,16 +133,22 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsEventsTests",
-            dependencies: ["RunLoops", "RunLoopsEvents", "RunLoopsTesting", "CLinuxKernel", "RunLoopsTestSupport"],
+            dependencies: [
+                "RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsTesting", "CLinuxKernel",
+                "RunLoopsTestSupport",
+            ],
             swiftSettings: strict),
         // The tool is named so that it is built: it is the other process.
         .testTarget(
-            name: "RunLoopsPortsTests", dependencies: ["RunLoopsPorts", "runloop", "RunLoopsTestSupport"],
+            name: "RunLoopsPortsTests",
+            dependencies: [
+                "RunLoops", "RunLoopsConcurrency", "RunLoopsKit", "RunLoopsPorts", "runloop", "RunLoopsTestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsConcurrencyTests",
             dependencies: [
-                "RunLoopsConcurrency", "RunLoopsAwaiting", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts",
+                "RunLoopsConcurrency", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts",
                 "RunLoopsTesting", "RunLoopsDiagnostics", "RunLoopsTestSupport",
                 "RunLoopsConcurrencyPrograms", "RunLoopsSynchronousMainPrograms", "RunLoopsMainActorPrograms",
             ],
@@ -163,11 +168,14 @@ let package = Package(
         // What all of them play.
         .target(
             name: "RunLoopsConcurrencyScenes",
-            dependencies: ["RunLoopsConcurrency", "RunLoopsAwaiting", "RunLoops", "RunLoopsPorts"],
+            dependencies: ["RunLoopsConcurrency", "RunLoops", "RunLoopsPorts"],
             path: "Tests/RunLoopsConcurrencyScenes", swiftSettings: strict),
         .testTarget(
             name: "RunLoopsKitTests",
-            dependencies: ["RunLoopsKit", "RunLoops", "RunLoopsTesting", "CLinuxKernel", "RunLoopsTestSupport"],
+            dependencies: [
+                "RunLoopsKit", "RunLoops", "RunLoopsConcurrency", "RunLoopsTesting", "CLinuxKernel",
+                "RunLoopsTestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsDiagnosticsTests",

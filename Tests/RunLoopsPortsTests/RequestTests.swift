@@ -1,14 +1,29 @@
 import RunLoops
-import RunLoopsAwaiting
 import RunLoopsConcurrency
+import RunLoopsKit
 import RunLoopsPorts
 import RunLoopsTestSupport
 import Testing
 
-/// Questions to ports, whose answers tasks wait for.
+/// Messages and the answers to questions, which tasks wait for.
 @Suite(.timeLimit(.minutes(1))) struct RequestTests {
+    @Test func `Messages come as a sequence in order and it ends with the port`() async throws {
+        let thread = try RunLoopThread(name: "messages")
+        let (port, messages) = try thread.loop.messages()
+        let sender = port.sender
+        for id in 0..<100 { try sender.send(Message(id: Int32(id), bytes: [])) }
+        var seen: [Int32] = []
+        for await message in messages {
+            seen.append(message.id)
+            if seen.count == 100 { port.invalidate() }
+        }
+        #expect(seen == Array(0..<100))
+        thread.stop()
+        thread.join()
+    }
+
     @Test func `A task gets the answer, and no thread waits for it`() async throws {
-        try await LoopThread.with { loop in
+        try await withLoop { loop in
             let port = try echo(on: loop)
             let reply = try await port.sender.request(Message(id: 3, text: "hello"), on: loop)
             #expect(reply.id == 4)
@@ -24,8 +39,8 @@ import Testing
     }
 
     @Test func `Many questions at a time each get their own answer`() async throws {
-        try await LoopThread.with { server in
-            try await LoopThread.with { loop in
+        try await withLoop { server in
+            try await withLoop { loop in
                 let port = try echo(on: server)
                 let sum = try await withThrowingTaskGroup(of: Int.self) { group in
                     for id in 0..<500 {
@@ -44,7 +59,7 @@ import Testing
     }
 
     @Test func `A question that nobody answers in time is taken back`() async throws {
-        try await LoopThread.with { loop in
+        try await withLoop { loop in
             let kept = Locked<[MessageSender?]>([])
             let port = try keeper(of: kept, on: loop)
             await #expect(throws: PortError.timedOut) {
@@ -58,7 +73,7 @@ import Testing
     }
 
     @Test func `A cancelled question leaves nothing in the loop`() async throws {
-        try await LoopThread.with { loop in
+        try await withLoop { loop in
             let kept = Locked<[MessageSender?]>([])
             let port = try keeper(of: kept, on: loop)
             let task = Task { try await port.sender.request(Message(), on: loop, within: .seconds(3600)) }
@@ -79,7 +94,7 @@ import Testing
     }
 
     @Test func `What becomes of the receiver is told as the error that exists for it`() async throws {
-        try await LoopThread.with { loop in
+        try await withLoop { loop in
             let silent = MessagePort.sendable { _ in nil }
             try loop.add(silent, in: .common)
             await #expect(throws: PortError.noReply) { try await silent.sender.request(Message(), on: loop) }
@@ -104,14 +119,15 @@ import Testing
     }
 
     @Test func `The end of the loop's thread is told, before and after`() async throws {
-        try await LoopThread.with { server in
+        try await withLoop { server in
             let kept = Locked<[MessageSender?]>([])
             let port = try keeper(of: kept, on: server)
-            let thread = LoopThread()
+            let thread = try RunLoopThread(name: "ends")
             let loop = thread.loop
             let task = Task { try await port.sender.request(Message(), on: loop) }
             while kept.withLock({ $0.isEmpty }) { await Task.yield() }
-            thread.end()
+            thread.stop()
+            thread.join()
             await #expect(throws: RunLoopThreadEnded.self) { try await task.value }
             await #expect(throws: RunLoopThreadEnded.self) { try await port.sender.request(Message(), on: loop) }
             port.invalidate()
@@ -119,7 +135,7 @@ import Testing
     }
 
     @Test func `A full queue is waited for, and no longer than was said`() async throws {
-        try await LoopThread.with { loop in
+        try await withLoop { loop in
             // In no loop yet: nobody takes out.
             let port = MessagePort.sendable(limits: .init(queue: 1)) { Message(id: $0.id + 1) }
             let sender = port.sender
@@ -139,8 +155,8 @@ import Testing
 
     @Test func `Its task and its loop say how fast it is`() async throws {
         guard isFull else { return }
-        try await LoopThread.with { server in
-            try await LoopThread.with { loop in
+        try await withLoop { server in
+            try await withLoop { loop in
                 let port = try echo(on: server)
                 let clock = ContinuousClock()
                 let count = 50_000
@@ -152,6 +168,16 @@ import Testing
             }
         }
     }
+}
+
+/// Gives `body` the loop of a thread of its own.
+private func withLoop(_ body: (RunLoop) async throws -> Void) async throws {
+    let thread = try RunLoopThread(name: "loop of a test")
+    defer {
+        thread.stop()
+        thread.join()
+    }
+    try await body(thread.loop)
 }
 
 /// A port that answers with the next number.

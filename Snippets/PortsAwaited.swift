@@ -1,7 +1,6 @@
 // A task asks a port, in this process or another, and no thread waits for the answer.
 
 import RunLoops
-import RunLoopsAwaiting
 import RunLoopsConcurrency
 import RunLoopsPorts
 

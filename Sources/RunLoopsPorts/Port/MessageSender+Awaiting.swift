@@ -1,6 +1,5 @@
 public import RunLoops
 internal import RunLoopsConcurrency
-public import RunLoopsPorts
 
 extension MessageSender {
     /// Sends a message, and waits for the reply, which it returns: the task waits, and no thread of Swift's does.

@@ -1,9 +1,5 @@
 public import RunLoops
 public import RunLoopsConcurrency
-public import RunLoopsEvents
-public import RunLoopsPorts
-
-// The sources of RunLoopsEvents and RunLoopsPorts as sequences.
 
 extension RunLoop {
     /// The signals of one number that the process gets, as a sequence.
@@ -15,7 +11,7 @@ extension RunLoop {
     ///   - signal: The number, such as `SIGTERM`.
     ///   - mode: The mode that the source is in; `.common` for all common modes.
     ///   - buffering: What is kept of signals that nobody waits for.
-    /// - Throws: What making a `SignalSource` throws, of RunLoopsEvents.
+    /// - Throws: What making a ``SignalSource`` throws.
     public func signals(
         of signal: CInt, in mode: Mode = .common,
         buffering: RunLoopEvents<SignalSource.Delivery>.Buffering = .newest(64)
@@ -27,7 +23,7 @@ extension RunLoop {
         }
     }
 
-    /// What happens to files and directories, as a sequence; each element is what a `FileWatch` tells at once.
+    /// What happens to files and directories, as a sequence; each element is what a ``FileWatch`` tells at once.
     ///
     /// Nothing is dropped: all that nobody waits for is kept.
     ///
@@ -37,7 +33,7 @@ extension RunLoop {
     ///   - recursive: Whether directories in directories are watched.
     ///   - mode: The mode that the watch is in; `.common` for all common modes.
     ///   - buffering: What is kept of changes that nobody waits for.
-    /// - Throws: What making a `FileWatch` throws, of RunLoopsEvents.
+    /// - Throws: What making a ``FileWatch`` throws.
     public func changes(
         at paths: [String], for changes: FileWatch.Changes = .standard, recursive: Bool = false,
         in mode: Mode = .common,
@@ -51,35 +47,9 @@ extension RunLoop {
             return .cancelling(watch)
         }
     }
-
-    /// A message port, and what it receives as a sequence.
-    ///
-    /// Answers go to the message's `replyTo`. Nothing is dropped: what nobody waits for is kept, and no longer counts in the port's
-    /// own limit.
-    ///
-    /// - Parameters:
-    ///   - limits: What the port takes before it says no.
-    ///   - mode: The mode that the port is in; `.common` for all common modes.
-    /// - Returns: The port, to send to and to publish, and the messages. The sequence ends with the port.
-    public func messages(
-        limits: MessagePort.Limits = MessagePort.Limits(), in mode: Mode = .common
-    ) throws(SystemCallError) -> (port: MessagePort, messages: RunLoopEvents<Message>) {
-        var made: MessagePort?
-        let messages = try RunLoopEvents<Message>(buffering: .unbounded) { emitter throws(SystemCallError) in
-            let port = MessagePort.sendable(limits: limits, label: "messages") { message in
-                emitter.emit(message)
-                return nil
-            }
-            try add(port, in: mode)
-            made = port
-            return RunLoopEvents.Stop { [weak port] in port?.invalidate() }
-        }
-        guard let made else { preconditionFailure("The port was made above.") }
-        return (made, messages)
-    }
 }
 
 extension RunLoopEvents.Stop {
     /// Cancels a source that its loop alone keeps.
-    static func cancelling(_ source: EventSource) -> Self { Self { [weak source] in source?.cancel() } }
+    fileprivate static func cancelling(_ source: EventSource) -> Self { Self { [weak source] in source?.cancel() } }
 }

@@ -1,6 +1,5 @@
 internal import RunLoops
 internal import RunLoopsConcurrency
-public import RunLoopsKit
 
 extension RunLoopThread {
     /// Runs a closure on the thread, after those that were posted before, and waits for what it returns.
