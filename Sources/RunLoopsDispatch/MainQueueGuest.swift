@@ -4,7 +4,7 @@ public import RunLoops
 /// The main run loop inside whatever does the work of `DispatchQueue.main` on the main thread: Foundation's `RunLoop`, for
 /// one.
 ///
-/// A dispatch source on the main queue waits for the loop's ``RunLoops/RunLoop/pollDescriptor``, and its handler runs what
+/// A dispatch source on the main queue waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``, and its handler runs what
 /// is ready. Nothing is looked at by the clock. The work of the main queue itself stays with the host: the loop, which
 /// would do it too, leaves it alone in here.
 ///

@@ -6,7 +6,7 @@ public import RunLoops
 ///
 /// While somebody runs the context (`g_main_loop_run`, `g_application_run`), the loop's timers, sources, blocks and port
 /// sources are served on that thread, and with the main loop `DispatchQueue.main` and `@MainActor` too. Nothing is looked
-/// at by the clock: the context waits for the loop's ``RunLoops/RunLoop/pollDescriptor``. A block that is posted without a
+/// at by the clock: the context waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``. A block that is posted without a
 /// wake-up by the thread itself is found before the context goes to sleep, as a loop that runs by itself finds it in its
 /// next turn.
 ///
