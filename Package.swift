@@ -2,11 +2,9 @@
 import PackageDescription
 
 // One array for every target of ours, each line with its reason.
-let strict: [SwiftSetting] = [
+var strict: [SwiftSetting] = [
     // Data races are compile-time errors, in the library and in what uses it.
     .swiftLanguageMode(.v6),
-    // A warning that is kept is a warning nobody reads.
-    .treatAllWarnings(as: .error),
     // `any P` is written where a box is paid for.
     .enableUpcomingFeature("ExistentialAny"),
     // An import that is not part of a module's interface does not leak into its users.
@@ -14,6 +12,15 @@ let strict: [SwiftSetting] = [
     // A member is visible only where its module is imported.
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
+// A warning that is kept is a warning nobody reads. Warnings are errors in our checks (Scripts/environment), and never in the
+// build of a package that depends on this one, whose compiler may be newer.
+if Context.environment["RUNLOOPS_WARNINGS_ARE_ERRORS"] != nil { strict.append(.treatAllWarnings(as: .error)) }
+
+// What the integrations need from others.
+let glib: Target.Dependency = .target(name: "CGLib", condition: .when(traits: ["GLib"]))
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 let package = Package(
     name: "swift-run-loops",
@@ -23,14 +30,26 @@ let package = Package(
         .library(name: "RunLoopsEvents", targets: ["RunLoopsEvents"]),
         .library(name: "RunLoopsPorts", targets: ["RunLoopsPorts"]),
         .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
-        .library(name: "RunLoopsAwaiting", targets: ["RunLoopsAwaiting"]),
         .library(name: "RunLoopsMainActor", targets: ["RunLoopsMainActor"]),
         .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
         .library(name: "RunLoopsDiagnostics", targets: ["RunLoopsDiagnostics"]),
+        // Beside other people's packages. Who does not use one of these does not resolve what it needs.
+        .library(name: "RunLoopsDispatch", targets: ["RunLoopsDispatch"]),
+        .library(name: "RunLoopsGLib", targets: ["RunLoopsGLib"]),
+        .library(name: "RunLoopsLog", targets: ["RunLoopsLog"]),
+        .library(name: "RunLoopsMetrics", targets: ["RunLoopsMetrics"]),
+        .library(name: "RunLoopsServiceLifecycle", targets: ["RunLoopsServiceLifecycle"]),
         .executable(name: "runloop", targets: ["runloop"]),
     ],
+    traits: [
+        // Without a trait no C library is needed: not to build this package, and not to depend on it.
+        .trait(name: "GLib", description: "RunLoopsGLib has its contents, and needs glib-2.0.")
+    ],
     dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
@@ -42,17 +61,15 @@ let package = Package(
         // Manual kernel and clock, trace recorder, threads with a loop.
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops", "RunLoopsKit"], swiftSettings: strict),
         // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
-        .target(name: "RunLoopsEvents", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        .target(
+            name: "RunLoopsEvents", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
+            swiftSettings: strict),
         // Message ports, between threads and between processes.
         .target(
-            name: "RunLoopsPorts", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+            name: "RunLoopsPorts", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
+            swiftSettings: strict),
         // Async mains, executors, clocks and sequences on a loop. Knows the loop alone, so that it brings nothing else along.
         .target(name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
-        // Events, ports and threads, awaited.
-        .target(
-            name: "RunLoopsAwaiting",
-            dependencies: ["RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts"],
-            swiftSettings: strict),
         // What links it has the main actor on the main loop's own executor, from before main.
         .target(
             name: "RunLoopsMainActor", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainActorAtLoad"],
@@ -64,12 +81,29 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "CMainLoopAtLoad", dependencies: ["CLinuxKernel"]),
         // What frameworks put on a run loop. Imports no Foundation.
-        .target(name: "RunLoopsKit", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        .target(
+            name: "RunLoopsKit", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
+            swiftSettings: strict),
         // Starts recording before main() when the environment asks for it: Swift has no constructors.
         .target(name: "CTraceStart"),
         // What a loop does, recorded; as pictures and in words.
         .target(
             name: "RunLoopsDiagnostics", dependencies: ["RunLoops", "CTraceStart", "CLinuxKernel"],
+            swiftSettings: strict),
+        // The main loop inside Foundation's, or in whatever drains the main queue. Imports no Foundation itself.
+        .target(name: "RunLoopsDispatch", dependencies: ["RunLoops"], swiftSettings: strict),
+        // A loop inside GLib's, and the other way round. Empty without the trait.
+        .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .target(name: "RunLoopsGLib", dependencies: ["RunLoops", glib], swiftSettings: strict),
+        // What loops do, as lines of swift-log.
+        .target(
+            name: "RunLoopsLog", dependencies: ["RunLoops", "RunLoopsDiagnostics", logging], swiftSettings: strict),
+        // What loops do, as metrics of swift-metrics. CoreMetrics alone: the rest of that package imports Foundation.
+        .target(
+            name: "RunLoopsMetrics", dependencies: ["RunLoops", "RunLoopsDiagnostics", metrics], swiftSettings: strict),
+        // What runs on a loop, as a service of a group.
+        .target(
+            name: "RunLoopsServiceLifecycle", dependencies: ["RunLoops", "RunLoopsConcurrency", lifecycle],
             swiftSettings: strict),
         // The command-line tool. Without swift-argument-parser, which links FoundationEssentials.
         .executableTarget(
@@ -99,16 +133,22 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsEventsTests",
-            dependencies: ["RunLoops", "RunLoopsEvents", "RunLoopsTesting", "CLinuxKernel", "RunLoopsTestSupport"],
+            dependencies: [
+                "RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsTesting", "CLinuxKernel",
+                "RunLoopsTestSupport",
+            ],
             swiftSettings: strict),
         // The tool is named so that it is built: it is the other process.
         .testTarget(
-            name: "RunLoopsPortsTests", dependencies: ["RunLoopsPorts", "runloop", "RunLoopsTestSupport"],
+            name: "RunLoopsPortsTests",
+            dependencies: [
+                "RunLoops", "RunLoopsConcurrency", "RunLoopsKit", "RunLoopsPorts", "runloop", "RunLoopsTestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsConcurrencyTests",
             dependencies: [
-                "RunLoopsConcurrency", "RunLoopsAwaiting", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts",
+                "RunLoopsConcurrency", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts",
                 "RunLoopsTesting", "RunLoopsDiagnostics", "RunLoopsTestSupport",
                 "RunLoopsConcurrencyPrograms", "RunLoopsSynchronousMainPrograms", "RunLoopsMainActorPrograms",
             ],
@@ -128,11 +168,14 @@ let package = Package(
         // What all of them play.
         .target(
             name: "RunLoopsConcurrencyScenes",
-            dependencies: ["RunLoopsConcurrency", "RunLoopsAwaiting", "RunLoops", "RunLoopsPorts"],
+            dependencies: ["RunLoopsConcurrency", "RunLoops", "RunLoopsPorts"],
             path: "Tests/RunLoopsConcurrencyScenes", swiftSettings: strict),
         .testTarget(
             name: "RunLoopsKitTests",
-            dependencies: ["RunLoopsKit", "RunLoops", "RunLoopsTesting", "CLinuxKernel", "RunLoopsTestSupport"],
+            dependencies: [
+                "RunLoopsKit", "RunLoops", "RunLoopsConcurrency", "RunLoopsTesting", "CLinuxKernel",
+                "RunLoopsTestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsDiagnosticsTests",
@@ -149,6 +192,47 @@ let package = Package(
         .executableTarget(
             name: "RunLoopsHangPrograms", dependencies: ["RunLoopsDiagnostics", "RunLoops"],
             path: "Tests/RunLoopsHangPrograms", swiftSettings: strict),
+        // The integrations, where a test runner does. The main loop is not among them: the runner keeps the main thread.
+        .testTarget(
+            name: "RunLoopsGLibTests", dependencies: ["RunLoops", "RunLoopsGLib", glib], swiftSettings: strict),
+        .testTarget(
+            name: "RunLoopsLogTests",
+            dependencies: [
+                "RunLoops", "RunLoopsDiagnostics", "RunLoopsLog", "RunLoopsTesting", logging,
+                .product(name: "InMemoryLogging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RunLoopsMetricsTests",
+            dependencies: [
+                "RunLoops", "RunLoopsDiagnostics", "RunLoopsMetrics", "RunLoopsTesting", metrics,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RunLoopsServiceLifecycleTests",
+            dependencies: [
+                "RunLoops", "RunLoopsKit", "RunLoopsServiceLifecycle", lifecycle, logging,
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
+        // The integrations on the true main thread; `Scripts/check --only integrations` runs these programs. The first has
+        // Foundation's loop as its host.
+        .executableTarget(
+            name: "RunLoopsDispatchPrograms", dependencies: ["RunLoops", "RunLoopsDispatch"],
+            path: "Tests/RunLoopsDispatchPrograms", swiftSettings: strict),
+        .executableTarget(
+            name: "RunLoopsGLibPrograms", dependencies: ["RunLoops", "RunLoopsGLib", glib],
+            path: "Tests/RunLoopsGLibPrograms", swiftSettings: strict),
+        .executableTarget(
+            name: "RunLoopsLogPrograms", dependencies: ["RunLoops", "RunLoopsDiagnostics", "RunLoopsLog", logging],
+            path: "Tests/RunLoopsLogPrograms", swiftSettings: strict),
+        .executableTarget(
+            name: "RunLoopsMetricsPrograms",
+            dependencies: [
+                "RunLoops", "RunLoopsMetrics", metrics, .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ],
+            path: "Tests/RunLoopsMetricsPrograms", swiftSettings: strict),
         .testTarget(
             name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
     ]

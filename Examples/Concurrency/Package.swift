@@ -17,7 +17,6 @@ let package = Package(
             name: "Station",
             dependencies: [
                 .product(name: "RunLoops", package: "swift-run-loops"),
-                .product(name: "RunLoopsAwaiting", package: "swift-run-loops"),
                 .product(name: "RunLoopsConcurrency", package: "swift-run-loops"),
                 .product(name: "RunLoopsPorts", package: "swift-run-loops"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),

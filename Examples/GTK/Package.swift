@@ -13,8 +13,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "gtk-example",
     dependencies: [
-        .package(name: "swift-run-loops", path: "../.."),
-        .package(name: "run-loops-glib", path: "../../Integrations/GLib"),
+        .package(name: "swift-run-loops", path: "../..", traits: ["GLib"])
     ],
     targets: [
         .systemLibrary(name: "CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
@@ -22,7 +21,7 @@ let package = Package(
             name: "gtk-example",
             dependencies: [
                 "CGTK", .product(name: "RunLoops", package: "swift-run-loops"),
-                .product(name: "RunLoopsGLib", package: "run-loops-glib"),
+                .product(name: "RunLoopsGLib", package: "swift-run-loops"),
             ],
             swiftSettings: strict),
     ]

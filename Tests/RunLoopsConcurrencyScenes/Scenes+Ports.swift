@@ -1,6 +1,5 @@
 import Glibc
 import RunLoops
-import RunLoopsAwaiting
 import RunLoopsConcurrency
 import RunLoopsPorts
 

@@ -1,5 +1,4 @@
 import RunLoops
-import RunLoopsAwaiting
 import RunLoopsConcurrency
 import RunLoopsPorts
 import RunLoopsTestSupport

@@ -19,7 +19,7 @@ struct RunLoopTool {
           trace       Records what the run loops of a program or process do, and says in short what that was.
           doctor      Says in words what is wrong with a program, which it runs, or with a trace.
 
-        runloop <command> --help says more about one.
+        runloop <command> --help says more about one, runloop --version which version this is.
 
         """
 
@@ -37,6 +37,7 @@ struct RunLoopTool {
             case "top": try TopTool(&arguments).run()
             case "trace": try TraceTool(&arguments).run()
             case "doctor": try DoctorTool(&arguments).run()
+            case "--version": print(version)
             case "--help", "-h", "help": throw CommandEnd.help(usage)
             case nil: throw CommandEnd.misuse("a command is missing", usage)
             case let other?: throw CommandEnd.misuse("unknown command '\(other)'", usage)

@@ -1,9 +1,0 @@
-public import RunLoops
-
-/// Why a GLib main context could not be made a source of a loop.
-public enum GLibContextError: Error, Equatable, Sendable {
-    /// Another thread runs the context: a context belongs to one at a time.
-    case ownedByAnotherThread
-    /// What the system refused.
-    case systemCall(RunLoop.SystemCallError)
-}

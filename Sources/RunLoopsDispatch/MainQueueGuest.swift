@@ -1,0 +1,40 @@
+internal import Dispatch
+public import RunLoops
+
+/// The main run loop inside whatever does the work of `DispatchQueue.main` on the main thread: Foundation's `RunLoop`, for
+/// one.
+///
+/// A dispatch source on the main queue waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``, and its handler runs what
+/// is ready. Nothing is looked at by the clock. The work of the main queue itself stays with the host: the loop, which
+/// would do it too, leaves it alone in here.
+///
+/// A wake-up passes through libdispatch's own thread, which watches descriptors, and the main queue: two changes of threads,
+/// where a host that waits for the descriptor itself has one. A block that is posted without a wake-up, by the main thread
+/// too, waits for the next occasion: post it with `wake: true`.
+///
+/// `dispatchMain()` and an asynchronous `main` cannot be the host on Linux: there the main thread ends, and other threads do
+/// the main queue's work.
+///
+/// The loop leaves the host when this object is released or made invalid.
+@MainActor
+public final class MainQueueGuest {
+    private let source: any DispatchSourceRead
+
+    /// Adds the main run loop to its host.
+    ///
+    /// - Parameter mode: The mode of the loop that the host runs.
+    /// - Throws: what the system refused when the loop was made a guest.
+    /// Precondition: on the true main thread.
+    public init(mode: RunLoop.Mode = .default) throws(RunLoop.SystemCallError) {
+        source = DispatchSource.makeReadSource(fileDescriptor: try RunLoop.main.pollDescriptor, queue: .main)
+        source.setEventHandler { RunLoop.main.runReady(in: mode, servingMainQueue: false) }
+        source.activate()
+        // The descriptor stands for the work of the main queue too until the loop has been told to leave it.
+        RunLoop.main.runReady(in: mode, servingMainQueue: false)
+    }
+
+    isolated deinit { source.cancel() }
+
+    /// Takes the loop out of its host; a second call does nothing.
+    public func invalidate() { source.cancel() }
+}

@@ -1,0 +1,55 @@
+public import RunLoops
+public import RunLoopsConcurrency
+
+extension RunLoop {
+    /// The signals of one number that the process gets, as a sequence.
+    ///
+    /// As long as the sequence lasts the signal does nothing else; what was there before is restored at its end. Of signals that
+    /// nobody waits for the last 64 are kept.
+    ///
+    /// - Parameters:
+    ///   - signal: The number, such as `SIGTERM`.
+    ///   - mode: The mode that the source is in; `.common` for all common modes.
+    ///   - buffering: What is kept of signals that nobody waits for.
+    /// - Throws: What making a ``SignalSource`` throws.
+    public func signals(
+        of signal: CInt, in mode: Mode = .common,
+        buffering: RunLoopEvents<SignalSource.Delivery>.Buffering = .newest(64)
+    ) throws(SystemCallError) -> RunLoopEvents<SignalSource.Delivery> {
+        try RunLoopEvents(buffering: buffering) { emitter throws(SystemCallError) in
+            let source = try SignalSource.sendable(signal, label: "signals") { emitter.emit($1) }
+            try add(source, in: mode)
+            return .cancelling(source)
+        }
+    }
+
+    /// What happens to files and directories, as a sequence; each element is what a ``FileWatch`` tells at once.
+    ///
+    /// Nothing is dropped: all that nobody waits for is kept.
+    ///
+    /// - Parameters:
+    ///   - paths: What to watch.
+    ///   - changes: What to be told of.
+    ///   - recursive: Whether directories in directories are watched.
+    ///   - mode: The mode that the watch is in; `.common` for all common modes.
+    ///   - buffering: What is kept of changes that nobody waits for.
+    /// - Throws: What making a ``FileWatch`` throws.
+    public func changes(
+        at paths: [String], for changes: FileWatch.Changes = .standard, recursive: Bool = false,
+        in mode: Mode = .common,
+        buffering: RunLoopEvents<[FileWatch.Event]>.Buffering = .unbounded
+    ) throws(SystemCallError) -> RunLoopEvents<[FileWatch.Event]> {
+        try RunLoopEvents(buffering: buffering) { emitter throws(SystemCallError) in
+            let watch = try FileWatch.sendable(paths, for: changes, recursive: recursive, label: "changes") {
+                emitter.emit($1)
+            }
+            try add(watch, in: mode)
+            return .cancelling(watch)
+        }
+    }
+}
+
+extension RunLoopEvents.Stop {
+    /// Cancels a source that its loop alone keeps.
+    fileprivate static func cancelling(_ source: EventSource) -> Self { Self { [weak source] in source?.cancel() } }
+}

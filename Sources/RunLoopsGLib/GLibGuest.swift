@@ -1,0 +1,113 @@
+#if GLib
+internal import CGLib
+public import RunLoops
+
+/// A run loop inside a GLib main context: one more source of the context, as those of GTK are.
+///
+/// While somebody runs the context (`g_main_loop_run`, `g_application_run`), the loop's timers, sources, blocks and port
+/// sources are served on that thread, and with the main loop `DispatchQueue.main` and `@MainActor` too. Nothing is looked
+/// at by the clock: the context waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``. A block that is posted without a
+/// wake-up by the thread itself is found before the context goes to sleep, as a loop that runs by itself finds it in its
+/// next turn.
+///
+/// The loop leaves the context when this object is released or made invalid.
+///
+/// Thread safety: made on the loop's thread, which is to run the context; running it on another traps.
+public final class GLibGuest {
+    private let source: UnsafeMutablePointer<GSource>
+
+    /// Adds the current thread's loop to a context.
+    ///
+    /// - Parameters:
+    ///   - context: A `GMainContext`; `nil` for the default one. It is kept as long as the loop is in it.
+    ///   - mode: The mode of the loop that the context runs.
+    ///   - priority: GLib's: the lower goes first; 0 is the default, and what input events have in GTK.
+    /// - Throws: what the system refused when the loop was made a guest.
+    public init(
+        context: OpaquePointer? = nil, mode: RunLoop.Mode = .default, priority: CInt = 0
+    ) throws(RunLoop.SystemCallError) {
+        let loop = RunLoop.current
+        source = GuestSource.make(loop: loop, descriptor: try loop.pollDescriptor, mode: mode)
+        g_source_set_priority(source, priority)
+        // A callout of the loop may run the context again, and with it the loop.
+        g_source_set_can_recurse(source, 1)
+        g_source_set_name(source, "RunLoops")
+        g_source_attach(source, context)
+    }
+
+    deinit {
+        invalidate()
+        g_source_unref(source)
+    }
+
+    /// Takes the loop out of the context; a second call does nothing.
+    ///
+    /// Thread safety: any thread; legal inside the loop's own callouts.
+    public func invalidate() { g_source_destroy(source) }
+}
+
+/// The `GSource` with what it has to know behind it.
+private enum GuestSource {
+    private final class State {
+        let loop: RunLoop
+        let mode: RunLoop.Mode
+        var tag: gpointer?
+
+        init(loop: RunLoop, mode: RunLoop.Mode) {
+            self.loop = loop
+            self.mode = mode
+        }
+    }
+
+    static func make(loop: RunLoop, descriptor: CInt, mode: RunLoop.Mode) -> UnsafeMutablePointer<GSource> {
+        let size = offset + MemoryLayout<UnsafeRawPointer>.size
+        guard let source = g_source_new(Functions.shared.pointer, guint(size)) else {
+            // GLib ends the process when it is out of memory.
+            preconditionFailure("g_source_new returned nothing")
+        }
+        let state = State(loop: loop, mode: mode)
+        // Given back in finalize.
+        UnsafeMutableRawPointer(source).storeBytes(
+            of: Unmanaged.passRetained(state).toOpaque(), toByteOffset: offset, as: UnsafeMutableRawPointer.self)
+        state.tag = g_source_add_unix_fd(source, descriptor, G_IO_IN)
+        return source
+    }
+
+    /// Where GLib's part ends and ours begins.
+    private static var offset: Int { MemoryLayout<GSource>.stride }
+
+    private static func reference(_ source: UnsafeMutablePointer<GSource>?) -> Unmanaged<State> {
+        // SAFETY: the functions are called with sources that make() has made, and until finalize.
+        Unmanaged.fromOpaque(
+            UnsafeRawPointer(source.unsafelyUnwrapped).load(fromByteOffset: offset, as: UnsafeRawPointer.self))
+    }
+
+    /// The table that GLib keeps a pointer to.
+    private struct Functions: @unchecked Sendable {
+        // SAFETY: written here, once, and only read by GLib.
+        static let shared = Functions()
+
+        let pointer: UnsafeMutablePointer<GSourceFuncs>
+
+        private init() {
+            pointer = .allocate(capacity: 1)
+            pointer.initialize(to: GSourceFuncs())
+            pointer.pointee.prepare = { source, timeout in
+                timeout?.pointee = -1
+                let state = reference(source).takeUnretainedValue()
+                return state.loop.prepareToPoll(in: state.mode) ? 1 : 0
+            }
+            pointer.pointee.check = { source in
+                let state = reference(source).takeUnretainedValue()
+                return g_source_query_unix_fd(source, state.tag).rawValue == 0 ? 0 : 1
+            }
+            pointer.pointee.dispatch = { source, _, _ in
+                let state = reference(source).takeUnretainedValue()
+                state.loop.runReady(in: state.mode)
+                return 1
+            }
+            pointer.pointee.finalize = { source in reference(source).release() }
+        }
+    }
+}
+#endif

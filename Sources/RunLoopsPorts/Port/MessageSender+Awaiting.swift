@@ -1,0 +1,56 @@
+public import RunLoops
+internal import RunLoopsConcurrency
+
+extension MessageSender {
+    /// Sends a message, and waits for the reply, which it returns: the task waits, and no thread of Swift's does.
+    ///
+    /// The reply is taken in by `loop`, in whose mode a port is as long as something is asked there. A message's own
+    /// `replyTo` is replaced. Where the receiver's queue has no room, or a port by name is not connected to yet, a thread of
+    /// its own waits for that, within the same limit; a message that is waiting so when its task is cancelled may still be
+    /// sent.
+    ///
+    /// - Parameters:
+    ///   - message: What is asked.
+    ///   - loop: The loop that takes the reply in. It has to be running.
+    ///   - limit: How long to wait in all, for room and for the reply; for ever if `nil`.
+    ///   - mode: The mode that it is taken in; `.common` for all common modes.
+    /// - Returns: What the receiver's closure returned, or the first message it sent to the message's `replyTo`.
+    /// - Throws: What `request(_:within:in:)`, which waits on the thread, throws as a `PortError`; `CancellationError`;
+    ///   `RunLoopThreadEnded` when the loop's thread has ended or ends before. Nothing is left in the loop then, and an answer
+    ///   that still comes is dropped.
+    ///
+    /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
+    /// Complexity: what sending costs, and for the first of those that are asked at a time, a port.
+    public func request(
+        _ message: Message, on loop: RunLoop, within limit: Duration? = nil, in mode: RunLoop.Mode = .common
+    ) async throws -> Message {
+        try Task.checkCancellation()
+        let outcome = Outcome<Message>()
+        let question = try Question(message, to: self, on: loop, in: mode) { result in
+            outcome.settle(result.map { $0.mapError { $0 } } ?? .failure(RunLoopThreadEnded()))
+        }
+        let deadline = limit.map { loop.clock.now.advanced(by: $0) }
+        // Before the timer: what cannot be sent at all is told as that, however short the limit.
+        question.send(within: limit)
+        let timer = deadline.map { loop.startLimit($0, mode, question, outcome) }
+        defer { timer?.item?.invalidate() }
+        return try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            outcome.settle(.failure(CancellationError())) { question.withdraw() }
+        }
+    }
+}
+
+extension RunLoop {
+    /// Ends the question when the time is over.
+    fileprivate func startLimit(
+        _ deadline: Instant, _ mode: Mode, _ question: Question, _ outcome: Outcome<Message>
+    ) -> WeakItem {
+        let timer = Timer.starting(at: deadline, tolerance: .zero, label: "request") { _ in
+            outcome.settle(.failure(PortError.timedOut)) { question.withdraw() }
+        }
+        add(timer, in: mode)
+        return WeakItem(timer)
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import RunLoops
+import RunLoopsConcurrency
+import RunLoopsEvents
+import RunLoopsKit
+import Testing
+
+/// Signals and file changes, awaited.
+@Suite(.timeLimit(.minutes(10))) struct SequenceTests {
+    @Test func `Signals come as a sequence, and what was there before is restored`() async throws {
+        let thread = try RunLoopThread(name: "signals")
+        let events = try thread.loop.signals(of: SIGURG)
+        kill(getpid(), SIGURG)
+        var seen = 0
+        for await delivery in events {
+            #expect(delivery.signal == SIGURG)
+            seen += 1
+            if seen == 3 { break }
+            kill(getpid(), SIGURG)
+        }
+        events.cancel()
+        var action = sigaction()
+        // The cancel is done when it returns.
+        sigaction(SIGURG, nil, &action)
+        #expect(action.__sigaction_handler.sa_handler == nil)
+        thread.stop()
+        thread.join()
+    }
+
+    @Test func `Changes of a directory come as a sequence and all of them are kept`() async throws {
+        var template = Array("/tmp/run-loops-XXXXXX".utf8CString)
+        let directory = template.withUnsafeMutableBufferPointer { String(cString: mkdtemp($0.baseAddress!)) }
+        defer { rmdir(directory) }
+        let thread = try RunLoopThread(name: "changes")
+        let events = try thread.loop.changes(at: [directory], for: .created)
+        for index in 0..<10 { close(open("\(directory)/\(index)", O_CREAT | O_WRONLY, 0o600)) }
+        defer { for index in 0..<10 { unlink("\(directory)/\(index)") } }
+        var made = 0
+        for await batch in events {
+            made += batch.count
+            if made == 10 { break }
+        }
+        #expect(made == 10)
+        thread.stop()
+        thread.join()
+    }
+}

@@ -1,0 +1,143 @@
+#if GLib
+import CGLib
+import Glibc
+import RunLoops
+import RunLoopsGLib
+import Testing
+
+/// Our loop under `g_main_loop_run`.
+@Suite(.timeLimit(.minutes(10)))
+struct GuestTests {
+    @Test func `Everything of ours arrives`() throws {
+        try withGuest { context, loop in
+            let (notes, pipe) = (Notes(), makePipe())
+            let quitIfDone: @Sendable (String) -> Void = { name in
+                notes.note(name)
+                if notes.lines.count == 5 { context.quit() }
+            }
+            let source = RunLoop.Source.sendable { _ in quitIfDone("source") }
+            let port = RunLoop.PortSource.sendable(descriptor: pipe.read) { source, _ in
+                quitIfDone(readText(source.descriptor))
+            }
+            loop.add(source, in: .default)
+            try loop.add(port, in: .default)
+            loop.add(.sendable(.after(.milliseconds(5))) { _ in quitIfDone("timer") }, in: .default)
+            let thread = TestThread {
+                loop.perform(wake: true) { quitIfDone("block") }
+                source.signal()
+                loop.wakeUp()
+                send("port", into: pipe.write)
+                loop.add(
+                    .sendable(.after(.milliseconds(2))) { _ in quitIfDone("timer of another thread") }, in: .default)
+            }
+            _ = context.run()
+            thread.join()
+            #expect(Set(notes.lines) == ["source", "port", "timer", "block", "timer of another thread"])
+        }
+    }
+
+    @Test func `Nothing wakes GLib by the clock`() throws {
+        try withGuest { context, loop in
+            let pipe = makePipe()
+            try loop.add(RunLoop.PortSource(descriptor: pipe.read) { _, _ in }, in: .default)
+            loop.add(RunLoop.Timer(.after(.seconds(1000))) { _ in }, in: .default)
+            // GLib wakes itself once for a descriptor that is added.
+            _ = context.run(forAtMost: .zero)
+            #expect(
+                context.run(forAtMost: idleTime) <= 2,
+                "one sleep until the end, and GLib's own wake-up by the quit before")
+        }
+    }
+
+    @Test func `A timer has one sleep a fire`() throws {
+        try withGuest { context, loop in
+            let notes = Notes()
+            loop.add(
+                .sendable(.every(.milliseconds(10))) { _ in
+                    notes.note("fire")
+                    if notes.lines.count == 10 { context.quit() }
+                }, in: .default)
+            // Fires that went by while the machine was busy need no sleep of their own; GLib wakes itself once for a
+            // descriptor that is added.
+            #expect(context.run() <= 11)
+        }
+    }
+
+    @Test func `A block that GLib's callback posts is found without a wake-up`() throws {
+        try withGuest { context, loop in
+            let notes = Notes()
+            context.idle {
+                loop.perform {
+                    notes.note("block")
+                    context.quit()
+                }
+            }
+            _ = context.run()
+            #expect(notes.lines == ["block"])
+        }
+    }
+
+    @Test func `A callout of ours may run the context, and the context our loop`() throws {
+        try withGuest { context, loop in
+            let notes = Notes()
+            loop.add(
+                .sendable(.after(.zero)) { _ in
+                    let thread = TestThread { loop.perform(wake: true) { notes.note("block") } }
+                    while notes.lines.isEmpty { g_main_context_iteration(context.pointer, 1) }
+                    thread.join()
+                    notes.note("timer")
+                    context.quit()
+                }, in: .default)
+            _ = context.run()
+            #expect(notes.lines == ["block", "timer"])
+        }
+    }
+
+    @Test func `GLib's own work goes on beside ours`() throws {
+        try withGuest { context, loop in
+            let notes = Notes()
+            // Ours is never idle.
+            let source = RunLoop.Source.sendable { source in source.signal() }
+            loop.add(source, in: .default)
+            source.signal()
+            loop.wakeUp()
+            context.after(.milliseconds(5)) {
+                notes.note("timeout")
+                context.quit()
+            }
+            _ = context.run()
+            #expect(notes.lines == ["timeout"])
+        }
+    }
+
+    @Test func `An invalid guest is out of the context`() throws {
+        try withGuest(keepsGuest: false) { context, loop in
+            let notes = Notes()
+            loop.perform(wake: true) { notes.note("block") }
+            _ = context.run(forAtMost: .milliseconds(20))
+            #expect(notes.lines == [])
+        }
+    }
+}
+
+/// Runs `body` on a thread of its own, whose loop is in a context.
+private func withGuest(
+    keepsGuest: Bool = true, _ body: @escaping @Sendable (Context, RunLoop) throws -> Void
+) throws {
+    let failures = Notes()
+    TestThread {
+        let context = Context()
+        g_main_context_push_thread_default(context.pointer)
+        do {
+            let guest = try GLibGuest(context: context.pointer)
+            if !keepsGuest { guest.invalidate() }
+            try body(context, RunLoop.current)
+            guest.invalidate()
+        } catch {
+            failures.note("\(error)")
+        }
+        g_main_context_pop_thread_default(context.pointer)
+    }.join()
+    #expect(failures.lines == [])
+}
+#endif

@@ -1,0 +1,23 @@
+// A timer that takes longer than a frame, and one that hangs, in a log on standard error.
+//
+//   swift run RunLoopsLogPrograms
+
+import Glibc
+import Logging
+import RunLoops
+import RunLoopsDiagnostics
+import RunLoopsLog
+
+LoggingSystem.bootstrap(StreamLogHandler.standardError)
+var logger = Logger(label: "loops")
+logger.logLevel = .debug
+
+let loop = RunLoop.current
+loop.add(RunLoop.Timer(.every(.milliseconds(40)), label: "thumbnails") { _ in usleep(20_000) }, in: .default)
+
+let log = LoopLog(logger, limits: .frame)
+log.add(loop)
+let watch = try HangWatch { log.log($0) }
+try watch.watch(loop)
+loop.add(RunLoop.Timer(.after(.milliseconds(50)), label: "save") { _ in usleep(400_000) }, in: .default)
+loop.run(mode: .default, for: .milliseconds(600))

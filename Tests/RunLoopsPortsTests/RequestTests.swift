@@ -1,0 +1,209 @@
+import RunLoops
+import RunLoopsConcurrency
+import RunLoopsKit
+import RunLoopsPorts
+import RunLoopsTestSupport
+import Testing
+
+<<<<<<< HEAD:Tests/RunLoopsConcurrencyTests/RequestTests.swift
+/// Questions to ports, whose answers tasks wait for.
+@Suite(.timeLimit(.minutes(10))) struct RequestTests {
+=======
+/// Messages and the answers to questions, which tasks wait for.
+@Suite(.timeLimit(.minutes(10))) struct RequestTests {
+    @Test func `Messages come as a sequence in order and it ends with the port`() async throws {
+        let thread = try RunLoopThread(name: "messages")
+        let (port, messages) = try thread.loop.messages()
+        let sender = port.sender
+        for id in 0..<100 { try sender.send(Message(id: Int32(id), bytes: [])) }
+        var seen: [Int32] = []
+        for await message in messages {
+            seen.append(message.id)
+            if seen.count == 100 { port.invalidate() }
+        }
+        #expect(seen == Array(0..<100))
+        thread.stop()
+        thread.join()
+    }
+
+>>>>>>> pack:Tests/RunLoopsPortsTests/RequestTests.swift
+    @Test func `A task gets the answer, and no thread waits for it`() async throws {
+        try await withLoop { loop in
+            let port = try echo(on: loop)
+            let reply = try await port.sender.request(Message(id: 3, text: "hello"), on: loop)
+            #expect(reply.id == 4)
+            #expect(reply.text == "hello")
+            // The loop that answers is the one that takes the answer in, and is asked by a task of its own.
+            let own = Task(executorPreference: loop.executor) {
+                try await port.sender.request(Message(id: 7), on: loop, within: plenty).id
+            }
+            #expect(try await own.value == 8)
+            port.invalidate()
+            #expect(await hasNoDesk(loop))
+        }
+    }
+
+    @Test func `Many questions at a time each get their own answer`() async throws {
+        try await withLoop { server in
+            try await withLoop { loop in
+                let port = try echo(on: server)
+                let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+                    for id in 0..<500 {
+                        group.addTask {
+                            let reply = try await port.sender.request(Message(id: Int32(id)), on: loop, within: plenty)
+                            return reply.id == Int32(id) + 1 ? 1 : 0
+                        }
+                    }
+                    return try await group.reduce(0, +)
+                }
+                #expect(sum == 500)
+                port.invalidate()
+                #expect(await hasNoDesk(loop))
+            }
+        }
+    }
+
+    @Test func `A question that nobody answers in time is taken back`() async throws {
+        try await withLoop { loop in
+            let kept = Locked<[MessageSender?]>([])
+            let port = try keeper(of: kept, on: loop)
+            await #expect(throws: PortError.timedOut) {
+                try await port.sender.request(Message(), on: loop, within: .milliseconds(5))
+            }
+            #expect(await hasNoDesk(loop))
+            // The late answer is dropped, and whoever sends it is told.
+            #expect(throws: PortError.dead) { try kept.withLock { $0 }.first??.send(Message()) }
+            port.invalidate()
+        }
+    }
+
+    @Test func `A cancelled question leaves nothing in the loop`() async throws {
+        try await withLoop { loop in
+            let kept = Locked<[MessageSender?]>([])
+            let port = try keeper(of: kept, on: loop)
+            let task = Task { try await port.sender.request(Message(), on: loop, within: .seconds(3600)) }
+            while kept.withLock({ $0.isEmpty }) { await Task.yield() }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(await hasNoDesk(loop))
+            let text = loop.debugDescription
+            #expect(!text.contains("request"))
+            port.invalidate()
+            let late = Task {
+                while !Task.isCancelled { await Task.yield() }
+                return try await port.sender.request(Message(), on: loop)
+            }
+            late.cancel()
+            await #expect(throws: CancellationError.self) { try await late.value }
+        }
+    }
+
+    @Test func `What becomes of the receiver is told as the error that exists for it`() async throws {
+        try await withLoop { loop in
+            let silent = MessagePort.sendable { _ in nil }
+            try loop.add(silent, in: .common)
+            await #expect(throws: PortError.noReply) { try await silent.sender.request(Message(), on: loop) }
+            let kept = Locked<[MessageSender?]>([])
+            let dying = try keeper(of: kept, on: loop)
+            let task = Task { try await dying.sender.request(Message(), on: loop) }
+            while kept.withLock({ $0.isEmpty }) { await Task.yield() }
+            dying.invalidate()
+            // Whoever could still answer lets go of the right to.
+            kept.withLock { $0 = [] }
+            await #expect(throws: PortError.dead) { try await task.value }
+            await #expect(throws: PortError.dead) { try await dying.sender.request(Message(), on: loop) }
+            await #expect(throws: PortError.tooLarge(16)) {
+                let small = MessagePort.sendable(limits: .init(messageSize: 16)) { _ in nil }
+                try loop.add(small, in: .common)
+                defer { small.invalidate() }
+                _ = try await small.sender.request(Message(text: "more than sixteen bytes"), on: loop)
+            }
+            silent.invalidate()
+            #expect(await hasNoDesk(loop))
+        }
+    }
+
+    @Test func `The end of the loop's thread is told, before and after`() async throws {
+        try await withLoop { server in
+            let kept = Locked<[MessageSender?]>([])
+            let port = try keeper(of: kept, on: server)
+            let thread = try RunLoopThread(name: "ends")
+            let loop = thread.loop
+            let task = Task { try await port.sender.request(Message(), on: loop) }
+            while kept.withLock({ $0.isEmpty }) { await Task.yield() }
+            thread.stop()
+            thread.join()
+            await #expect(throws: RunLoopThreadEnded.self) { try await task.value }
+            await #expect(throws: RunLoopThreadEnded.self) { try await port.sender.request(Message(), on: loop) }
+            port.invalidate()
+        }
+    }
+
+    @Test func `A full queue is waited for, and no longer than was said`() async throws {
+        try await withLoop { loop in
+            // In no loop yet: nobody takes out.
+            let port = MessagePort.sendable(limits: .init(queue: 1)) { Message(id: $0.id + 1) }
+            let sender = port.sender
+            try sender.send(Message())
+            await #expect(throws: PortError.full) { try await sender.request(Message(), on: loop, within: .zero) }
+            await #expect(throws: PortError.timedOut) {
+                try await sender.request(Message(), on: loop, within: .milliseconds(5))
+            }
+            let task = Task { try await sender.request(Message(id: 1), on: loop, within: plenty).id }
+            try await Task.sleep(for: .milliseconds(1))
+            try loop.add(port, in: .common)
+            #expect(try await task.value == 2)
+            port.invalidate()
+            #expect(await hasNoDesk(loop))
+        }
+    }
+
+    @Test func `Its task and its loop say how fast it is`() async throws {
+        guard isFull else { return }
+        try await withLoop { server in
+            try await withLoop { loop in
+                let port = try echo(on: server)
+                let clock = ContinuousClock()
+                let count = 50_000
+                let time = try await clock.measure {
+                    for _ in 0..<count { _ = try await port.sender.request(Message(), on: loop) }
+                }
+                print("a question and its answer between threads: \(time / count)")
+                port.invalidate()
+            }
+        }
+    }
+}
+
+/// Gives `body` the loop of a thread of its own.
+private func withLoop(_ body: (RunLoop) async throws -> Void) async throws {
+    let thread = try RunLoopThread(name: "loop of a test")
+    defer {
+        thread.stop()
+        thread.join()
+    }
+    try await body(thread.loop)
+}
+
+/// A port that answers with the next number.
+private func echo(on loop: RunLoop) throws -> MessagePort {
+    let port = MessagePort.sendable { Message(id: $0.id + 1, bytes: $0.bytes) }
+    try loop.add(port, in: .common)
+    return port
+}
+
+/// A port that puts off the answer.
+private func keeper(of kept: Locked<[MessageSender?]>, on loop: RunLoop) throws -> MessagePort {
+    let port = MessagePort.sendable { message in
+        kept.withLock { $0.append(message.replyTo) }
+        return nil
+    }
+    try loop.add(port, in: .common)
+    return port
+}
+
+/// Whether nothing takes answers in, once the loop's thread has done what was left to it.
+private func hasNoDesk(_ loop: RunLoop) async -> Bool {
+    _ = try? await loop.result {}
+    return !loop.debugDescription.contains("answers")
+}
