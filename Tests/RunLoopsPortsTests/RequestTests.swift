@@ -5,10 +5,6 @@ import RunLoopsPorts
 import RunLoopsTestSupport
 import Testing
 
-<<<<<<< HEAD:Tests/RunLoopsConcurrencyTests/RequestTests.swift
-/// Questions to ports, whose answers tasks wait for.
-@Suite(.timeLimit(.minutes(10))) struct RequestTests {
-=======
 /// Messages and the answers to questions, which tasks wait for.
 @Suite(.timeLimit(.minutes(10))) struct RequestTests {
     @Test func `Messages come as a sequence in order and it ends with the port`() async throws {
@@ -26,7 +22,6 @@ import Testing
         thread.join()
     }
 
->>>>>>> pack:Tests/RunLoopsPortsTests/RequestTests.swift
     @Test func `A task gets the answer, and no thread waits for it`() async throws {
         try await withLoop { loop in
             let port = try echo(on: loop)

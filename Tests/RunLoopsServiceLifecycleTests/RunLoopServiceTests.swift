@@ -24,10 +24,6 @@ private final class Notes: Sendable {
 
 private struct Refusal: Error {}
 
-<<<<<<< HEAD:Integrations/ServiceLifecycle/Tests/RunLoopsServiceLifecycleTests/RunLoopServiceTests.swift
-/// On the main loop, which runs under the tests.
-@Suite(.mainRunLoop, .timeLimit(.minutes(10))) struct RunLoopServiceTests {
-=======
 @Suite(.timeLimit(.minutes(10))) final class RunLoopServiceTests {
     private let thread: RunLoopThread
     private var loop: RunLoop { thread.loop }
@@ -39,7 +35,6 @@ private struct Refusal: Error {}
         thread.join()
     }
 
->>>>>>> pack:Tests/RunLoopsServiceLifecycleTests/RunLoopServiceTests.swift
     private func service(_ notes: Notes, ticked: @escaping @Sendable () -> Void = {}) -> RunLoopService {
         let timer = RunLoop.Timer.sendable(.every(.milliseconds(2))) { _ in ticked() }
         return RunLoopService(on: loop) { loop in
