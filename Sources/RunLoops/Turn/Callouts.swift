@@ -94,8 +94,8 @@ extension RunLoop {
         if tracer != nil || mode.observes(activity) { tellObservers(activity, mode) }
     }
 
-    /// The list is taken first. An observer added in a callout is called next time. An observer removed in a callout is called
-    /// this once more, as in Core Foundation; an observer made invalid is not.
+    /// The list is taken first: an observer added in a callout is called next time, an observer removed in a callout is called
+    /// this once more, as in Core Foundation, and an observer made invalid is not called.
     @inline(never)
     private func tellObservers(_ activity: Activities, _ mode: ModeState) {
         tracer?.trace(.passes(activity))
