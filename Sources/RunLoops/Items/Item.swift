@@ -101,8 +101,8 @@ package func requireHome(_ home: Int32, of item: some CustomStringConvertible, i
 @inline(never)
 private func wrongHome(_ home: Int32, _ item: some CustomStringConvertible, _ thread: Int32) -> String {
     """
-    \(item) was made for the run loop of thread \(home) and cannot be added to that of thread \(thread), \
-    because its closure may use that thread's state. Make it with .sendable(…) if its closure may run on any \
+    \(item) was made for the run loop of thread \(home) and cannot be added to the loop of thread \(thread), \
+    because its closure may use the state of thread \(home). Make it with .sendable(…) if its closure may run on any \
     thread, or add it on the thread it belongs to.
     """
 }

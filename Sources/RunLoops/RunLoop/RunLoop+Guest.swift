@@ -24,7 +24,7 @@ extension RunLoop {
             requireOwnThread()
             if let guest { return guest.set.descriptor }
             guard let kernel = kernel as? any GuestKernel else {
-                fatalError("A loop with a manual kernel has no descriptor to wait for: its time goes on by hand.")
+                fatalError("A loop with a manual kernel has no descriptor to wait for: its time only advances by hand.")
             }
             let descriptor = try withLock { () throws(SystemCallError) -> CInt in
                 let set = try kernel.makeGuest()

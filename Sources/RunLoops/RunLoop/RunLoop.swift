@@ -308,7 +308,7 @@ public final class RunLoop: @unchecked Sendable {
         checkNotForked()
         require(
             SystemCalls.threadID == threadID,
-            "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run that of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
+            "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run the loop of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
         )
     }
 

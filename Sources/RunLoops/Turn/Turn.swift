@@ -128,7 +128,7 @@ extension RunLoop {
             SystemCalls.writeToStandardError(
                 """
                 RunLoops: a loop was asked to run in the common modes. Common is a mark on modes, not a mode: run in one \
-                of them. The run has finished at once; this is said only once.
+                of them. The run has finished at once. This message appears only once.
 
                 """)
         }
