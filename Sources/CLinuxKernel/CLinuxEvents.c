@@ -87,7 +87,7 @@ int rl_directory_next(void *directory, char *name, bool *is_directory) {
     memcpy(name, entry->d_name, strlen(entry->d_name) + 1);
     *is_directory = entry->d_type == DT_DIR;
     if (entry->d_type == DT_UNKNOWN) {
-        // Some file systems leave it open.
+        // Some file systems leave the type open.
         struct stat status;
         *is_directory = fstatat(dirfd(directory), name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
     }
@@ -99,7 +99,7 @@ void rl_directory_close(void *directory) { closedir(directory); }
 // Child processes
 
 int rl_pidfd_open(int32_t process) {
-    // Closed on exec without being asked to.
+    // The descriptor is closed on exec by default.
     return result(syscall(SYS_pidfd_open, process, 0));
 }
 
@@ -142,7 +142,7 @@ _Static_assert(sizeof(struct sockaddr_storage) == RL_ADDRESS_ROOM, "every addres
 
 int rl_address_unix(void *storage, const char *path, size_t length) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    // A path needs a zero at its end; an abstract name, which begins with one, does not.
+    // A path needs a zero at its end; an abstract name, which begins with a zero, does not.
     if (length == 0 || length >= sizeof address.sun_path) return -ENAMETOOLONG;
     memcpy(address.sun_path, path, length);
     memcpy(storage, &address, sizeof address);
@@ -168,7 +168,7 @@ int rl_address_family(const void *address) {
 }
 
 int rl_address_port(const void *address) {
-    // The port is at the same place in both.
+    // The port is at the same place in both address structures.
     in_port_t port;
     memcpy(&port, (const char *)address + offsetof(struct sockaddr_in, sin_port), sizeof port);
     return ntohs(port);
@@ -206,14 +206,14 @@ int rl_socket_pair(int *ends) {
 
 int rl_socket_listen(int descriptor, const void *address, uint32_t length, int backlog) {
     const int on = 1;
-    // A port whose last connections are still fading away can be listened on again. Means nothing to a Unix socket.
+    // A port whose last connections are still closing can be listened on again. Has no effect on a Unix socket.
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(descriptor, address, length) < 0) return -errno;
     return result(listen(descriptor, backlog));
 }
 
 int rl_socket_connect(int descriptor, const void *address, uint32_t length) {
-    // EINTR: the connection goes on to be made, as with EINPROGRESS.
+    // EINTR: the connection is still being made, as with EINPROGRESS.
     if (connect(descriptor, address, length) < 0) return errno == EINTR ? -EINPROGRESS : -errno;
     return 0;
 }

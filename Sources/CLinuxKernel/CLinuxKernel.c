@@ -50,12 +50,12 @@ int32_t rl_forks;
 
 static void child_begins(void) {
     rl_forks++;
-    // The one thread that survives in the child has another number there.
+    // The one thread that survives in the child has another number in the child.
     rl_known_thread_id = 0;
 }
 
 __attribute__((constructor)) static void watch_forks(void) {
-    // ENOMEM alone is possible; without the handler the child would not be told, and nothing else changes.
+    // Only ENOMEM is possible. Without the handler the child would not notice the fork, and nothing else changes.
     pthread_atfork(NULL, NULL, child_begins);
 }
 
@@ -85,7 +85,7 @@ int rl_eventfd_take(int descriptor) {
     ssize_t got;
     do got = read(descriptor, &count, sizeof count);
     while (got < 0 && errno == EINTR);
-    // EAGAIN is the answer "nothing there", not a failure.
+    // EAGAIN means "nothing there", and is no failure.
     if (got < 0) return errno == EAGAIN ? 0 : -errno;
     return 1;
 }
@@ -95,7 +95,7 @@ int rl_timerfd_create(int clock) { return result(timerfd_create(clock, TFD_CLOEX
 int rl_timerfd_set(int descriptor, int64_t deadline, bool cancel_on_set) {
     struct itimerspec time = {0};
     if (deadline != RL_FOREVER) {
-        // A zero it_value disarms; the first nanosecond is as much in the past as the zeroth.
+        // A zero it_value disarms. The first nanosecond is as much in the past as the zeroth.
         time.it_value = spec(deadline < 1 ? 1 : deadline);
     }
     int flags = TFD_TIMER_ABSTIME | (cancel_on_set ? TFD_TIMER_CANCEL_ON_SET : 0);
@@ -127,7 +127,7 @@ int rl_epoll_wait_nanoseconds(int epoll, struct epoll_event *events, int capacit
 }
 
 int rl_epoll_wait_milliseconds(int epoll, struct epoll_event *events, int capacity, int timeout) {
-    // Not by the C library's function, which is a cancellation point and pays for it each time: nobody cancels the thread of
+    // Not by the C library's function, which is a cancellation point and costs more each time: nothing cancels the thread of
     // a loop in the middle of its own work.
     return result(syscall(SYS_epoll_pwait, epoll, events, capacity, timeout, NULL, 0));
 }
@@ -141,7 +141,7 @@ int rl_poll(int descriptor, short events) {
 
 int rl_futex_wait(const void *word, uint32_t expected, int64_t deadline) {
     struct timespec time = spec(deadline < 0 ? 0 : deadline);
-    // The bitset form takes an absolute time, so that an interrupted wait goes on to the same instant.
+    // The bitset form takes an absolute time, so that an interrupted wait continues to the same instant.
     return result(syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, expected, deadline == RL_FOREVER ? NULL : &time,
                           NULL, FUTEX_BITSET_MATCH_ANY));
 }

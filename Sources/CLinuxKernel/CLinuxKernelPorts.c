@@ -54,7 +54,7 @@ int rl_port_connect(int socket, const char *path, int64_t deadline) {
     if (failure) return failure;
     failure = result(connect(socket, (struct sockaddr *)&address, sizeof address));
     if (failure != -EAGAIN) return failure;
-    // The listener's queue is full. poll(2) does not tell when that changes; a blocking connect does, within SO_SNDTIMEO.
+    // The listener's queue is full. poll(2) does not show when that changes; a blocking connect does, within SO_SNDTIMEO.
     struct timeval limit = {0, 0};
     if (deadline != INT64_MAX) {
         int64_t left = time_left(deadline);
@@ -67,7 +67,7 @@ int rl_port_connect(int socket, const char *path, int64_t deadline) {
     if (fcntl(socket, F_SETFL, flags & ~O_NONBLOCK) < 0) return -errno;
     failure = result(connect(socket, (struct sockaddr *)&address, sizeof address));
     fcntl(socket, F_SETFL, flags | O_NONBLOCK);
-    // A signal handler ran: the time is not over, but who called asks again in any case.
+    // A signal handler ran: the time is not over, but the caller asks again in any case.
     return failure == -EINTR ? -EAGAIN : failure;
 }
 
@@ -93,7 +93,7 @@ int rl_port_wait(int socket, short events, int64_t deadline) {
             left.tv_nsec = nanoseconds % 1000000000;
         }
         int got = ppoll(&wanted, 1, deadline == INT64_MAX ? NULL : &left, NULL);
-        // A signal handler ran: what is left of the time is computed anew.
+        // A signal handler ran: the remaining time is computed anew.
         if (got < 0 && errno == EINTR) continue;
         return result(got);
     }
@@ -141,7 +141,7 @@ int rl_port_receive(int socket, void *space, size_t capacity, int *passed, struc
     do got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
     if (got < 0) return -errno;
-    // Whatever is wrong with the packet, the descriptors that came with it are this process's now.
+    // Whatever is wrong with the packet, the descriptors that came with it belong to this process now.
     for (struct cmsghdr *one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one)) {
         if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
         size_t count = (one->cmsg_len - CMSG_LEN(0)) / sizeof(int);

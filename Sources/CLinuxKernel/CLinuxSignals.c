@@ -11,8 +11,8 @@
 
 #define SIGNALS 65
 
-// A cell belongs to the handler that has taken its number from `head` until `turn` says that it is written, and to the
-// taker from then until `turn` gives it back for the next round.
+// A cell belongs to the handler that has taken its number from `head` until `turn` says that the cell is written. Then it
+// belongs to the taker until `turn` gives it back for the next round.
 typedef struct {
     _Atomic uint32_t turn;
     rl_signal_record record;
@@ -23,7 +23,7 @@ struct rl_signal_sink {
     int descriptor;
     _Atomic(rl_signal_sink *) next;
     _Atomic uint32_t head;
-    // The taker's.
+    // Only the taker uses it.
     uint32_t tail;
     rl_signal_record last;
     _Atomic uint64_t missed;
@@ -32,10 +32,10 @@ struct rl_signal_sink {
 
 static _Atomic(rl_signal_sink *) sinks[SIGNALS];
 static struct sigaction before[SIGNALS];
-// The process that installed handlers: a child after fork has the parent's eventfds, and leaves them alone.
+// The process that installed handlers: a child after fork has the parent's eventfds, and does not touch them.
 static int32_t owner_forks;
 
-// Handlers under way, counted under the parity of `phase` that they found. See wait_for_handlers.
+// Handlers under way, counted under the parity of `phase` that they read. See wait_for_handlers.
 static _Atomic uint32_t phase;
 static _Atomic uint32_t under_way[2];
 
@@ -49,7 +49,7 @@ static void put(rl_signal_sink *sink, const rl_signal_record *record) {
                                                        memory_order_relaxed))
                 continue;
             cell->record = *record;
-            // release: pairs with the taker's acquire, who then sees the whole record.
+            // release: pairs with the taker's acquire, after which the taker sees the whole record.
             atomic_store_explicit(&cell->turn, place + 1, memory_order_release);
             return;
         }
@@ -64,7 +64,7 @@ static void put(rl_signal_sink *sink, const rl_signal_record *record) {
 static void on_signal(int signal, siginfo_t *info, void *context) {
     (void)context;
     if (rl_fork_count() != owner_forks) return;
-    // The interrupted code may be about to read it.
+    // The interrupted code may be about to read errno.
     int saved = errno;
     int code = info->si_code;
     bool has_sender = code == SI_USER || code == SI_QUEUE || code == SI_TKILL || signal == SIGCHLD;
@@ -74,13 +74,13 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
         .user = has_sender ? info->si_uid : 0,
         .value = code == SI_QUEUE ? info->si_value.sival_int : 0,
     };
-    // Sequentially consistent, both here and in wait_for_handlers: who unlinks a sink and then finds the count zero knows
-    // that a handler that begins later does not find the sink.
+    // Sequentially consistent, both here and in wait_for_handlers: a thread that unlinks a sink and then finds the count zero
+    // knows that a handler that begins later does not find the sink.
     uint32_t parity = atomic_load(&phase) & 1;
     atomic_fetch_add(&under_way[parity], 1);
     for (rl_signal_sink *sink = atomic_load(&sinks[signal]); sink != NULL; sink = atomic_load(&sink->next)) {
         put(sink, &record);
-        // The only failure is a counter that is full, and then the descriptor is readable.
+        // The only possible failure is a full counter, and then the descriptor is readable.
         rl_eventfd_write(sink->descriptor);
     }
     atomic_fetch_sub(&under_way[parity], 1);
@@ -88,8 +88,8 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
 }
 
 // Waits until no handler is under way that may have seen what was unlinked before the call. New handlers count under the
-// other parity, so that a storm of signals does not keep this waiting; twice, for a handler that had read the phase and
-// not yet counted itself. Handlers take microseconds and are not interrupted by other signals.
+// other parity, so that a storm of signals does not keep this waiting. It waits twice, for a handler that had read the phase
+// and not yet counted itself. Handlers take microseconds and are not interrupted by other signals.
 static void wait_for_handlers(void) {
     for (int round = 0; round < 2; round++) {
         uint32_t parity = atomic_fetch_add(&phase, 1) & 1;
@@ -119,7 +119,7 @@ int rl_signal_attach(int signal, int descriptor, rl_signal_sink **result) {
     for (uint32_t place = 0; place < RL_SIGNAL_ROOM; place++) atomic_init(&sink->cells[place].turn, place);
     rl_signal_sink *first = atomic_load(&sinks[signal]);
     atomic_init(&sink->next, first);
-    // Before the handler is there: the first signal must not find an empty list.
+    // Before the handler is installed: the first signal must not find an empty list.
     atomic_store(&sinks[signal], sink);
     int error = first == NULL ? install(signal) : 0;
     if (error < 0) {
@@ -134,7 +134,7 @@ int rl_signal_attach(int signal, int descriptor, rl_signal_sink **result) {
 void rl_signal_detach(rl_signal_sink *sink) {
     int signal = sink->signal;
     _Atomic(rl_signal_sink *) *link = &sinks[signal];
-    // Before the list is empty: a signal does what it did before, or reaches the sink.
+    // Before the list is empty: a signal has its earlier effect again, or reaches the sink.
     if (atomic_load(link) == sink && atomic_load(&sink->next) == NULL) restore(signal);
     while (atomic_load(link) != sink) link = &atomic_load(link)->next;
     atomic_store(link, atomic_load(&sink->next));
@@ -161,7 +161,7 @@ bool rl_signal_take(rl_signal_sink *sink, rl_signal_record *record) {
         atomic_store_explicit(&cell->turn, sink->tail + RL_SIGNAL_ROOM, memory_order_release);
         sink->tail++;
     } else if (missed > 0) {
-        // Counted when the ring was full, and seen only after it was emptied: told as more of the last.
+        // Counted when the ring was full, and seen only after the ring was emptied: reported as more of the last signal.
         missed--;
     } else {
         return false;

@@ -21,7 +21,7 @@ int rl_inspect_send(int socket, const void *bytes, size_t length) {
 
 int rl_inspect_receive(int socket, void *space, size_t capacity) {
     ssize_t got;
-    // recv gives no control data room: descriptors that somebody sends along are closed by the kernel.
+    // recv has no room for control data: the kernel closes descriptors that a peer sends along.
     do got = recv(socket, space, capacity, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
     return result(got);
@@ -44,21 +44,21 @@ int rl_inspect_start_thread(pthread_t *thread, size_t stack, const char *name, v
     if (code != 0) return -code;
     code = pthread_attr_setstacksize(&attributes, stack);
     if (code == 0) {
-        // A thread begins with the mask of the one that makes it: so there is no moment at which it takes signals.
+        // A thread begins with the mask of the thread that makes it: so there is no moment at which it takes signals.
         pthread_sigmask(SIG_SETMASK, &all, &before);
         code = pthread_create(thread, &attributes, body, argument);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     pthread_attr_destroy(&attributes);
-    // A name that cannot be set is nothing to fail for.
+    // A name that cannot be set is no reason to fail.
     if (code == 0) pthread_setname_np(*thread, name);
     return -code;
 }
 
 // MARK: Forks
 
-// Each place holds a descriptor and one, so that 0 is a free one. Written before a descriptor is in use and before it is
-// closed: what a child finds here is the inspector's.
+// Each place holds a descriptor plus one, so that 0 is a free place. Written before a descriptor is in use and before it is
+// closed: what a child finds here belongs to the inspector.
 #define PLACES 256
 static int kept[PLACES];
 

@@ -8,7 +8,7 @@ void rl_count_recorders(int32_t change) {
 
 enum { stamp_count = 1024, thread_bits = 22 };
 
-// Linux gives threads numbers of at most 22 bits; the other 42 are those of the key. One word, so that an entry is whole.
+// Linux gives threads numbers of at most 22 bits; the other 42 bits are the key's. One word, so that an entry is whole.
 static uint64_t packed(uint64_t key, int32_t thread) {
     return key << thread_bits | ((uint64_t)(uint32_t)thread & ((1u << thread_bits) - 1));
 }
@@ -25,7 +25,7 @@ struct stamp {
 };
 
 static void put(struct stamp *entry, uint64_t key, int64_t time, int32_t thread) {
-    // Empty while it is written: who looks meanwhile finds that nobody knows. seq_cst keeps the three in order.
+    // Empty while it is written: a thread that looks meanwhile finds no answer. seq_cst keeps the three in order.
     __atomic_store_n(&entry->owner, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&entry->time, time, __ATOMIC_SEQ_CST);
     __atomic_store_n(&entry->owner, packed(key, thread), __ATOMIC_SEQ_CST);
@@ -50,7 +50,7 @@ bool rl_find_signal(uint64_t number, int64_t *time, int32_t *thread) {
 
 static struct stamp jobs[stamp_count];
 
-// Jobs are aligned to 16 bytes, and lie at steps of their size: the multiplication spreads those over the row.
+// Jobs are aligned to 16 bytes, and lie at steps of their size: the multiplication spreads these steps over the row.
 static uint64_t job_key(const void *job) { return (uint64_t)(uintptr_t)job >> 4; }
 static struct stamp *job_slot(uint64_t key) { return &jobs[(key * 0x9E3779B97F4A7C15u) >> 54]; }
 
@@ -64,7 +64,7 @@ bool rl_find_job(const void *job, int64_t *time, int32_t *thread) {
 
 static uint64_t wakers[stamp_count];
 
-// Neighbouring instants are common; their low bits are what differs.
+// Neighbouring instants are common; they differ in their low bits.
 void rl_stamp_wake(int64_t time, int32_t thread) {
     __atomic_store_n(&wakers[(uint64_t)time % stamp_count], packed((uint64_t)time, thread), __ATOMIC_SEQ_CST);
 }

@@ -7,7 +7,7 @@
 
 #define SWIFT_CC __attribute__((swiftcall))
 
-// As the runtime declares them. Weak, as in SwiftRuntime.c: a runtime without them is found out by looking.
+// As the runtime declares them. Weak, as in SwiftRuntime.c: a null address shows that a runtime lacks them.
 typedef SWIFT_CC rl_executor (*get_original)(void);
 typedef SWIFT_CC rl_executor (*get_hook)(get_original original);
 typedef SWIFT_CC bool (*is_original)(rl_executor executor);
@@ -27,7 +27,7 @@ static void make(void) { ours = make_ours(); }
 
 static SWIFT_CC rl_executor get(get_original original) {
     (void)original;
-    // Its fast path is one load; it orders the others' reads after the write.
+    // Its fast path is one load, which orders the other threads' reads after the write.
     pthread_once(&made, make);
     return ours;
 }

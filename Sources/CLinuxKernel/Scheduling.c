@@ -10,7 +10,7 @@
 
 static inline int result(long value) { return value < 0 ? -errno : (int)value; }
 
-// What sched_getattr writes, as far as it is read here; the C library has no name for it in all its versions.
+// The part of what sched_getattr writes that is read here; not every version of the C library has a name for it.
 struct attributes {
     uint32_t size, policy;
     uint64_t flags;
@@ -21,7 +21,7 @@ struct attributes {
 
 int rl_schedule_read(int32_t thread, struct rl_schedule *schedule) {
     struct attributes found = {0};
-    // Numbers are given out again, also to other processes; those are not ours to change.
+    // Numbers are used again, also for other processes, whose threads are not this process's to change.
     if (thread != 0 && syscall(SYS_tgkill, getpid(), thread, 0) != 0) return -errno;
     if (syscall(SYS_sched_getattr, thread, &found, sizeof found, 0) != 0) return -errno;
     *schedule = (struct rl_schedule){
@@ -31,7 +31,7 @@ int rl_schedule_read(int32_t thread, struct rl_schedule *schedule) {
 }
 
 static int set(int32_t thread, const struct rl_schedule *schedule, bool resets) {
-    // The older call, which leaves the nice value and the time slice as they are.
+    // The older call, which leaves the nice value and the time slice unchanged.
     struct sched_param parameters = {.sched_priority = schedule->priority};
     return result(sched_setscheduler(thread, schedule->policy | (resets ? SCHED_RESET_ON_FORK : 0), &parameters));
 }
@@ -40,10 +40,10 @@ int rl_schedule_change(int32_t thread, const struct rl_schedule *from, const str
     int code = 0;
     if (from->policy != to->policy || from->priority != to->priority || from->resets != to->resets) {
         code = set(thread, to, to->resets);
-        // The mark takes a privilege to remove. It means nothing in a class that shares, with a nice value of 0 or more.
+        // Removing the mark takes a privilege. The mark means nothing in a class that shares, with a nice value of 0 or more.
         if (code == -EPERM && !to->resets) code = set(thread, to, true);
     }
-    // Under a real-time class the nice value waits untouched.
+    // Under a real-time class the nice value stays unused and unchanged.
     if (code == 0 && to->priority == 0 && from->priority == 0 && from->nice != to->nice)
         code = result(setpriority(PRIO_PROCESS, (id_t)thread, to->nice));
     return code;

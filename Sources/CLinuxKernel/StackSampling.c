@@ -17,8 +17,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-// What the handler and the asking thread say to each other: 0 nobody asks; an odd number: a copy is asked for; that
-// number + 1: it is being made, or is there (`ready` tells). A signal that arrives late carries an older number.
+// How the handler and the asking thread communicate. 0: nobody asks. An odd number: a copy is asked for. That number
+// plus 1: the copy is being made, or is there (`ready` says which). A signal that arrives late carries an older number.
 static _Atomic uint32_t ticket;
 static _Atomic uint32_t ready;
 static uint32_t last_ticket;
@@ -28,7 +28,7 @@ static int sampling_signal;
 static int32_t owner_forks;
 
 #if defined(__x86_64__)
-// DWARF's order.
+// In DWARF's order.
 static const int machine_registers[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
                                         REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 #define STACK_POINTER 7
@@ -53,24 +53,24 @@ static void take_registers(const ucontext_t *context, rl_stack_sample *sample) {
 #endif
 }
 
-// Word by word and not by memcpy: the address sanitizer would find fault with the copy of a frame's red zones.
+// Word by word and not by memcpy: the address sanitizer would report the copy of a frame's red zones.
 __attribute__((no_sanitize("address", "thread"))) static void copy_stack(rl_stack_sample *sample, uint64_t from,
                                                                          uint64_t end) {
     sample->stack = from;
     sample->size = 0;
-    // Not on the stack that is known: a fibre's, or a signal's own.
+    // The pointer is not on the known stack: it is on a fibre's, or on a signal's own.
     if (from == 0 || from >= end || from % 8 != 0) return;
     uint64_t size = end - from;
     if (size > RL_SAMPLE_BYTES) size = RL_SAMPLE_BYTES;
-    // On the thread's own stack everything between the pointer and the upper end is there. The pointer of one that was
-    // changed to another stack lies further off than any stack is long.
+    // On the thread's own stack everything between the pointer and the upper end is there. If a thread was switched to another
+    // stack, its pointer lies further away than any stack is long.
     if (end - from > (uint64_t)1 << 30) return;
     const volatile uint64_t *source = (const volatile uint64_t *)from;
     for (uint64_t index = 0; index < size / 8; index++) sample->bytes[index] = source[index];
     sample->size = size & ~(uint64_t)7;
 }
 
-// Async-signal-safe: no call but the futex's, no lock, no memory.
+// Async-signal-safe: no call but the futex's, no lock, no allocation.
 __attribute__((no_sanitize("address", "thread"))) static void on_sample(int signal, siginfo_t *info, void *context) {
     (void)signal;
     if (rl_fork_count() != owner_forks || info->si_code != SI_QUEUE) return;
@@ -139,7 +139,7 @@ int rl_sample_running(int32_t thread, uint64_t stack_end, int64_t nanoseconds, r
         else rl_futex_wait(&ready, present, deadline);
     }
     uint32_t expected = number;
-    // Nobody answers any more, unless the handler has begun: then it must be let finish, it writes to the sample.
+    // From here on no handler answers, unless it has begun: then it must finish, because it writes to the sample.
     if (atomic_compare_exchange_strong(&ticket, &expected, 0)) return error;
     for (uint32_t present; (present = atomic_load_explicit(&ready, memory_order_acquire)) != number + 1;)
         rl_futex_wait(&ready, present, RL_FOREVER);
@@ -160,7 +160,7 @@ int rl_sample_waiting(uint64_t stack_pointer, uint64_t counter, uint64_t stack_e
     uint64_t size = stack_end - stack_pointer;
     if (size > RL_SAMPLE_BYTES) size = RL_SAMPLE_BYTES;
     struct iovec to = {sample->bytes, size}, from = {(void *)stack_pointer, size};
-    // Through the kernel: the thread may go on and end meanwhile, and take its stack along.
+    // Through the kernel: the thread may continue and end meanwhile, and its stack with it.
     ssize_t count = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
     if (count < 0) return -errno;
     sample->size = (uint64_t)count & ~(uint64_t)7;
@@ -186,7 +186,7 @@ void rl_sampling_allow(void) {
 }
 
 int64_t rl_thread_processor_time(int32_t thread) {
-    // The clock of a thread by its number, as pthread_getcpuclockid makes it: that one needs a handle of a living thread.
+    // The clock of a thread by its number, as pthread_getcpuclockid makes it: that function needs a handle of a living thread.
     clockid_t clock = (clockid_t)((~(unsigned)thread << 3) | 6);
     struct timespec time;
     if (clock_gettime(clock, &time) < 0) return -errno;
@@ -243,7 +243,7 @@ void rl_become_helper(const char *name) {
     pthread_setname_np(pthread_self(), name);
 }
 
-// For dl_iterate_phdr: gives `module` the bias of the object that is loaded where its base is.
+// For dl_iterate_phdr: gives `module` the bias of the object that is loaded at its base.
 static int find_bias(struct dl_phdr_info *object, size_t size, void *module) {
     (void)size;
     rl_module *wanted = module;

@@ -1,8 +1,8 @@
-// Walks a copied stack by the tables that the compiler leaves for exceptions (.eh_frame), and by frame pointers where
-// those say nothing. Reads the copy alone and writes nothing, so that it may go wrong but never harm.
+// Walks a copied stack by the tables that the compiler leaves for exceptions (.eh_frame), and by frame pointers where the
+// tables say nothing. Reads only the copy and writes nothing, so that it may go wrong but never harm.
 //
-// The libraries that unwind (libgcc, LLVM's) begin with the registers of the thread they run on; what they share with
-// us is finding the table's entry.
+// The libraries that unwind (libgcc, LLVM's) begin with the registers of the thread that they run on; what they share with
+// this file is finding the table's entry.
 
 #include "StackSampling.h"
 
@@ -20,7 +20,7 @@
 
 #ifdef FRAME_POINTER
 
-// Of libgcc and of LLVM's libunwind alike.
+// The same in libgcc and in LLVM's libunwind.
 struct bases {
     void *text;
     void *data;
@@ -127,8 +127,8 @@ static void set_rule(row *row, uint64_t number, kind kind, int64_t value) {
     row->values[number] = value;
 }
 
-// Does what a table's entry says until `counter`. False where that cannot be followed: an operation that is not known.
-// Expressions, which stand in signal trampolines and in linkage tables, leave what they would say unknown.
+// Executes a table's entry until `counter`. False where that is impossible: at an unknown operation.
+// Expressions, which occur in signal trampolines and in linkage tables, leave their register unknown.
 static bool execute(reader code, const common *common, uint64_t location, uint64_t counter, row *present,
                     const row *initial) {
     row kept[4];
@@ -212,7 +212,7 @@ static bool execute(reader code, const common *common, uint64_t location, uint64
     return true;
 }
 
-// What the letters of the augmentation say, and where the common instructions are.
+// Reads the letters of the augmentation, and finds the common instructions.
 static bool read_common(const uint8_t *entry, common *common, reader *code) {
     uint32_t length;
     memcpy(&length, entry, 4);
@@ -247,7 +247,7 @@ static bool find_row(uint64_t counter, row *result, uint64_t *return_register) {
     int32_t distance;
     memcpy(&length, entry, 4);
     memcpy(&distance, entry + 4, 4);
-    // Entries longer than four gigabytes have another form; nobody writes them.
+    // Entries longer than four gigabytes have another form, which nobody writes.
     if (length == 0xffffffff) return false;
     common common;
     reader code;
@@ -269,8 +269,8 @@ static bool is_code(uint64_t address) {
     return _Unwind_Find_FDE((void *)(address - 1), &bases) != NULL;
 }
 
-// Of a thread that waits in the kernel only two registers are known. A function that keeps a frame pointer has pushed its
-// caller's beside the return address: the first such pair above the stack pointer is taken for this frame's own.
+// For a thread that waits in the kernel only two registers are known. A function that keeps a frame pointer has pushed its
+// caller's beside the return address: the first such pair above the stack pointer is taken as this frame's own.
 static bool find_frame_pointer(cursor *cursor) {
     uint64_t end = cursor->sample->stack + cursor->sample->size;
     uint64_t caller, address;
@@ -309,7 +309,7 @@ static bool leave_by_row(cursor *cursor, const row *row, uint64_t return_registe
     if (!knows(cursor, row->frame_register)) return false;
     uint64_t frame = cursor->registers[row->frame_register] + (uint64_t)row->frame_offset;
     if (frame < cursor->registers[STACK_POINTER]) return false;
-    // The rules speak of the registers as they were.
+    // The rules refer to the registers as they were.
     struct cursor next = *cursor;
     for (uint64_t number = 0; number < REGISTERS; number++) {
         uint64_t value = 0;
@@ -333,7 +333,7 @@ static bool leave_by_row(cursor *cursor, const row *row, uint64_t return_registe
         else next.known &= ~((uint64_t)1 << number);
     }
     *cursor = next;
-    // A thread's first function says that it has no caller: its return address is undefined.
+    // A thread's first function is marked as having no caller: its return address is undefined.
     if (!knows(cursor, return_register)) return false;
     cursor->counter = plain_address(cursor->registers[return_register]);
     // On x86-64 the return address is a register in the tables only; the caller's own is not known yet.
@@ -350,7 +350,7 @@ static bool leave_frame(cursor *cursor, bool is_innermost) {
     bool has_left = find_row(cursor->counter - (is_innermost ? 0 : 1), &row, &return_register)
                         ? leave_by_row(cursor, &row, return_register)
                         : leave_by_frame_pointer(cursor);
-    // Only the innermost frame may be empty; a chain that does not climb has gone astray.
+    // Only the innermost frame may be empty; a chain that does not climb is wrong.
     return has_left && cursor->counter > 0xfff && (cursor->registers[STACK_POINTER] > before || is_innermost);
 }
 
@@ -366,7 +366,7 @@ size_t rl_unwind(const rl_stack_sample *sample, uint64_t *counters, size_t capac
 
 #else
 
-// The innermost function alone.
+// Only the innermost function.
 size_t rl_unwind(const rl_stack_sample *sample, uint64_t *counters, size_t capacity) {
     if (sample->counter == 0 || capacity == 0) return 0;
     counters[0] = sample->counter;

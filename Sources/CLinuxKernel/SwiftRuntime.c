@@ -5,8 +5,8 @@
 
 #define SWIFT_CC __attribute__((swiftcall))
 
-// Weak, so that a program without Swift's concurrency (the peers of the benchmarks) links as well, and so that a runtime
-// that drops one of them is found out by looking.
+// Weak, so that a program without Swift's concurrency (the peers of the benchmarks) links as well, and so that a null address
+// shows that a runtime has dropped one of them.
 typedef SWIFT_CC void (*original_drain)(void);
 typedef SWIFT_CC void (*drain_hook)(original_drain original, void *override);
 extern drain_hook swift_task_asyncMainDrainQueue_hook __attribute__((weak));
@@ -18,7 +18,7 @@ static SWIFT_CC void drain_with_ours(original_drain original, void *override) {
     (void)original;
     (void)override;
     our_drain();
-    // The entry point has nothing to go on with.
+    // The entry point cannot continue.
     __builtin_trap();
 }
 

@@ -22,14 +22,14 @@ int rl_thread_start(pthread_t *thread, size_t stack, void *(*body)(void *), void
 
 int rl_thread_set_name(const char *name) { return -pthread_setname_np(pthread_self(), name); }
 
-// -20 to 19 would look like an error: 20 minus the value does not.
+// -20 to 19 would look like an error; 20 minus the value does not.
 int rl_thread_nice(void) {
     errno = 0;
     int value = getpriority(PRIO_PROCESS, (id_t)gettid());
     return errno != 0 ? -errno : 20 - value;
 }
 
-// On Linux a nice value belongs to a thread: "process" is what the kernel calls one.
+// On Linux a nice value belongs to a thread: the kernel calls a thread a "process" here.
 int rl_thread_set_nice(int nice) { return result(setpriority(PRIO_PROCESS, (id_t)gettid(), nice)); }
 
 static const int policies[] = {SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR};

@@ -14,7 +14,7 @@ import Testing
             try withLoop { _ in try other.add(SignalSource(SIGUSR1, label: "local") { _, _ in }, in: .default) }
         }
         expectText(result, "<SignalSource local>")
-        expectText(result, "cannot be added to that of thread")
+        expectText(result, "cannot be added to the loop of thread")
         expectText(result, "Make it with .sendable(")
     }
 
@@ -27,7 +27,7 @@ import Testing
             try withLoop { loop in try loop.add(source, in: .default) }
         }
         expectText(result, "<DescriptorSource ")
-        expectText(result, "cannot be added to that of thread")
+        expectText(result, "cannot be added to the loop of thread")
     }
 
     @Test func `A source is in one loop at a time`() async {

@@ -1,6 +1,6 @@
-// What event sources ask of the system: files, child processes, watched directories, sockets.
+// The calls of event sources to the system: files, child processes, watched directories, sockets.
 //
-// As in CLinuxKernel.h a failure is returned as a negative errno.
+// As in CLinuxKernel.h, a failure is returned as a negative errno.
 
 #ifndef CLINUXEVENTS_H
 #define CLINUXEVENTS_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Files. A read that a signal interrupts is made again.
+// Files. A read that a signal interrupts is repeated.
 int rl_read(int descriptor, void *bytes, size_t capacity);
 int rl_write(int descriptor, const void *bytes, size_t count);
 // The reading end and the writing end, non-blocking and closed on exec.
@@ -24,7 +24,7 @@ int rl_wait_readable(int descriptor, int milliseconds);
 int rl_socket_file(const char *path, uint64_t *number, uint64_t *device);
 int rl_unlink(const char *path);
 
-// Directories, entry by entry, without the two that every one has. 1: there was an entry; 0: there are no more.
+// Directories, entry by entry, without `.` and `..`. 1: there was an entry; 0: the directory has no further entry.
 #define RL_NAME_ROOM 256
 void *rl_directory_open(const char *path);
 int rl_directory_next(void *directory, char *name, bool *is_directory);
@@ -46,7 +46,7 @@ typedef struct {
 
 int rl_pidfd_open(int32_t process);
 int rl_pidfd_signal(int descriptor, int signal);
-// 1: it has ended; 0: it has not. -ECHILD for what is not a child, or was reaped by others.
+// 1: it has ended; 0: it has not. -ECHILD for a process that is no child, or that was reaped elsewhere.
 int rl_pidfd_wait(int descriptor, bool reaps, rl_child_exit *end);
 
 // Watched directories.
@@ -54,13 +54,13 @@ int rl_inotify_create(void);
 int rl_inotify_add(int descriptor, const char *path, uint32_t mask);
 int rl_inotify_remove(int descriptor, int watch);
 
-// Socket addresses, in 128 bytes; the functions that make one return its length.
+// Socket addresses, in 128 bytes; the functions that make an address return its length.
 #define RL_ADDRESS_ROOM 128
 int rl_address_unix(void *address, const char *path, size_t length);
 int rl_address_internet(void *address, const char *host, uint16_t port);
 int rl_address_family(const void *address);
 int rl_address_port(const void *address);
-// As text, with a zero at the end; the path of a Unix socket.
+// As text, with a zero at the end; for a Unix socket its path.
 int rl_address_text(const void *address, uint32_t length, char *text, size_t capacity);
 
 // Stream sockets, non-blocking and closed on exec.
@@ -69,7 +69,7 @@ int rl_socket_pair(int *ends);
 int rl_socket_listen(int descriptor, const void *address, uint32_t length, int backlog);
 int rl_socket_connect(int descriptor, const void *address, uint32_t length);
 int rl_socket_accept(int descriptor);
-// The error that waits on the socket, which is taken, as a positive number; 0 for none.
+// Takes the pending error of the socket, as a positive number; 0 for none.
 int rl_socket_take_error(int descriptor);
 // Without SIGPIPE.
 int rl_socket_send(int descriptor, const void *bytes, size_t count);

@@ -1,8 +1,8 @@
 // What Swift's Glibc module cannot name: system calls by number, variadic calls, structures with anonymous unions,
 // and the two functions with which libdispatch lends its main queue to a foreign run loop.
 //
-// Every function that can fail returns a negative errno, never sets and reads the variable: `errno` is a macro that
-// Swift cannot see, and a value that is returned cannot be overwritten by what happens in between.
+// Every function that can fail returns a negative errno and never leaves the error in `errno`: `errno` is a macro that
+// Swift cannot see, and a returned value cannot be overwritten by what happens in between.
 
 #ifndef CLINUXKERNEL_H
 #define CLINUXKERNEL_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
-// Where no limit is meant: a wait with this deadline does not end by time.
+// For no limit: a wait with this deadline does not end by time.
 #define RL_FOREVER INT64_MAX
 
 // Clocks. `clock` is one of Linux's CLOCK_ numbers; the result is in nanoseconds.
@@ -23,7 +23,7 @@ int rl_clock_monotonic(void);
 int rl_clock_boottime(void);
 int rl_clock_realtime(void);
 
-// Keeps a call from being the last thing a function does, and the function from being the same as another: the compiler
+// Keeps a call from being the last thing that a function does, and the function from being identical to another: the compiler
 // sees `kind` used, and nothing happens.
 static inline void rl_callout_returned(int kind) { __asm__ volatile("" : : "r"(kind)); }
 
@@ -38,7 +38,7 @@ static inline uint64_t rl_divide(uint64_t high, uint64_t low, uint64_t divisor) 
 #endif
 }
 
-// Brings memory nearer that will be needed soon. Harmless for any address.
+// Prefetches memory that will be needed soon. Harmless for any address.
 static inline void rl_prefetch(const void *address) { __builtin_prefetch(address); }
 // The same for the first two cache lines of an object that will be written.
 static inline void rl_prefetch_object(uintptr_t address) {
@@ -46,15 +46,15 @@ static inline void rl_prefetch_object(uintptr_t address) {
     __builtin_prefetch((const void *)(address + 64), 1);
 }
 
-// Numbers that grow, for whoever needs to know what came first. Never 0.
+// Growing numbers, for code that needs to know what came first. Never 0.
 static inline uint64_t rl_next_number(void) {
     extern uint64_t rl_last_number;
     return __atomic_add_fetch(&rl_last_number, 1, __ATOMIC_RELAXED);
 }
 
-// Threads. The number is the kernel's, asked for once a thread and remembered; the main thread's is the process id.
-// Of the executable's own thread-local storage, or of the small reserve that the loader keeps for libraries: read without
-// a call.
+// Threads. The number is the kernel's, read once a thread and remembered; the main thread's number is the process id.
+// The variable is in the executable's own thread-local storage, or in the small reserve that the loader keeps for libraries:
+// it is read without a call.
 extern _Thread_local int32_t rl_known_thread_id __attribute__((tls_model("initial-exec")));
 int32_t rl_find_thread_id(void);
 static inline int32_t rl_thread_id(void) {
@@ -85,7 +85,7 @@ void rl_pages_unmap(void *pages, size_t bytes);
 int rl_close(int descriptor);
 int rl_eventfd_create(void);
 int rl_eventfd_write(int descriptor);
-// 1: there was something and it has been taken; 0: there was nothing.
+// 1: the count was positive and has been taken; 0: there was nothing.
 int rl_eventfd_take(int descriptor);
 int rl_timerfd_create(int clock);
 // Absolute; RL_FOREVER disarms. `cancel_on_set` makes a change of the wall clock end the wait as well.

@@ -1,5 +1,5 @@
-// What message ports ask of Linux: sequenced-packet sockets with names, the descriptors that travel over them, and the
-// locked files that say who owns a name.
+// The calls of message ports to Linux: sequenced-packet sockets with names, the descriptors that travel over them, and the
+// locked files that say which process owns a name.
 //
 // Every function that can fail returns a negative errno. All descriptors made here are closed on exec.
 
@@ -48,12 +48,12 @@ int rl_port_accept(int socket);
 int rl_port_peer(int socket, struct rl_peer *peer);
 // Waits for `events` of poll(2) until `deadline` of CLOCK_MONOTONIC. 1: ready; 0: the time is over.
 int rl_port_wait(int socket, short events, int64_t deadline);
-// One packet of two parts. 0, or -EAGAIN when the queue is full.
+// Sends one packet of two parts. 0, or -EAGAIN when the queue is full.
 int rl_port_send(
     int socket, const void *head, size_t head_length, const void *body, size_t body_length, const int *passed,
     int passed_count);
-// 1: a packet; 0: the other side has gone, or has sent an empty packet, which nobody of ours does; -EAGAIN.
-// `passed` has room for RL_MAX_PASSED; what is in it belongs to the caller, whatever else is wrong.
+// 1: a packet; 0: the other side has closed, or has sent an empty packet, which no part of this package does; -EAGAIN.
+// `passed` has room for RL_MAX_PASSED; the caller owns what is in it, whatever else is wrong.
 int rl_port_receive(int socket, void *space, size_t capacity, int *passed, struct rl_packet *packet);
 
 // Descriptors and files.
@@ -62,11 +62,11 @@ int rl_port_is_socket(int descriptor);
 int rl_port_open_directory(const char *path, bool follows_links);
 int rl_port_make_directory(const char *path, uint32_t mode);
 int rl_port_describe(int descriptor, struct rl_file *file);
-// The same of a name in a directory, links not followed.
+// The same for a name in a directory; links are not followed.
 int rl_port_describe_at(int directory, const char *name, struct rl_file *file);
 // Opens or makes a small file for the lock on a name; never follows a link, never waits (a FIFO would).
 int rl_port_open_lock(int directory, const char *name, bool makes, uint32_t mode);
-// -EWOULDBLOCK when somebody else has it.
+// -EWOULDBLOCK when another process has the lock.
 int rl_port_lock(int descriptor);
 int rl_port_write_file(int descriptor, const void *bytes, size_t length);
 ssize_t rl_port_read_file(int descriptor, void *space, size_t capacity);

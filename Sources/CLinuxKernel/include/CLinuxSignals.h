@@ -1,4 +1,4 @@
-// Signals, taken by a handler and handed to whoever waits for them on a descriptor.
+// Signals: a handler takes them, and a thread waits for them on a descriptor.
 //
 // A handler may interrupt any code at any point, so it can neither take a lock nor allocate nor run Swift. It puts what
 // the kernel said into a ring of fixed size, one for each sink of the signal, and writes to the sink's eventfd.
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What the kernel says of one signal. `sender` is 0 where no process sent it. `missed` counts the signals
+// What the kernel reports about one signal. `sender` is 0 where no process sent it. `missed` counts the signals
 // beside this one that found the ring full.
 typedef struct {
     int32_t code;
@@ -23,14 +23,14 @@ typedef struct {
 
 typedef struct rl_signal_sink rl_signal_sink;
 
-// How many signals a sink keeps with all that is known of them.
+// How many signals a sink keeps with everything that is known about them.
 #define RL_SIGNAL_ROOM 64
 
 // Starts to collect `signal` for a sink that writes to the eventfd `descriptor`; the first sink of a signal installs the
-// handler. 0 or a negative errno. Not async-signal-safe; attaching and detaching need a lock of the caller's around them.
+// handler. 0 or a negative errno. Not async-signal-safe; the caller must hold a lock while it attaches or detaches.
 int rl_signal_attach(int signal, int descriptor, rl_signal_sink **sink);
-// Ends it and frees the sink; the last sink of a signal restores what was there before the first, unless somebody else
-// has installed another handler meanwhile. No handler touches the sink or its descriptor when this returns.
+// Stops collecting and frees the sink. The last sink of a signal restores what was there before the first, unless another
+// handler was installed meanwhile. No handler touches the sink or its descriptor when this returns.
 void rl_signal_detach(rl_signal_sink *sink);
 // Takes the oldest record. One thread at a time.
 bool rl_signal_take(rl_signal_sink *sink, rl_signal_record *record);

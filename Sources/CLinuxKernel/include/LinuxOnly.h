@@ -1,5 +1,5 @@
-// Every header of this module includes this one first, so that another system's compiler says what is wrong before it
-// stumbles over anything else. Not in Package.swift: a package that needs this one on Linux alone reads the manifest on
+// Every header of this module includes this one first, so that another system's compiler names the problem before it
+// finds any other error. Not in Package.swift: a package that needs this one on Linux alone reads the manifest on
 // every system.
 
 #ifndef LINUXONLY_H

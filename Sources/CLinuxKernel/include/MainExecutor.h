@@ -1,4 +1,4 @@
-// The main actor's executor, replaced: by variables that Swift's concurrency runtime exports for this, and Swift cannot name.
+// Replaces the main actor's executor, by variables that Swift's concurrency runtime exports for this, and Swift cannot name.
 
 #ifndef CLINUXKERNEL_MAINEXECUTOR_H
 #define CLINUXKERNEL_MAINEXECUTOR_H
@@ -7,16 +7,16 @@
 
 #include <stdint.h>
 
-// A serial executor as the runtime has it: the object, and how it conforms.
+// A serial executor as the runtime represents it: the object, and how it conforms.
 typedef struct {
     uintptr_t identity;
     uintptr_t implementation;
 } rl_executor;
 
 // From now on the main actor's executor is what `make` returns, and what is enqueued on the main actor as such goes to
-// `enqueue`. `make` is asked once, by whoever first needs the main actor, on any thread; with an async main that is the
+// `enqueue`. `make` is called once, by the first thread that needs the main actor; with an async main that is the
 // entry point, before main begins.
-// 0; -ENOSYS: this runtime has no such variables; -EBUSY: somebody else has set one.
+// 0; -ENOSYS: this runtime has no such variables; -EBUSY: other code has set one.
 int rl_main_executor_set(rl_executor (*make)(void), void (*enqueue)(const void *job));
 
 #endif

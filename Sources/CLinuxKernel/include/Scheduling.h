@@ -1,4 +1,4 @@
-// How the kernel schedules a thread of this process, read and changed by another. A failure is a negative errno.
+// How the kernel schedules a thread of this process; another thread can read and change it. A failure is a negative errno.
 
 #ifndef CLINUXKERNEL_SCHEDULING_H
 #define CLINUXKERNEL_SCHEDULING_H
@@ -11,26 +11,26 @@
 struct rl_schedule {
     // The kernel's number of the class, SCHED_OTHER and so on.
     int32_t policy;
-    // Of a class that shares the processors out; 0 in the others.
+    // For a class that shares the processors out; 0 in the others.
     int32_t nice;
-    // Of a real-time class; 0 in the others.
+    // For a real-time class; 0 in the others.
     int32_t priority;
-    // Whether threads that it starts get the usual class and not its own.
+    // Whether threads that it starts get the usual class instead of its own.
     bool resets;
 };
 
 // ESRCH: no thread of this process has that number. 0 is the calling thread.
 int rl_schedule_read(int32_t thread, struct rl_schedule *schedule);
 
-// Changes what differs between the two, and nothing else.
+// Changes only what differs between the two.
 int rl_schedule_change(int32_t thread, const struct rl_schedule *from, const struct rl_schedule *to);
 
 // Whether the calling thread is scheduled as threads usually are: SCHED_OTHER with a nice value of 0. Asks the kernel
 // until the answer is yes, and never again.
 bool rl_schedule_is_usual(void);
 
-// The places of the classes among each other: above all others the real-time ones by priority, then those that share by
-// nice value, then what nobody else wants; negative for classes that cannot be compared.
+// The rank of a class among the others: real-time classes come first, by priority, then classes that share, by
+// nice value, then the idle class; negative for classes that cannot be compared.
 int rl_schedule_rank(const struct rl_schedule *schedule);
 
 // Whether a nice value is what counts in the class.

@@ -1,4 +1,4 @@
-// What Swift's concurrency runtime exports for those who bring their own main loop or executor, and Swift cannot name:
+// What Swift's concurrency runtime exports for programs that bring their own main loop or executor, and Swift cannot name:
 // a variable with a function in it, and the head of a job.
 
 #ifndef CLINUXKERNEL_SWIFTRUNTIME_H
@@ -8,12 +8,12 @@
 
 #include <stdint.h>
 
-// Has the entry point of an async main call `drain` on the main thread, instead of giving the thread to libdispatch, once
+// Makes the entry point of an async main call `drain` on the main thread, instead of giving the thread to libdispatch, when
 // the body of main is suspended for the first time. `drain` must not return.
-// 0; -ENOSYS: this runtime has no such hook; -EBUSY: somebody else has set it.
+// 0; -ENOSYS: this runtime has no such hook; -EBUSY: other code has set it.
 int rl_async_main_set_drain(void (*drain)(void));
 
-// The priority that a job waits with at present: a task may have been escalated since it was enqueued.
+// The priority with which a job waits at present: a task may have been escalated since it was enqueued.
 uint8_t rl_job_priority(const void *job, uint8_t enqueued);
 
 #endif

@@ -1,4 +1,4 @@
-// Starting threads and giving them attributes. As everywhere here, a failure is a negative errno.
+// Starts threads and gives them attributes. As everywhere here, a failure is a negative errno.
 
 #ifndef CLINUXKERNEL_THREADATTRIBUTES_H
 #define CLINUXKERNEL_THREADATTRIBUTES_H
@@ -25,7 +25,7 @@ int rl_thread_set_processors(const int32_t *numbers, size_t count);
 int rl_thread_processor_count(void);
 size_t rl_thread_stack_size(void);
 
-// The name of a thread of this process; its length, or an error when there is no such thread.
+// The name of a thread of this process. Returns its length, or an error when there is no such thread.
 int rl_thread_name(int32_t thread, char *buffer, size_t size);
 
 #endif

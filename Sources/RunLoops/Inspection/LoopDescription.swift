@@ -11,11 +11,11 @@ extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// Thread safety: any thread; a picture of one instant. Complexity: O(n log n) in the items.
     public var debugDescription: String { describeWithItems().text }
 
-    /// The same with the items it speaks of.
+    /// The same, with the items that the text describes.
     ///
-    /// For somebody on another thread, who must not be the last to hold one: its closure would die on the wrong thread.
+    /// A caller on another thread must not release an item last: the closure would be released on the wrong thread.
     package func describeWithItems() -> (text: String, items: [AnyObject]) {
-        // Items are described after the lock is given back: their own fields are under it.
+        // Items are described after the lock is released: their own fields are under it.
         let picture = withLock { LoopPicture(self) }
         return (picture.text(waiting: isWaiting), picture.items)
     }
@@ -31,7 +31,7 @@ private struct LoopPicture {
         let timers: [TimerPicture]
     }
 
-    /// A timer, or a closure that waits for its delay, with the dates it had.
+    /// A timer, or a closure that waits for its delay, with its dates at that instant.
     struct TimerPicture {
         let timer: RunLoop.Timer?
         let label: ItemLabel
@@ -64,7 +64,7 @@ private struct LoopPicture {
         now = Dictionary(uniqueKeysWithValues: RunLoop.TimeBase.allCases.map { ($0, loop.now($0)) })
     }
 
-    /// All that is described.
+    /// All items that are described.
     var items: [AnyObject] {
         commonItems + modes.flatMap { $0.sources + $0.observers + $0.timers.compactMap(\.timer) as [AnyObject] }
     }
@@ -125,7 +125,7 @@ private struct LoopPicture {
 }
 
 extension RunLoop {
-    /// The thread by its number, and whether it is the main one.
+    /// The thread's number, and whether it is the main thread.
     fileprivate var threadName: String { mainQueue == nil ? "thread \(threadID)" : "main thread \(threadID)" }
 }
 

@@ -1,11 +1,11 @@
-/// What somebody on another thread sees of a loop without waiting long.
+/// What another thread can see of a loop without waiting long.
 package struct LoopGlance: Sendable {
     /// A timer that waits in the current mode.
     package struct Timer: Sendable {
         package var label: String
-        /// Nanoseconds from now; negative for one that is overdue.
+        /// Nanoseconds from now; negative for a timer that is overdue.
         package var due: Int64
-        /// Nanoseconds between fires; 0 for one that fires once.
+        /// Nanoseconds between fires; 0 for a timer that fires once.
         package var interval: Int64
         /// Nanoseconds.
         package var tolerance: Int64
@@ -13,12 +13,12 @@ package struct LoopGlance: Sendable {
 
     /// The innermost run's mode.
     package var mode: String?
-    /// The next ones in that mode, soonest first.
+    /// The next timers in that mode, soonest first.
     package var timers: [Timer] = []
 }
 
 extension RunLoop {
-    /// A look at the loop; `nil` when the loop's lock cannot be had for `patience` nanoseconds.
+    /// A look at the loop; `nil` when the loop's lock is not free for `patience` nanoseconds.
     ///
     /// Nobody holds the lock during a callout, so that a loop that hangs can be looked at.
     /// Thread safety: any thread. Complexity: O(n) in the timers, when some are asked for.
@@ -36,7 +36,7 @@ extension RunLoop {
             let now = now(bucket.base)
             bucket.queue.visit { entry, timer, label in
                 let due = entry.date.clampedSubtracting(now)
-                // A handful is kept in order: a loop may have a hundred thousand.
+                // The few next ones are kept in order: a loop may have a hundred thousand timers.
                 if next.count == most, let last = next.last, last.due <= due { return }
                 let glance = LoopGlance.Timer(
                     label: timer?.label ?? label?.text ?? "", due: due, interval: timer?.intervalNanoseconds ?? 0,

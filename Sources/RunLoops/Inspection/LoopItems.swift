@@ -1,4 +1,4 @@
-/// What is in which mode of a loop at one instant, for those who look for items that nothing comes to.
+/// What is in which mode of a loop at one instant, for tools that look for items that are never served.
 package struct LoopItems: Sendable, Equatable {
     package enum Kind: String, Sendable {
         case timer, source, port, observer
@@ -21,7 +21,7 @@ package struct LoopItems: Sendable, Equatable {
         }
     }
 
-    /// A source that was signalled, and whose loop sleeps in one of its modes with no wake-up on its way.
+    /// A signalled source whose loop sleeps in one of its modes with no wake-up on its way.
     package struct Unserved: Sendable, Equatable {
         package var label: String
         /// In nanoseconds of the monotonic clock.
@@ -33,15 +33,15 @@ package struct LoopItems: Sendable, Equatable {
 }
 
 extension RunLoop {
-    /// Loops with more timers than this are not looked into: the lock would be held for too long.
+    /// Loops with more timers than this are not inspected: the lock would be held for too long.
     private static var mostTimers: Int { 4096 }
 
-    /// What is in which mode now; `nil` after the thread's end, and for a loop that has very much in it.
+    /// What is in which mode now; `nil` after the thread's end, and for a loop that has too much in it.
     ///
     /// Any thread. Complexity: O(n) in the items.
     package func itemsInModes() -> LoopItems? {
         guard let places = withLock({ placesOfItems() }) else { return nil }
-        // Labels are made strings after the lock is given back.
+        // Labels are made strings after the lock is released.
         let entries = places.all.map { place in
             LoopItems.Entry(kind: place.kind, label: place.label.text, modes: place.modes, isCommon: place.isCommon)
         }
@@ -52,7 +52,7 @@ extension RunLoop {
         return LoopItems(entries: entries, unserved: unserved)
     }
 
-    /// How much the loop was given to do and has not taken up: blocks posted by other threads, sources signalled.
+    /// How much work waits that the loop has not taken up: blocks posted by other threads, sources signalled.
     ///
     /// Any thread. Complexity: O(n) in the sources.
     package var pendingCount: Int {

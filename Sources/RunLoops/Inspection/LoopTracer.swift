@@ -2,19 +2,19 @@
 package enum LoopEvent: Sendable {
     /// A run begins in the mode.
     case runBegins(RunLoop.Mode)
-    /// A point of the run is passed, whether anybody observes it or not.
+    /// A run passes a point, whether anybody observes it or not.
     case passes(RunLoop.Activities)
-    /// A callout begins; the item's label, or the place where a block was added.
+    /// A callout begins; with the item's label, or the place where a block was added.
     case calls(Callee, ItemLabel)
-    /// Of the callout that has just begun: since when it was wanted.
+    /// Since when the callout that has just begun was wanted.
     ///
-    /// Told where it is known, before the user's closure.
+    /// Reported where it is known, before the user's closure.
     case wanted(LoopWait)
     /// The innermost callout has returned.
     case returns
-    /// The thread goes to sleep: all that wanted to be told before has been.
+    /// The thread goes to sleep; all earlier events have been reported.
     case sleeps
-    /// The thread is awake again; told before the observers of that are.
+    /// The thread is awake again; reported before the observers of that are called.
     case wakes(LoopWaking)
     /// The innermost run ends.
     case runEnds(RunLoop.RunResult)
@@ -28,7 +28,7 @@ package enum LoopEvent: Sendable {
     }
 }
 
-/// Is told of each event, on the loop's thread, with no lock held.
+/// Receives each event, on the loop's thread, with no lock held.
 package protocol LoopTracer: AnyObject {
     func trace(_ event: LoopEvent)
 }

@@ -1,18 +1,18 @@
 internal import CLinuxKernel
 
-/// Since when a callout was wanted, and by whom.
+/// Since when a callout was wanted, and which thread asked for it.
 package struct LoopWait: Sendable, Equatable {
     /// When a timer was due, a source signalled, a block posted, a descriptor found ready; on the monotonic clock.
     package var since: Int64
-    /// The thread that asked for it; 0 where there is none, or nobody knows.
+    /// The thread that asked for it; 0 where there is none, or it is not known.
     package var thread: Int32 = 0
-    /// Of a timer, in nanoseconds; an interval of 0 for one that fires once.
+    /// A timer's tolerance in nanoseconds; the interval is 0 for a timer that fires once.
     package var tolerance: Int64 = 0
     package var interval: Int64 = 0
 }
 
 extension LoopWait {
-    /// That of the signal with this number; `nil` if it came before somebody recorded, or too many came since.
+    /// The wait of the signal with this number; `nil` if it came before recording began, or too many came since.
     init?(signal: UInt64) {
         var time: Int64 = 0
         var thread: Int32 = 0
@@ -20,7 +20,7 @@ extension LoopWait {
         self.init(since: time, thread: thread)
     }
 
-    /// That of a job; `nil` if it was queued before somebody recorded, or too many were since.
+    /// The wait of a job; `nil` if it was queued before recording began, or too many were queued since.
     package init?(job: UnsafeRawPointer) {
         var time: Int64 = 0
         var thread: Int32 = 0
@@ -31,7 +31,7 @@ extension LoopWait {
 
 /// What has ended a sleep.
 package struct LoopWaking: Sendable, Equatable {
-    /// Kinds of what can; `limit` is the end of a run's time.
+    /// The kinds of causes; `limit` is the end of a run's time.
     package enum Cause: UInt8, Sendable {
         case wakeUp, timer, port, mainQueue, limit
     }
@@ -39,9 +39,9 @@ package struct LoopWaking: Sendable, Equatable {
     package var cause: Cause
     /// When the thread went to sleep, on the monotonic clock.
     package var asleepSince: Int64
-    /// Of a wake-up: when it was called; otherwise 0.
+    /// When the wake-up was called; 0 if the cause is not a wake-up.
     package var calledAt: Int64 = 0
-    /// Of a wake-up: the thread that called it; 0 where nobody knows.
+    /// The thread that called the wake-up; 0 where it is not known.
     package var thread: Int32 = 0
 
     init(_ cause: Cause, asleepSince: Int64) {

@@ -1,6 +1,6 @@
 internal import CLinuxKernel
 
-/// The listeners that hear of every loop when it is made; usually none.
+/// The listeners that receive every new loop; usually there are none.
 package final class NewLoops: Sendable {
     package static let shared = NewLoops()
 
@@ -8,7 +8,7 @@ package final class NewLoops: Sendable {
 
     private let listeners = Guarded<[(owner: ObjectIdentifier, listener: Listener)]>([])
 
-    /// Has `listener` told of each loop on the thread that makes it and before anybody else knows the loop.
+    /// Calls `listener` with each new loop, on the thread that makes the loop and before any other thread knows it.
     ///
     /// Until `owner` is removed.
     package func add(_ owner: AnyObject, _ listener: @escaping Listener) {
@@ -19,7 +19,7 @@ package final class NewLoops: Sendable {
         listeners.withLock { $0.removeAll { $0.owner == ObjectIdentifier(owner) } }
     }
 
-    /// Has signals, posts and wake-ups leave word of when and by whom, as long as one asks for it.
+    /// Has signals, posts and wake-ups record their time and thread, as long as at least one caller asks for it.
     package static func setRecorded(_ isRecorded: Bool) { rl_count_recorders(isRecorded ? 1 : -1) }
 
     func tell(of loop: RunLoop) {

@@ -1,5 +1,5 @@
 extension RunLoop {
-    /// The points of a run at which observers are told, as a set.
+    /// The points of a run at which observers are called, as a set.
     ///
     /// The bits are Apple's (`CFRunLoopActivity`).
     public struct Activities: OptionSet, Hashable, Sendable, CustomStringConvertible {
@@ -9,7 +9,7 @@ extension RunLoop {
         /// A set of the given bits.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// A run begins; told once, before its first turn.
+        /// A run begins; reported once, before its first turn.
         public static var entry: Activities { Activities(rawValue: 1) }
         /// A turn begins (step 2).
         public static var beforeTimers: Activities { Activities(rawValue: 2) }
@@ -17,13 +17,13 @@ extension RunLoop {
         public static var beforeSources: Activities { Activities(rawValue: 4) }
         /// The thread is about to sleep (step 7).
         ///
-        /// No other callout follows before it has.
+        /// No other callout follows before the thread has slept.
         public static var beforeWaiting: Activities { Activities(rawValue: 32) }
         /// The thread has slept and is awake (step 8).
         public static var afterWaiting: Activities { Activities(rawValue: 64) }
-        /// A run ends; told once, after its last turn.
+        /// A run ends; reported once, after its last turn.
         public static var exit: Activities { Activities(rawValue: 128) }
-        /// All of them, also those that later versions may add.
+        /// All activities, also those that later versions may add.
         public static var all: Activities { Activities(rawValue: 0x0FFF_FFFF) }
 
         /// The names of the known bits, in the order of a turn.

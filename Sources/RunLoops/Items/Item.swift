@@ -5,7 +5,7 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread. The item's closure runs on the loop's thread.
     public class Item: @unchecked Sendable, CustomStringConvertible {
-        // In the order in which they leave no gaps: a program may have many items.
+        // Ordered so that the fields leave no gaps: a program may have many items.
         let labelStorage: ItemLabel
         private let valid = Atomic<Bool>(true)
         /// The one thread whose loop may take the item, by the kernel's number; 0 for any.
@@ -31,7 +31,7 @@ extension RunLoop {
         /// Takes the item out of every loop and mode, for good, and releases its closure.
         ///
         /// Legal everywhere, also inside the item's own callout, which ends normally. A second call does nothing.
-        /// Corresponds to `CFRunLoopTimerInvalidate` and its like.
+        /// Corresponds to `CFRunLoopTimerInvalidate` and the same calls of the other kinds.
         /// Thread safety: any thread; a callout under way on the loop's thread is not waited for.
         public func invalidate() { fatalError("every kind of item says how it leaves its loops") }
 
@@ -40,13 +40,13 @@ extension RunLoop {
 
         /// Makes the item invalid.
         ///
-        /// With the lock held that guards its places: whoever adds it looks with the same lock held.
+        /// With the lock held that guards its places: a thread that adds the item looks with the same lock held.
         @inline(__always)
         final func markInvalid() { valid.store(false, ordering: .releasing) }
 
-        // MARK: What a loop asks of its items. With the loop's lock held, but for what says otherwise.
+        // MARK: What a loop asks of its items. With the loop's lock held, unless a comment says otherwise.
 
-        /// Makes the item the loop's, if it can be in one loop only; returns false if another has it.
+        /// Makes the item the loop's, if it can be in one loop only; returns false if another loop has it.
         ///
         /// Without the lock.
         func claim(for loop: RunLoop) -> Bool { true }
@@ -91,8 +91,8 @@ enum ItemHome {
 ///
 /// - Parameters:
 ///   - home: The one thread whose loop may take the item, by the kernel's number; 0 for any.
-///   - item: What has the closure.
-///   - thread: That of the loop.
+/// - item: The item with the closure.
+/// - thread: The loop's thread.
 @inline(__always)
 package func requireHome(_ home: Int32, of item: some CustomStringConvertible, in thread: Int32) {
     if home != 0, home != thread { fatalError(wrongHome(home, item, thread)) }
@@ -101,8 +101,8 @@ package func requireHome(_ home: Int32, of item: some CustomStringConvertible, i
 @inline(never)
 private func wrongHome(_ home: Int32, _ item: some CustomStringConvertible, _ thread: Int32) -> String {
     """
-    \(item) was made for the run loop of thread \(home) and cannot be added to that of thread \(thread), \
-    because its closure may use that thread's state. Make it with .sendable(…) if its closure may run on any \
+    \(item) was made for the run loop of thread \(home) and cannot be added to the loop of thread \(thread), \
+    because its closure may use the state of thread \(home). Make it with .sendable(…) if its closure may run on any \
     thread, or add it on the thread it belongs to.
     """
 }

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// The lock of a loop, in memory that is never given back: another loop uses it when this one has gone.
+/// The lock of a loop, in memory that is never freed: another loop uses it when this one is gone.
 ///
 /// So an item that was in a loop can take the lock, and look whether it still belongs to that loop, without keeping the loop
-/// alive; and whoever has read an old owner takes a lock that is a lock.
+/// alive. A thread that has read an old owner still takes a valid lock.
 package struct LoopLock: ~Copyable {
     package typealias Pointer = UnsafeMutablePointer<LoopLock>
 
     private let lock = Lock()
     /// The loop; `nil` while none uses the lock. Guarded by the lock.
-    // Not counted: a loop takes itself out before it goes.
+    // Not counted: a loop takes itself out before it is released.
     fileprivate(set) var loop: Unmanaged<RunLoop>?
 
     fileprivate init() {}
@@ -18,7 +18,7 @@ package struct LoopLock: ~Copyable {
     package borrowing func take() { lock.lock() }
     @inline(__always)
     package borrowing func giveBack() { lock.unlock() }
-    /// Whether the lock was had by `deadline` of the monotonic clock.
+    /// Takes the lock; returns whether that succeeded by `deadline` of the monotonic clock.
     package borrowing func take(until deadline: Int64) -> Bool { lock.lock(until: deadline) }
 
     private static let unused = Guarded<[Pointer]>([])
@@ -31,7 +31,7 @@ package struct LoopLock: ~Copyable {
         return pointer
     }
 
-    /// Says whose lock it is from now on; with `nil` another loop may have it.
+    /// Assigns the lock to a loop; with `nil` another loop may have it.
     static func assign(_ pointer: Pointer, to loop: RunLoop?) {
         pointer.pointee.take()
         pointer.pointee.loop = loop.map { .passUnretained($0) }
@@ -40,9 +40,9 @@ package struct LoopLock: ~Copyable {
     }
 }
 
-/// The loop that an item belongs to, of which it can have one at most, and with that the lock that guards its fields.
+/// The loop that an item belongs to, at most one, and with it the lock that guards the item's fields.
 ///
-/// An item that belongs to none has a little lock of its own, in the same word.
+/// An item that belongs to no loop has a little lock of its own, in the same word.
 struct ItemOwner: ~Copyable {
     /// Whose lock was taken: a loop's, or, with `nil`, the item's own.
     typealias Holder = LoopLock.Pointer?
@@ -50,7 +50,7 @@ struct ItemOwner: ~Copyable {
     private enum State {
         static let free: UInt = 0
         static let held: UInt = 1
-        /// Held, with somebody asleep.
+        /// Held, while a thread sleeps on it.
         static let contended: UInt = 2
     }
 
@@ -122,7 +122,7 @@ struct ItemOwner: ~Copyable {
                 if let holder = take(found) { return holder }
                 continue
             }
-            // Others may be asleep too: whoever gets it after a sleep leaves it as contended.
+            // Others may be asleep too: a thread that gets the lock after a sleep leaves it as contended.
             taken = State.contended
             if found == State.held {
                 let marked = word.compareExchange(
@@ -136,7 +136,7 @@ struct ItemOwner: ~Copyable {
 
     private func release(to state: UInt) {
         if word.exchange(state, ordering: .releasing) == State.contended {
-            // All of them: if the item has an owner now, nobody gives the little lock back again.
+            // Wakes all of them: if the item has an owner now, nobody gives the little lock back again.
             withUnsafePointer(to: word) { SystemCalls.futexWakeAll($0) }
         }
     }

@@ -1,42 +1,42 @@
 extension RunLoop {
-    /// Is told when a run passes the points it asked for.
+    /// Calls a closure when a run passes certain points.
     ///
-    /// Observers of a mode are called in ascending order, equal orders as they were added. An observer is not called
-    /// again inside its own callout. One that does not repeat is invalid after its first call. Observers do not keep a
-    /// mode alive.
+    /// Observers of a mode are called in ascending order; observers of equal order are called as they were added. An observer is
+    /// not called again inside its own callout. An observer that does not repeat is invalid after its first call. Observers do
+    /// not keep a mode alive.
     ///
     /// Corresponds to `CFRunLoopObserver`.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Observer: Item, @unchecked Sendable {
-        /// Among the observers of one mode the lower order goes first.
+        /// Among the observers of one mode the lowest order goes first.
         public let order: Int
-        /// The points it is called at.
+        /// The points at which the observer is called.
         public let activities: Activities
-        /// Whether it is called more than once.
+        /// Whether the observer is called more than once.
         public let repeats: Bool
 
         let owner = ItemOwner()
         // Guarded by the owner's lock.
-        /// How many modes it is in.
+        /// How many modes the observer is in.
         @exclusivity(unchecked) private var modeCount = 0
         /// The closure, while the observer is valid.
         @exclusivity(unchecked) private(set) var handler: ((Observer, Activities) -> Void)?
-        /// Whether its callout is under way; the loop's thread alone touches it.
+        /// Whether its callout is under way; only the loop's thread touches it.
         @exclusivity(unchecked) var isFiring = false
 
         /// An observer whose closure runs on the thread that makes it, and may use that thread's state.
         ///
         /// - Parameters:
-        ///   - activities: The points of a run it is called at.
+        /// - activities: The points of a run at which the observer is called.
         ///   - order: Lower orders are called first.
-        ///   - repeats: `false`: called once, then invalid.
+        /// - repeats: `false` for an observer that is called once and is then invalid.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-        ///   - fileID: Where it was made.
-        ///   - line: Where it was made.
-        ///   - handler: Called with the observer and the one activity that is told.
+        /// - fileID: The file that makes the observer.
+        /// - line: The line that makes the observer.
+        /// - handler: Called with the observer and the one activity that the run has reached.
         ///
-        /// Adding it to the loop of another thread traps.
+        /// Adding the observer to the loop of another thread traps.
         /// Corresponds to `CFRunLoopObserverCreateWithHandler`.
         public convenience init(
             _ activities: Activities, order: Int = 0, repeats: Bool = true, label: String? = nil,
@@ -91,7 +91,7 @@ extension RunLoop {
             let released = handler
             handler = nil
             owner.unlock(holder)
-            // The closure may hold the last reference to anything: it goes when no lock is held.
+            // The closure may hold the last reference to anything: it is released when no lock is held.
             withExtendedLifetime(released) {}
         }
 

@@ -2,12 +2,12 @@ internal import CLinuxKernel
 internal import Synchronization
 
 extension RunLoop {
-    /// Calls a closure on the loop's thread after somebody has signalled it.
+    /// Calls a closure on the loop's thread after a thread has signalled the source.
     ///
-    /// A source is added to modes, of as many loops as one likes. ``signal()`` marks it from any thread, and that is all:
-    /// a loop that runs in one of the source's modes performs it in its next turn (``RunLoop/wakeUp()`` makes that now).
-    /// Signals before the perform collapse into one. Several signalled sources are performed in ascending order, equal
-    /// orders as they were signalled.
+    /// You can add a source to any number of modes, of any number of loops. ``signal()`` only marks the source, from any thread.
+    /// A loop that runs in one of the source's modes performs it in its next turn; ``RunLoop/wakeUp()`` makes the loop turn
+    /// now. Signals before the perform collapse into one. Several signalled sources are performed in ascending order; sources
+    /// of equal order are performed as they were signalled.
     ///
     /// Corresponds to a `CFRunLoopSource` of version 0.
     ///
@@ -23,25 +23,25 @@ extension RunLoop {
             let place: SignalQueue<Source>.Place
         }
 
-        /// Among the sources of one mode the lower order goes first.
+        /// Among the sources of one mode the lowest order goes first.
         public let order: Int
 
         private let calls = CallWord()
         private let lock = Lock()
         // Guarded by the lock.
         @exclusivity(unchecked) private var memberships: [Membership] = []
-        /// The first place that the source has had, kept until it dies.
+        /// The first place that the source has had, kept until the source dies.
         @exclusivity(unchecked) private var firstPlace: SignalQueue<Source>.Place?
-        /// All others, in a mode or not, as long as their loops live.
+        /// All other places, in a mode or not, as long as their loops live.
         @exclusivity(unchecked) private var otherPlaces: [SignalQueue<Source>.Place] = []
-        /// The same, as long as the source has had no other: it can be signalled without the lock then.
+        /// The first place, as long as the source has had no other: then it can be signalled without the lock.
         private let solePlace = Atomic<UnsafeRawPointer?>(nil)
-        /// See ``CallWord`` for who releases it.
+        /// ``CallWord`` says when it is released.
         @exclusivity(unchecked) private var performer: Performer?
         private let schedule: ModeCallback?
         private let cancel: ModeCallback?
 
-        /// A closure that is not copied, so that it is not counted on the way of a call.
+        /// A closure that is not copied, so that a call counts no reference to it.
         private struct Performer: ~Copyable {
             let call: (Source) -> Void
         }
@@ -54,12 +54,12 @@ extension RunLoop {
         ///   - order: Lower orders are performed first.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.
         ///   - schedule: Called when the source is added to a mode of a loop, on the thread that adds it.
-        ///   - cancel: Called when it is taken out of a mode of a loop, or is made invalid, on the thread that does so.
-        ///   - fileID: Where it was made.
-        ///   - line: Where it was made.
+        /// - cancel: Called when the source is taken out of a mode of a loop, or is made invalid, on the thread that does so.
+        /// - fileID: The file that makes the source.
+        /// - line: The line that makes the source.
         ///   - perform: Called with the source after it was signalled.
         ///
-        /// Adding it to the loop of another thread traps.
+        /// Adding the source to the loop of another thread traps.
         /// Corresponds to `CFRunLoopSourceCreate` with a context of version 0.
         public convenience init(
             order: Int = 0, label: String? = nil, schedule: ((RunLoop, Mode) -> Void)? = nil,
@@ -71,7 +71,7 @@ extension RunLoop {
                 schedule: schedule, cancel: cancel, perform)
         }
 
-        /// A source whose closures may run on any thread: it can be added to any loop, and to many.
+        /// A source whose closures may run on any thread: it can be added to any number of loops.
         ///
         /// The parameters are those of ``init(order:label:schedule:cancel:fileID:line:perform:)``.
         public static func sendable(
@@ -115,10 +115,10 @@ extension RunLoop {
         ///
         /// Does not wake the loop.
         ///
-        /// A source that has been signalled and not yet performed stays as it is; so does an invalid one.
+        /// A source that has been signalled and not yet performed stays as it is, and so does an invalid source.
         /// Corresponds to `CFRunLoopSourceSignal`.
         /// Thread safety: any thread.
-        /// Complexity: O(1) in the sources; O(k) in the modes that this source is in.
+        /// Complexity: O(1) in the number of sources; O(k) in the modes that this source is in.
         public func signal() {
             let isNew = calls.signal {
                 let number = rl_next_number()
@@ -141,11 +141,11 @@ extension RunLoop {
         /// Corresponds to `CFRunLoopSourceIsSignalled`.
         public var isSignalled: Bool { calls.isSignalled }
 
-        /// The number of the signal, of one count for all sources, so that those of equal order are performed as they were
-        /// signalled, whatever queue they are in; 0 if there is none.
+        /// The number of the signal, 0 if there is none; all sources share one count, so that sources of equal order are
+        /// performed as they were signalled, whatever queue they are in.
         var signalNumber: UInt64 { calls.signalNumber }
 
-        /// For those who record: when the signal was given, and by whom, before a loop can find it.
+        /// For recorders: when the signal was given, and by which thread, before a loop can find it.
         @inline(never)
         private func recordSignal(_ number: UInt64) {
             let loop = lock.withLock { memberships.first?.loop }
@@ -154,11 +154,11 @@ extension RunLoop {
 
         // MARK: Performing. A loop's thread.
 
-        /// Calls the closure if the source is signalled and valid, and takes the signal.
+        /// If the source is signalled and valid, takes the signal and calls the closure.
         @inline(__always)
         func perform(_ callOut: ((Source) -> Void) -> Void) -> Bool {
             guard calls.beginIfSignalled() else { return false }
-            // Nobody releases the closure while it is counted as called.
+            // Nobody releases the closure while a call of it is counted.
             switch performer {
             case .some(let performer): callOut(performer.call)
             case .none: break
@@ -205,7 +205,7 @@ extension RunLoop {
             return true
         }
 
-        /// The source's place in the queue: the one it has had there, or a new one.
+        /// The source's place in the queue: the place that it has had there, or a new one.
         private func place(in queue: SignalQueue<Source>) -> SignalQueue<Source>.Place {
             guard let firstPlace else {
                 let place = SignalQueue.Place(self, in: queue)
@@ -226,7 +226,7 @@ extension RunLoop {
             return place
         }
 
-        /// A place that is queued stays so and is passed over when it is taken.
+        /// A place that is queued stays queued, and is skipped when it is taken.
         override func leave(_ mode: ModeState, of loop: RunLoop) {
             mode.remove(self)
             lock.withLock {

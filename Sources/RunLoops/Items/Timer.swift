@@ -3,33 +3,33 @@ internal import CLinuxKernel
 extension RunLoop {
     /// Calls a closure at an instant, once or again and again.
     ///
-    /// A timer is added to modes of one loop and fires when it is due and one of them runs. Repeats stay on the grid that
-    /// the first date lays: a late fire does not shift the next, and dates that went by while the thread was busy are
-    /// skipped. A timer does not fire inside its own callout. One that fires once is invalid after its callout, unless
+    /// A timer is added to modes of one loop, and fires when it is due and one of these modes runs. Repeats stay on the grid that
+    /// the first date lays: a late fire does not shift the next, and dates that passed while the thread was busy are skipped. A
+    /// timer does not fire inside its own callout. A timer that fires once is invalid after its callout, unless
     /// ``restart(after:)`` was called there.
     ///
-    /// To give a timer another date is cheaper than to make a new one, and a tolerance saves wake-ups and work. A closure
-    /// that is needed once, after a delay, needs no timer: ``RunLoop/perform(after:in:fileID:line:_:)``.
+    /// Giving a timer another date is cheaper than making a new timer, and a tolerance saves wake-ups and work. A closure
+    /// that is to run once, after a delay, needs no timer: ``RunLoop/perform(after:in:fileID:line:_:)``.
     ///
     /// Corresponds to `CFRunLoopTimer`, with a tolerance that works and a choice of clock.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Timer: Item, QueuedTimer, @unchecked Sendable {
-        /// What is at work on a timer.
+        /// What is happening to a timer.
         struct State: OptionSet {
             let rawValue: UInt8
-            /// Its callout is under way: it is in no heap, and its closure is with whoever calls it.
+            /// Its callout is under way: the timer is in no heap, and the caller has its closure.
             static let firing = State(rawValue: 1)
-            /// The loop's reference is with whoever calls it: the timer has left its modes during the callout.
+            /// The caller has the loop's reference: the timer has left its modes during the callout.
             static let onLoan = State(rawValue: 2)
-            /// It was restarted in its callout.
+            /// The timer was restarted in its callout.
             static let restarted = State(rawValue: 4)
         }
 
-        /// What most timers have not: an interval, or a tolerance.
+        /// What most timers do not have: an interval, or a tolerance.
         private final class Rhythm {
             let interval: Int64
-            /// Bounded by half the interval; guarded like the timer's fields.
+            /// At most half the interval; guarded like the timer's fields.
             @exclusivity(unchecked) var tolerance: Int64
 
             init(interval: Int64, tolerance: Int64) {
@@ -39,7 +39,7 @@ extension RunLoop {
         }
 
         let owner = ItemOwner()
-        // Guarded by the owner's lock, all but the constants. The lock excludes what the dynamic check of exclusivity
+        // Guarded by the owner's lock, except the constants. The lock excludes what the dynamic check of exclusivity
         // looks for, and the check would cost more than the lock.
         @exclusivity(unchecked) package internal(set) var fire: Int64
         @exclusivity(unchecked) private var rhythm: Rhythm?
@@ -50,7 +50,7 @@ extension RunLoop {
         @exclusivity(unchecked) var state: State = []
         let base: TimeBase
 
-        /// A closure that is not copied, so that it is not counted on the way of a call.
+        /// A closure that is not copied, so that a call counts no reference to it.
         struct Handler: ~Copyable {
             let call: (Timer) -> Void
         }
@@ -58,16 +58,16 @@ extension RunLoop {
         /// A timer whose closure runs on the thread that makes it, and may use that thread's state.
         ///
         /// - Parameters:
-        ///   - schedule: When it fires, on which clock, and how often. Delays are counted from now on, and not from when the
-        ///     timer is added.
-        ///   - tolerance: How much later than its date it may fire, never earlier. The loop uses it to serve several
-        ///     timers with one wake-up. At most half the interval counts.
-        ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-        ///   - fileID: Where it was made.
-        ///   - line: Where it was made.
+        /// - schedule: When the timer fires, on which clock, and how often. A delay counts from now, not from the moment at which
+        /// the timer is added.
+        /// - tolerance: How much later than its date the timer may fire; it never fires earlier. The loop uses the tolerance to
+        /// serve several timers with one wake-up. At most half the interval counts.
+        /// - label: The name in descriptions and tools; where it was made, if `nil`.
+        /// - fileID: The file that makes the timer.
+        /// - line: The line that makes the timer.
         ///   - handler: Called with the timer at each fire.
         ///
-        /// Adding it to the loop of another thread traps; see ``sendable(_:tolerance:label:fileID:line:handler:)``.
+        /// Adding the timer to the loop of another thread traps; see ``sendable(_:tolerance:label:fileID:line:handler:)``.
         /// Corresponds to `CFRunLoopTimerCreateWithHandler`, whose order has no effect there either.
         public convenience init(
             _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
@@ -114,7 +114,7 @@ extension RunLoop {
             super.init(label: label, home: home)
         }
 
-        /// A timer that fires once, at a date of the monotonic clock of the loop it will be added to.
+        /// A timer that fires once, at a date on the monotonic clock of its future loop.
         init(onceAt date: Int64, _ label: ItemLabel, home: Int32, _ handler: @escaping (Timer) -> Void) {
             base = .monotonic
             fire = date
@@ -128,7 +128,7 @@ extension RunLoop {
         var intervalNanoseconds: Int64 { rhythm?.interval ?? 0 }
         var toleranceNanoseconds: Int64 { rhythm?.tolerance ?? 0 }
         package var slack: Int64 { rhythm.map { TimerGrid.slack($0.tolerance) } ?? 0 }
-        /// The latest the thread may sleep for it.
+        /// The latest instant until which the thread may sleep for this timer.
         var latest: Int64 { fire.clampedAdding(slack) }
 
         /// Whether the timer fires more than once.
@@ -139,7 +139,7 @@ extension RunLoop {
 
         /// How much later than its date the timer may fire.
         ///
-        /// What is set is bounded by half the interval; a negative one counts as zero. Corresponds to
+        /// A new value is limited to half the interval; a negative value counts as zero. Corresponds to
         /// `CFRunLoopTimerSetTolerance`, which does nothing on Linux.
         /// Complexity: O(log n) in the timers of the loop.
         public var tolerance: Duration {
@@ -161,10 +161,10 @@ extension RunLoop {
 
         /// When the timer fires next, on its own clock.
         ///
-        /// Inside the timer's callout this is the date being served. Setting a date there replaces the next date of the
-        /// grid and lays a new one; for a timer that fires once it has no effect, unlike ``restart(after:)``. An instant that
-        /// has passed is taken as the present one. A sleeping loop is woken when it must sleep shorter, without making it
-        /// turn.
+        /// Inside the timer's callout this is the date that is being served. Setting a date there replaces the next date of the
+        /// grid and lays a new grid. For a timer that fires once it has no effect, unlike ``restart(after:)``. An instant that
+        /// has passed counts as the present instant. If a sleeping loop must now sleep shorter, it is woken for that, and does
+        /// not turn.
         ///
         /// Precondition: the instant set is on the timer's clock.
         /// Corresponds to `CFRunLoopTimerGetNextFireDate` and `CFRunLoopTimerSetNextFireDate`.
@@ -180,10 +180,10 @@ extension RunLoop {
             }
         }
 
-        /// Fires next when `delay` has gone by; one that is not positive means as soon as the loop turns.
+        /// Fires the timer next when `delay` has passed; if `delay` is not positive, as soon as the loop turns.
         ///
-        /// The cheapest way to put a time-out off: the timer changes its place, and nothing is made or released. Inside
-        /// the timer's callout it keeps a timer that fires once from becoming invalid, and gives one that repeats another
+        /// The cheapest way to put a time-out off: the timer changes its place, and nothing is made or released. Inside the
+        /// timer's callout the call keeps a timer that fires once from becoming invalid, and gives a timer that repeats another
         /// next date and another grid. An invalid timer stays as it is.
         ///
         /// Corresponds to `CFRunLoopTimerSetNextFireDate`, which cannot restart a timer that fires once in its callout.
@@ -204,7 +204,7 @@ extension RunLoop {
             if bucket != .none { loop(of: holder)?._withUnsafeGuaranteedRef { $0.discard(self) } }
             let released = handler.take()
             owner.unlock(holder)
-            // The closure may hold the last reference to anything: it goes when no lock is held.
+            // The closure may hold the last reference to anything: it is released when no lock is held.
             _ = consume released
         }
 
@@ -215,7 +215,7 @@ extension RunLoop {
 
         // MARK: Fields
 
-        /// Runs `body` with the timer's fields to itself, and with the loop that the timer belongs to.
+        /// Runs `body` with exclusive access to the timer's fields, and with the loop that the timer belongs to.
         @inline(__always)
         private func withFields<Result>(_ body: (RunLoop?) -> Result) -> Result {
             let holder = owner.lock()
@@ -235,7 +235,7 @@ extension RunLoop {
             if let loop, bucket != .none { loop.move(self, to: date) } else { fire = date }
         }
 
-        /// The loop takes the timer out of its heaps before they change.
+        /// Makes a change for which the loop must first take the timer out of its heaps.
         private func reschedule(in loop: RunLoop?, _ change: () -> Void) {
             if let loop, bucket != .none { loop.reschedule(self, change) } else { change() }
         }
@@ -250,13 +250,13 @@ extension RunLoop {
             return true
         }
         override func leave(_ mode: ModeState, of loop: RunLoop) { loop.take(self, outOf: mode) }
-        // A timer that was taken out of each mode by itself does not count as common any more, as in Core Foundation.
+        // A timer that was taken out of each mode by itself no longer counts as common, as in Core Foundation.
         override func countsAsCommon(in loop: RunLoop) -> Bool { bucket != .none && belongs(to: loop) }
         override var kind: LoopItems.Kind { .timer }
     }
 }
 
-/// The clock of timers that are made outside a loop: that of the loop of the thread, which may be a test's.
+/// The clock of timers that are made outside a loop: the clock of the thread's loop, which may be a test's.
 enum TimerClock {
     @inline(__always)
     static func now(_ base: RunLoop.TimeBase) -> Int64 {
@@ -270,16 +270,16 @@ enum TimerClock {
 }
 
 extension RunLoop.Timer {
-    /// A timer that fires at a date of the clock of the loop it will be added to, and again and again if `interval` is given.
+    /// A timer that fires at a date on the clock of its future loop, and again and again if `interval` is given.
     ///
-    /// The public ways ask the clock of the thread that makes the timer, which may be another one where time is virtual.
+    /// The public initialisers use the clock of the thread that makes the timer, which may be another one where time is virtual.
     package static func starting(
         at date: RunLoop.Instant, every interval: Duration? = nil, tolerance: Duration, label: String,
         handler: @escaping @Sendable (RunLoop.Timer) -> Void
     ) -> RunLoop.Timer {
         let timer = sendable(
             .after(.zero, every: interval, clock: date.base), tolerance: tolerance, label: label, handler: handler)
-        // Nobody else knows the timer yet.
+        // No other thread knows the timer yet.
         timer.fire = date.nanoseconds
         return timer
     }

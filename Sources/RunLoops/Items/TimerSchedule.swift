@@ -11,10 +11,10 @@ extension RunLoop.Timer {
 
         let base: RunLoop.TimeBase
         let start: Start
-        /// `nil`: fires once.
+        /// `nil` for a timer that fires once.
         let interval: Duration?
 
-        /// First after `delay`, then, if `interval` is given, again and again.
+        /// Fires after `delay`, then, if `interval` is given, again and again.
         ///
         /// Precondition: `interval` is `nil` or at least one nanosecond.
         /// A `delay` that is not positive means as soon as the loop turns.
@@ -24,17 +24,17 @@ extension RunLoop.Timer {
             Schedule(base: clock, start: .after(delay), interval: interval)
         }
 
-        /// Again and again, first when one interval has gone by.
+        /// Fires again and again, for the first time when one interval has passed.
         ///
         /// Precondition: `interval` is at least one nanosecond.
         public static func every(_ interval: Duration, clock: RunLoop.TimeBase = .monotonic) -> Schedule {
             Schedule(base: clock, start: .after(interval), interval: interval)
         }
 
-        /// First at `instant`, on that instant's clock; then, if `interval` is given, again and again.
+        /// Fires at `instant`, on the clock of `instant`; then, if `interval` is given, again and again.
         ///
         /// An instant of the `.realtime` clock is a date: it keeps its meaning when the wall clock is changed.
-        /// An instant that has passed is taken as the present one, as Core Foundation does.
+        /// An instant that has passed counts as the present instant, as in Core Foundation.
         /// Precondition: `interval` is `nil` or at least one nanosecond.
         public static func at(_ instant: RunLoop.Instant, every interval: Duration? = nil) -> Schedule {
             Schedule(base: instant.base, start: .at(instant.nanoseconds), interval: interval)

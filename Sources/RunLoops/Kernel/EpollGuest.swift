@@ -11,10 +11,10 @@ extension EpollKernel: GuestKernel {
 }
 
 /// An epoll around all that a loop waits for: the epoll of a mode, a timer descriptor for each clock, and the descriptor
-/// that wake-ups are written to.
+/// that wake-ups write to.
 ///
-/// One around the mode's own, because that one is made late, is built anew when a closed descriptor is stuck in it, and is
-/// another one in another mode; the host knows one number and never has to ask again.
+/// It is a second epoll around the mode's own. The mode's epoll is made late, is built anew when a closed descriptor is stuck in
+/// it, and is another one in another mode. The host knows one number and never has to ask again.
 final class EpollGuest: GuestDescriptor {
     private enum Source {
         static let wake: UInt64 = 0
@@ -25,11 +25,11 @@ final class EpollGuest: GuestDescriptor {
     let descriptor: CInt
     private let waker: EpollWaker
     private let calls: any KernelCalls
-    /// One a clock, in the order of the clocks, level-triggered: setting one again is what empties it.
+    /// One for each clock, in the order of the clocks, level-triggered: setting a timer again empties it.
     @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
-    /// The mode's epoll, and which of those that had its number.
+    /// The mode's epoll, and which of the epolls that have had its number it is.
     @exclusivity(unchecked) private var linked = EpollReadiness.Identity.none
-    /// The system has refused to link the mode's epoll; it is tried again each time.
+    /// Whether the system has refused to link the mode's epoll; linking is tried again each time.
     @exclusivity(unchecked) private var isBlind = false
 
     @exclusivity(unchecked) private var isClosed = false
@@ -67,12 +67,12 @@ final class EpollGuest: GuestDescriptor {
         _ = calls.close(descriptor)
     }
 
-    // MARK: What it stands for
+    // MARK: What the descriptor stands for
 
     func set(_ limit: WaitLimit) {
         var limit = limit
         if isBlind {
-            // As when a sleep fails for want of descriptors: looking every millisecond keeps the promise at a price.
+            // As when a sleep fails for lack of descriptors: looking every millisecond keeps the promise at a price.
             limit.monotonic = min(limit.monotonic, SystemCalls.now(.monotonic).clampedAdding(1_000_000))
         }
         for index in timers.indices { setTimer(&timers[index], to: limit[timers[index].base]) }
@@ -81,13 +81,13 @@ final class EpollGuest: GuestDescriptor {
     private func setTimer(
         _ timer: inout (base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64), to deadline: Int64
     ) {
-        // One that has gone off stays readable until it is set again. The wall clock may have been changed, and with that
-        // the timer have gone off before its date, so that one is always set.
+        // A timer that has gone off stays readable until it is set again. A change of the wall clock may make the realtime timer
+        // go off before its date, so that timer is always set.
         let unchanged = timer.deadline == deadline
         if unchanged, deadline == .max { return }
         if unchanged, timer.base != .realtime, deadline > SystemCalls.now(timer.base) { return }
         timer.deadline = deadline
-        // EINVAL alone is possible, for what is no timer: somebody has closed it, and its number is another file's.
+        // Only EINVAL is possible, for a descriptor that is no timer: it was closed, and its number is another file's.
         _ = calls.timerSet(timer.descriptor, deadline: deadline, cancelOnSet: timer.base == .realtime)
     }
 
@@ -99,7 +99,7 @@ final class EpollGuest: GuestDescriptor {
     }
 
     private func relink(_ identity: EpollReadiness.Identity) {
-        // EBADF, ENOENT: it was closed, and has left by itself.
+        // EBADF, ENOENT: it was closed, and has left the set by itself.
         if linked.epoll >= 0 { _ = calls.epollRemove(descriptor, linked.epoll) }
         isBlind = false
         linked = identity
@@ -114,7 +114,7 @@ final class EpollGuest: GuestDescriptor {
     // MARK: Being woken
 
     func awaken() {
-        // Takes the edge of a wake-up. What else is ready is found by the loop's own look, and stays ready.
+        // Takes the edge of a wake-up. The loop's own look finds what else is ready, which stays ready.
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
             _ = calls.epollWait(descriptor, events.baseAddress.unsafelyUnwrapped, 8, milliseconds: 0)
         }

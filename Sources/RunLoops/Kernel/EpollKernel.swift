@@ -1,4 +1,4 @@
-/// The kernel of Linux: futex where a mode has no descriptors, epoll where it has.
+/// The kernel of Linux: a futex where a mode has no descriptors, epoll where it has some.
 package final class EpollKernel: Kernel, @unchecked Sendable {
     let waker: EpollWaker
 

@@ -13,10 +13,10 @@ internal import Musl
 package final class EpollReadiness: Readiness {
     /// Events fetched by one call.
     ///
-    /// More are fetched by the next; none is lost.
+    /// More events are fetched by the next call; none is lost.
     private static let batch = 64
 
-    /// Tokens of our own, above all that a mode gives out.
+    /// This package's own tokens, above all that a mode gives out.
     private enum OwnToken {
         static let wake = UInt64.max
         static let timer = UInt64.max - 1
@@ -25,7 +25,7 @@ package final class EpollReadiness: Readiness {
     }
 
     private struct Registration: BitwiseCopyable {
-        // In halves, so that it takes twelve bytes.
+        // In halves, so that the structure takes twelve bytes.
         let events: UInt32
         private let low: UInt32
         private let high: UInt32
@@ -41,12 +41,12 @@ package final class EpollReadiness: Readiness {
 
     private let waker: EpollWaker
     private let calls: any KernelCalls
-    /// Whether the loop's thread has to look at what the lock guards; in general it need not take it.
+    /// Whether the loop's thread has to look at what the lock guards; usually it need not take the lock.
     private let hasNews = Atomic<Bool>(false)
-    /// What the loop's thread has seen at its last such look: the epoll, and whether anything is always ready.
+    /// What the loop's thread saw when it last looked: the epoll, and whether anything is always ready.
     @exclusivity(unchecked) private var seen: (epoll: CInt, hasAlwaysReady: Bool) = (-1, false)
     @exclusivity(unchecked) private var epoll: CInt = -1
-    /// How many there have been: a number is used again.
+    /// How many epolls there have been: a number is used again.
     @exclusivity(unchecked) private var epollsMade = 0
     /// The loop's thread alone.
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
@@ -54,13 +54,13 @@ package final class EpollReadiness: Readiness {
     ///
     /// Taken inside the loop's lock; not held during a wait.
     private let lock = Lock()
-    /// Epolls that were replaced while a thread may have been about to wait for them; closed by the next wait.
+    /// Epolls that were replaced while a thread may have been about to wait for them; the next wait closes them.
     @exclusivity(unchecked) private var retired: [CInt] = []
-    /// What the user registered: needed to know when the epoll may be left alone, and to build it anew.
+    /// What the user registered: needed to decide whether the epoll can stay as it is, and to build it anew.
     @exclusivity(unchecked) private var registered = DescriptorMap<Registration>()
     /// Descriptors that epoll refuses because they are always ready, as regular files are.
     @exclusivity(unchecked) private var alwaysReady: [CInt: ReadyDescriptor] = [:]
-    /// Timer descriptors with what they are set to: the fallback for fine waits, and the clocks epoll cannot wait for.
+    /// Timer descriptors with their dates: the fallback for fine waits, and for the clocks that epoll cannot wait for.
     @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
 
     init(waker: EpollWaker) {
@@ -97,7 +97,7 @@ package final class EpollReadiness: Readiness {
         try makeEpoll()
         let result = calls.epollAdd(epoll, descriptor, events: Self.bits(events), token: token)
         if result == -EPERM {
-            // Regular files and directories: poll(2) says they are always ready, and so do we.
+            // Regular files and directories: poll(2) reports them as always ready, and so does this.
             let always = events.intersection([.readable, .writable])
             alwaysReady[descriptor] = ReadyDescriptor(token: token, events: always)
             tellNews()
@@ -128,8 +128,8 @@ package final class EpollReadiness: Readiness {
         guard registered.remove(descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
         // EBADF, ENOENT: it was closed before it was removed. Epoll forgets a closed descriptor by itself, unless a
-        // duplicate keeps the open file alive: then it would go on reporting something that cannot be named any more.
-        // A new epoll without it is the only cure.
+        // duplicate keeps the open file alive: then it would go on reporting a descriptor that no number names any more.
+        // Only a new epoll without it helps.
         if result == -EBADF || result == -ENOENT { rebuild() }
     }
 
@@ -140,7 +140,7 @@ package final class EpollReadiness: Readiness {
         guard let entry = registered[descriptor] else { return [] }
         // The events of poll(2) have the numbers of epoll's.
         let result = calls.poll(descriptor, events: Int16(truncatingIfNeeded: entry.events & 0xFFFF))
-        // EINTR and a closed descriptor: not ready now; if it is after all, the kernel will say so.
+        // EINTR and a closed descriptor: not ready now. If it is ready after all, the kernel will say so.
         return result > 0 ? Self.events(UInt32(result)) : []
     }
 
@@ -160,22 +160,22 @@ package final class EpollReadiness: Readiness {
         tellNews()
     }
 
-    /// Has the loop's thread look again.
+    /// Makes the loop's thread look again.
     ///
     /// With the lock held.
     private func tellNews() {
-        // releasing: pairs with the load in wait, though it is the lock that hands the rest over.
+        // releasing: pairs with the load in wait; the lock hands over everything else.
         hasNews.store(true, ordering: .releasing)
     }
 
-    /// Which epoll it is at present.
+    /// Which epoll the set has at present.
     struct Identity: Equatable {
         static let none = Identity(epoll: -1, number: 0)
         let epoll: CInt
         let number: Int
     }
 
-    /// The epoll for who waits for it by itself, and whether something is ready that it does not show.
+    /// The epoll, for a host that waits for it by itself, and whether something is ready that the epoll does not show.
     var identity: (Identity, isAlwaysReady: Bool) {
         lock.lock()
         defer { lock.unlock() }
@@ -189,13 +189,13 @@ package final class EpollReadiness: Readiness {
         do {
             try makeEpoll()
         } catch {
-            // Out of descriptors: the old one goes on to work, at worst with an event for a token nobody has.
+            // Out of descriptors: the old epoll goes on working, at worst with an event for a token that no longer exists.
             epoll = old
             tellNews()
             return
         }
         registered.visit { descriptor, entry in
-            // A failure means that this one was closed as well; its own removal finds it gone.
+            // A failure means that this descriptor was closed as well; its own removal will notice.
             _ = calls.epollAdd(epoll, descriptor, events: entry.events, token: entry.token)
         }
         for timer in timers {
@@ -249,7 +249,7 @@ package final class EpollReadiness: Readiness {
     private func sleepOnWord(_ word: borrowing WakeWord, until deadline: Int64) {
         guard let expected = word.fallAsleep(.asleepOnWord) else { return }
         if deadline != .max { waker.prepareTimedWait() }
-        // Ends by news (0, or EAGAIN when it came first), time (ETIMEDOUT) or signal (EINTR): the loop looks.
+        // News (0, or EAGAIN when it came first), time (ETIMEDOUT) or a signal (EINTR) ends the wait: the loop looks.
         _ = calls.futexWait(word.address, expected: expected, until: deadline)
     }
 
@@ -260,17 +260,17 @@ package final class EpollReadiness: Readiness {
         do {
             epoll = try prepareToSleep(until: limit)
         } catch {
-            // Out of descriptors (EMFILE, ENFILE) or memory: there is no way to sleep until that instant, and to sleep
-            // past it would lose a timer. A millisecond of sleep and another look keeps the promise at a price.
+            // Out of descriptors (EMFILE, ENFILE) or memory: there is no way to sleep until that instant, and sleeping past
+            // it would lose a timer. A millisecond of sleep and another look keep the promise at a price.
             return sleepOnWord(word, until: SystemCalls.now(.monotonic) + 1_000_000)
         }
         guard word.fallAsleep(.asleepOnDescriptors) != nil else { return look(epoll, into: &ready) }
         fetch(epollWait(epoll, until: limit.monotonic), into: &ready)
     }
 
-    /// The epoll to wait for, with its timer descriptors set.
+    /// Returns the epoll to wait for, with its timer descriptors set.
     private func prepareToSleep(until limit: WaitLimit) throws(RunLoop.SystemCallError) -> CInt {
-        // Timer descriptors are made by this thread alone, so that it may look whether there are any.
+        // Only this thread makes timer descriptors, so it may look whether there are any.
         if seen.epoll >= 0, timers.isEmpty, waker.fineWait == .nanosecondCall,
             limit.boottime == .max, limit.realtime == .max
         {
@@ -294,15 +294,15 @@ package final class EpollReadiness: Readiness {
         waker.prepareTimedWait()
         let timeout = max(0, deadline - SystemCalls.now(.monotonic))
         let result = calls.epollWait(epoll, buffer, CInt(Self.batch), nanoseconds: timeout)
-        // ENOSYS: a kernel before 5.11. EPERM: a seccomp filter older than the call. Both are for good. The loop finds
+        // ENOSYS: a kernel before 5.11. EPERM: a seccomp filter older than the call. Both are permanent. The loop finds
         // nothing ready and waits again, then with the descriptor.
         if result == -ENOSYS || result == -EPERM { waker.fineWait = .timerDescriptor }
         return result
     }
 
-    /// Sets the timer descriptor of `base`, making it when it is first needed.
+    /// Sets the timer descriptor of `base`; makes it when it is first needed.
     ///
-    /// Edge-triggered and never read: setting it again is what empties it.
+    /// Edge-triggered and never read: setting the timer again empties it.
     private func setClock(_ base: RunLoop.TimeBase, to deadline: Int64) throws(RunLoop.SystemCallError) {
         let index: Int
         if let found = timers.firstIndex(where: { $0.base == base }) {
@@ -319,8 +319,8 @@ package final class EpollReadiness: Readiness {
             index = timers.count
             timers.append((base, descriptor, .max))
         }
-        // One that has gone off has to be set again even to the same instant; one in the future need not be. The wall
-        // clock may have been changed in between, so that one is always set.
+        // A timer that has gone off has to be set again even to the same instant; a timer in the future need not be. The wall
+        // clock may have been changed in between, so the realtime timer is always set.
         let unchanged = timers[index].deadline == deadline
         if unchanged, deadline == .max { return }
         if unchanged, base != .realtime, deadline > SystemCalls.now(base) { return }
@@ -361,7 +361,7 @@ package final class EpollReadiness: Readiness {
 
     private static func bits(_ events: RunLoop.DescriptorEvents) -> UInt32 {
         var bits: UInt32 = 0
-        // The end of what the peer sends reads as readable, as with poll; RDHUP tells it apart from data.
+        // The end of the peer's stream counts as readable, as with poll; RDHUP distinguishes it from data.
         if events.contains(.readable) { bits |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
         if events.contains(.writable) { bits |= EPOLLOUT.rawValue }
         if events.contains(.priority) { bits |= EPOLLPRI.rawValue }

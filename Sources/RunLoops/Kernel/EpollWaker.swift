@@ -8,14 +8,14 @@ package enum FineWait: Sendable {
     case timerDescriptor
 }
 
-/// How the thread of a loop is woken: what a kernel and its sets of descriptors share.
+/// How a kernel and its sets of descriptors wake the thread of a loop.
 final class EpollWaker: @unchecked Sendable {
     let calls: any KernelCalls
-    /// Falls back, once and for good, when the kernel says it does not know the call.
+    /// Falls back, once and permanently, when the kernel does not know the call.
     @exclusivity(unchecked) var fineWait: FineWait
     /// Taken inside the lock of a readiness.
     private let making = Lock()
-    /// Made with the first epoll of the loop; in every epoll of the loop, edge-triggered and never read: each write is
+    /// Made with the first epoll of the loop; it is in every epoll of the loop, edge-triggered and never read: each write is
     /// an edge, and the count cannot overflow within the age of the universe.
     @exclusivity(unchecked) private(set) var wakeDescriptor: CInt = -1
     /// The timer slack is a property of the thread: set once, before the first timed wait.
@@ -39,9 +39,9 @@ final class EpollWaker: @unchecked Sendable {
         }
     }
 
-    /// The descriptor that wakes an epoll, made when the first is needed.
+    /// The descriptor that wakes an epoll, made when it is first needed.
     ///
-    /// Any thread: while one sleeps in one mode, another may add the first port of a second.
+    /// Any thread: while a thread sleeps in one mode, another may add the first port of a second mode.
     func makeWakeDescriptor() throws(RunLoop.SystemCallError) -> CInt {
         making.lock()
         defer { making.unlock() }
@@ -49,8 +49,8 @@ final class EpollWaker: @unchecked Sendable {
         return wakeDescriptor
     }
 
-    /// Without this a timed wait ends up to 50 µs late, the slack that a thread is born with; timers have a tolerance
-    /// of their own to say how late they may be.
+    /// Without this a timed wait ends up to 50 µs late, the slack that a thread starts with; timers have a tolerance
+    /// of their own for how late they may be.
     func prepareTimedWait() {
         guard !hasFineSlack else { return }
         hasFineSlack = true

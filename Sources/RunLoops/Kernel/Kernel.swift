@@ -1,15 +1,15 @@
 /// What a run loop asks of the system it sleeps on.
 ///
 /// A kernel knows clocks, descriptors and deadlines, and nothing of modes or items; the loop knows nothing of epoll.
-/// `EpollKernel` is the one of Linux; the manual kernel of `RunLoopsTesting` is another.
+/// `EpollKernel` is the kernel of Linux; the manual kernel of `RunLoopsTesting` is another.
 ///
-/// Each loop has a kernel of its own. All but ``wake(_:_:)`` and ``now(_:)`` is called on the loop's thread or with the
-/// loop's lock held.
+/// Each loop has a kernel of its own. Except for ``wake(_:_:)`` and ``now(_:)``, the members are called on the loop's thread or
+/// with the loop's lock held.
 package protocol Kernel: AnyObject, Sendable {
-    /// The present time of `base`, in nanoseconds. Never earlier than an answer given before, except for `.realtime`.
+    /// The present time of `base`, in nanoseconds. Never earlier than an earlier answer, except for `.realtime`.
     func now(_ base: RunLoop.TimeBase) -> Int64
 
-    /// A new, empty set of descriptors to wait for. The loop makes one a mode.
+    /// A new, empty set of descriptors to wait for. The loop makes one for each mode.
     func makeReadiness() -> any Readiness
 
     /// Ends the sleep of the loop's thread, which `word` found in `phase` when it got news.
@@ -19,7 +19,7 @@ package protocol Kernel: AnyObject, Sendable {
     func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase)
 }
 
-/// The latest times a wait may end, one a clock, in nanoseconds; `Int64.max` where there is none.
+/// The latest times at which a wait may end, one for each clock, in nanoseconds; `Int64.max` where there is no limit.
 package struct WaitLimit: Equatable, Sendable {
     package var monotonic: Int64 = .max
     package var boottime: Int64 = .max
@@ -47,7 +47,7 @@ package struct WaitLimit: Equatable, Sendable {
     }
 }
 
-/// One descriptor that is ready: the token it was registered with, and for what.
+/// A descriptor that is ready: its token, and what it is ready for.
 package struct ReadyDescriptor: Equatable, Sendable {
     package let token: UInt64
     package let events: RunLoop.DescriptorEvents
@@ -62,8 +62,8 @@ package struct ReadyDescriptor: Equatable, Sendable {
 package protocol Readiness: AnyObject {
     /// Starts to report `descriptor` with `token` while any of `events` holds (level-triggered).
     ///
-    /// Promises: takes effect with the next wait. A caller that changes the set of a thread that waits has to wake it, as
-    /// for ``modify(_:for:token:)`` and ``unregister(_:)``. Hang-up and error are always reported.
+    /// Promises: takes effect with the next wait. A caller that changes the set of a waiting thread has to wake that thread. The
+    /// same holds for ``modify(_:for:token:)`` and ``unregister(_:)``. Hang-up and error are always reported.
     /// Throws what the system refused; the set is unchanged then.
     func register(
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
@@ -74,22 +74,22 @@ package protocol Readiness: AnyObject {
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
     ) throws(RunLoop.SystemCallError)
 
-    /// Stops reporting. A descriptor that was closed before has left by itself; that is no error.
+    /// Stops reporting. A descriptor that was closed before has left the set by itself; that is no error.
     func unregister(_ descriptor: CInt)
 
     /// Appends what is ready now to `ready`, in the order in which the kernel found it.
     func look(into ready: inout [ReadyDescriptor])
 
-    /// Appends what is ready to `ready`, and sleeps until something is if nothing is yet.
+    /// Appends what is ready to `ready`; if nothing is ready yet, sleeps until something is.
     ///
-    /// Promises: the thread falls asleep only by ``WakeWord/fallAsleep(_:)``, so that nobody's news comes too early; it
-    /// returns when something is ready, when there is news, or when a limit has passed. May also return for no reason; the
+    /// Promises: the thread falls asleep only by ``WakeWord/fallAsleep(_:)``, so that no news comes too early to count. The wait
+    /// returns when something is ready, when there is news, or when a limit has passed. It may also return for no reason; the
     /// caller looks and waits again. `word` is left as it is at the end of the sleep.
     func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor])
 
-    /// What a registered descriptor is ready for at this moment; asked where an earlier answer may be out of date.
+    /// What a registered descriptor is ready for at this moment; used where an earlier answer may be out of date.
     func confirm(_ descriptor: CInt) -> RunLoop.DescriptorEvents
 
-    /// Gives up whatever the system lent. The set is empty afterwards and is not used again.
+    /// Releases all that the system lent. The set is empty afterwards and is not used again.
     func close()
 }

@@ -5,7 +5,7 @@ internal import Musl
 #endif
 
 extension RunLoop {
-    /// What the system refused: the call, and the error number it gave.
+    /// A call that the system refused, and the error number that it gave.
     public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The system call, by its Linux name.
         public let call: String
@@ -28,7 +28,7 @@ extension RunLoop {
     }
 }
 
-/// The result of a call that returns errors as negative numbers; throws them.
+/// Returns the result of a call that returns errors as negative numbers; throws the errors.
 @discardableResult
 package func check(_ call: String, _ result: CInt) throws(RunLoop.SystemCallError) -> CInt {
     if result < 0 { throw RunLoop.SystemCallError(call: call, code: -result) }

@@ -6,9 +6,9 @@ internal import Glibc
 internal import Musl
 #endif
 
-// Every system call the library makes, and no other file makes any.
+// This file makes every system call of the library; no other file makes any.
 
-/// Clocks, threads, and the futexes of locks: called directly, so that they cost nothing more.
+/// Clocks, threads, and the futexes of locks: called directly, so that nothing is added to their cost.
 package enum SystemCalls {
     package static func now(_ base: RunLoop.TimeBase) -> Int64 {
         switch base {
@@ -28,15 +28,15 @@ package enum SystemCalls {
     @inline(__always)
     package static var forks: Int32 { rl_fork_count() }
 
-    /// One line for who looks at the terminal; a failure to say it is nothing to fail for.
+    /// Writes one line for the user at the terminal; a failure to write it is ignored.
     package static func writeToStandardError(_ text: String) {
         var text = text
         text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    // Futexes of locks, which have no kernel object of ours.
+    // Futexes of locks, which have no kernel object of this package.
 
-    /// Waits while the word is `expected`; whether `deadline` of the monotonic clock has come.
+    /// Waits while the word is `expected`; returns whether `deadline` of the monotonic clock has come.
     package static func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64 = .max) -> Bool {
         // EAGAIN (the word changed), EINTR: the caller looks at the word again in any case.
         rl_futex_wait(word, expected, deadline) == -ETIMEDOUT
@@ -51,11 +51,11 @@ package enum SystemCalls {
     }
 }
 
-/// What a kernel asks of Linux.
+/// The calls that a kernel makes to Linux.
 ///
 /// A protocol, so that tests can count the calls and make them fail.
 ///
-/// All return what the system returned, with errors as negative error numbers.
+/// All return the system's result, with errors as negative error numbers.
 package protocol KernelCalls: AnyObject, Sendable {
     func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64) -> CInt
     func futexWake(_ word: UnsafeRawPointer) -> CInt

@@ -1,34 +1,34 @@
 internal import CLinuxKernel
 internal import Synchronization
 
-/// Where the loop's thread is, and what others want of it: the one atomic word that everything that wakes asks.
+/// Where the loop's thread is, and what others want of it: the one atomic word that every waking call reads.
 ///
-/// One word, because the answers depend on each other: a wake-up counts only while the thread is on its way to sleep or
-/// asleep, a stop only in a run, and the kernel has to be told only while the thread sleeps. All operations are
+/// One word, because the answers depend on each other. A wake-up counts only while the thread is on its way to sleep or
+/// asleep, a stop counts only in a run, and the kernel has to act only while the thread sleeps. All operations are
 /// sequentially consistent. A thread that has something for the loop (a block, a signal, a timer) first leaves it where the
 /// loop looks, then comes here; the loop first changes its phase here, then looks. With one total order one of the two
-/// sees the other, and nothing is lost. The thread falls asleep in one step with the question whether anybody came.
+/// sees the other, and nothing is lost. The thread falls asleep in the same step in which it checks that nobody came.
 ///
-/// The kernel can sleep on the word itself: whoever has news changes its lower half.
+/// The kernel can sleep on the word itself: a thread with news changes the word's lower half.
 package struct WakeWord: ~Copyable, @unchecked Sendable {
     /// Where the thread is.
     package enum Phase: UInt64, Sendable {
         /// In no run, or past its sleep: it looks at everything before it sleeps, and wake-ups leave nothing.
         case awake = 0
-        /// On its way to sleep: a wake-up gets a turn of its own, and nobody has to tell the kernel.
+        /// On its way to sleep: a wake-up gets a turn of its own, and needs no call to the kernel.
         case goingToSleep = 1
         /// Asleep on this word.
         case asleepOnWord = 2
         /// Asleep in the kernel's set of descriptors.
         case asleepOnDescriptors = 3
-        /// In the loop that is its host, which waits for a descriptor that stands for the sleep.
+        /// In the loop that is its host; the host waits for a descriptor that stands for the sleep.
         case inHost = 4
 
-        /// Whether the kernel has to be told of news.
+        /// Whether news needs a call to the kernel.
         var isAsleep: Bool { rawValue >= Phase.asleepOnWord.rawValue }
     }
 
-    /// The part that belongs to one run, to be put back when a nested one ends.
+    /// The part of the word that belongs to one run, to be restored when a nested run ends.
     package struct Outer: Sendable, Equatable {
         fileprivate let bits: UInt64
     }
@@ -37,12 +37,12 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         static let phase: UInt64 = 7
         /// A run is in progress.
         static let run: UInt64 = 8
-        /// It was told to stop.
+        /// The run was stopped.
         static let stop: UInt64 = 16
         static let ofRun: UInt64 = 31
-        /// There is news since the thread has looked: it must not sleep, or has to look again.
+        /// There is news since the thread last looked: it must not sleep, or has to look again.
         static let news: UInt64 = 32
-        /// From here on: since when a wake-up waits, plus one; 0 for none.
+        /// From this bit on: since when a wake-up waits, plus one; 0 for none.
         static let stampShift: UInt64 = 6
         /// Nine years of nanoseconds: a machine that is up for longer serves wake-ups before everything else.
         static let lastStamp: UInt64 = UInt64.max >> 6
@@ -60,9 +60,9 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         return Outer(bits: old & Bits.ofRun)
     }
 
-    /// A run ends; a stop that came too late for it is forgotten, a wake-up that waits is not.
+    /// A run ends: a stop that came too late for it is forgotten, a wake-up that waits is kept.
     ///
-    /// - Parameter isStopped: Whether the outer run was told to stop meanwhile.
+    /// - Parameter isStopped: Whether the outer run was stopped meanwhile.
     package borrowing func endRun(_ outer: Outer, isStopped: Bool = false) {
         let bits = isStopped ? outer.bits | Bits.stop : outer.bits
         _ = update { ($0 & ~Bits.ofRun) | bits }
@@ -70,24 +70,24 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// A turn begins: wake-ups count.
     ///
-    /// Not if the run was told to stop since it asked last: a stop that came while wake-ups did not count has left none,
-    /// and nobody would look at it before the sleep. Returns false then, and has served the stop.
+    /// Wake-ups do not count if the run was stopped since it asked last: a stop that came while wake-ups did not count has left
+    /// no wake-up, and nobody would see the stop before the sleep. Then the call returns false, and has served the stop.
     @inline(__always)
     package borrowing func beginTurn() -> Bool {
-        // One of the phases is made of another by setting or clearing bits, which takes no loop.
+        // Setting or clearing bits makes one of these phases from another, which takes no loop.
         let old = word.bitwiseOr(Phase.goingToSleep.rawValue, ordering: .sequentiallyConsistent).oldValue
         if old & Bits.stop == 0 { return true }
         serveStop()
         return false
     }
 
-    /// The thread looks at everything in its next turn anyway: wake-ups leave nothing.
+    /// Wake-ups leave nothing from now on: the thread looks at everything in its next turn anyway.
     @inline(__always)
     package borrowing func beAwake() {
         word.bitwiseAnd(~(Bits.phase | Bits.news), ordering: .sequentiallyConsistent)
     }
 
-    /// The wake-up has its turn.
+    /// The wake-up is served: it has its turn.
     @inline(__always)
     package borrowing func serveWakeUp() {
         word.bitwiseAnd(Bits.ofRun, ordering: .sequentiallyConsistent)
@@ -99,17 +99,16 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         return old & Bits.news != 0 || old >> Bits.stampShift != 0
     }
 
-    /// The thread is back from its host and on its way to sleep: wake-ups count, and nobody has to tell the kernel.
+    /// The thread is back from its host and on its way to sleep: wake-ups count, and need no call to the kernel.
     package borrowing func leaveHost() {
         _ = update { ($0 & ~(Bits.phase | Bits.news)) | Phase.goingToSleep.rawValue }
     }
 
-    /// The thread falls asleep, unless there is news: then it is to look again.
+    /// The thread falls asleep, unless there is news: then it has to look again.
     ///
-    /// A run that was told to stop does not sleep either: a run that was nested in it may have served the wake-up that came
-    /// with the stop.
+    /// A stopped run does not sleep either: a run that was nested in it may have served the wake-up that came with the stop.
     ///
-    /// Returns the lower half of the word, which anybody with news will change; `nil` if the thread must not sleep.
+    /// Returns the lower half of the word, which every thread with news will change; `nil` if the thread must not sleep.
     package borrowing func fallAsleep(_ phase: Phase) -> UInt32? {
         var old = word.load(ordering: .relaxed)
         while true {
@@ -129,7 +128,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         withUnsafePointer(to: word) { UnsafeRawPointer($0) }
     }
 
-    /// When the wake-up that waits was called, if one does.
+    /// When the waiting wake-up was called; `nil` if none waits.
     @inline(__always)
     package var wakeUp: Int64? {
         let stamp = word.load(ordering: .sequentiallyConsistent) >> Bits.stampShift
@@ -147,24 +146,24 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     }
 
     package var phase: Phase {
-        // Every change above writes one of the five.
+        // Every change above writes one of the five phases.
         Phase(rawValue: word.load(ordering: .sequentiallyConsistent) & Bits.phase).unsafelyUnwrapped
     }
 
     /// Leaves a wake-up, if wake-ups count and none waits.
     ///
-    /// - Parameter now: Asked only when the answer is kept: the instant decides who has been ready longest.
-    /// - Returns: Where the thread sleeps, if the kernel has to be told.
+    /// - Parameter now: Called only when the result is kept: the instant decides what has been ready longest.
+    /// - Returns: Where the thread sleeps, if the kernel has to wake it.
     package borrowing func wake(now: () -> Int64) -> Phase? { request(stop: false, now) }
 
-    /// Asks the innermost run to stop; without one nothing happens.
+    /// Asks the innermost run to stop; without a run nothing happens.
     ///
     /// The parameter and the result are those of ``wake(now:)``.
     package borrowing func stop(now: () -> Int64) -> Phase? { request(stop: true, now) }
 
-    /// Has a thread that sleeps, or is about to, look again at what it waits for; this is no wake-up, and makes no turn.
+    /// Makes a thread that sleeps, or is about to, look again at what it waits for; this is no wake-up, and makes no turn.
     ///
-    /// Returns where the thread sleeps, if the kernel has to be told.
+    /// Returns where the thread sleeps, if the kernel has to wake it.
     package borrowing func lookAgain() -> Phase? {
         let old = update { old in old & Bits.phase == 0 ? old : old | Bits.news }
         return Self.sleeper(in: old)
@@ -189,7 +188,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Whom the kernel has to be told of, given the word before the news came: nobody if there was news already.
+    /// The sleep that the kernel has to end, given the word before the news came; `nil` if there was news already.
     private static func sleeper(in old: UInt64) -> Phase? {
         guard old & Bits.news == 0, let phase = Phase(rawValue: old & Bits.phase), phase.isAsleep else { return nil }
         return phase

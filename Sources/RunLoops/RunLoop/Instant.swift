@@ -21,17 +21,17 @@ extension RunLoop {
 
         /// The present instant on `base`.
         ///
-        /// Complexity: one read of the clock, without a system call where the kernel offers none.
+        /// Complexity: one read of the clock, without a system call where the kernel offers that.
         public static func now(_ base: TimeBase) -> Instant {
             Instant(nanoseconds: SystemCalls.now(base), base: base)
         }
 
-        /// The instant `duration` later; one that cannot be expressed becomes the last (or first) that can.
+        /// The instant `duration` later; if it cannot be expressed, the last (or first) instant that can.
         public func advanced(by duration: Duration) -> Instant {
             Instant(nanoseconds: nanoseconds.clampedAdding(duration.clampedNanoseconds), base: base)
         }
 
-        /// How long it is from this instant to `other`.
+        /// How long it is from this instant until `other`.
         ///
         /// Precondition: both are counted on the same clock.
         public func duration(to other: Instant) -> Duration {
@@ -65,7 +65,7 @@ extension RunLoop {
         private func requireSameBase(_ other: Instant) {
             require(
                 base == other.base,
-                "An instant of the \(base) clock was compared with one of the \(other.base) clock: convert one of them first."
+                "An instant of the \(base) clock was compared with an instant of the \(other.base) clock: convert one of them first."
             )
         }
     }

@@ -1,11 +1,11 @@
 extension RunLoop {
-    /// A closure that waits for its delay to be over, by which it can be cancelled.
+    /// Names a closure that waits for its delay to pass, so that the closure can be cancelled.
     ///
-    /// A small value: nothing is kept alive by it, and nothing has to be done with it.
+    /// A small value: it keeps nothing alive, and you may drop it.
     ///
     /// Thread safety: a value; any thread.
     public struct Delayed: Hashable, Sendable {
-        /// What names a closure in one mode.
+        /// The name of a closure in one mode.
         struct Name: Hashable, Sendable {
             let loop: UInt32
             let mode: Mode
@@ -23,27 +23,27 @@ extension RunLoop {
         enum Kind: Hashable, Sendable {
             case inMode(Name)
             case inCommonModes(CommonTimer)
-            /// It came after the end of the loop's thread.
+            /// The closure came after the end of the loop's thread.
             case never
         }
 
         let kind: Kind
     }
 
-    /// Runs a closure on the loop's thread when a delay has gone by, once.
+    /// Runs a closure on the loop's thread once, when a delay has passed.
     ///
-    /// The lightest timer there is: in one mode it takes a place in a table and no object. It is served in the order of
-    /// the dates with all other timers, keeps the mode from being empty, and wakes the loop.
+    /// The lightest timer there is: in one mode it takes a place in a table and no object. The loop serves it with all other
+    /// timers, in the order of the dates. It keeps the mode from being empty, and wakes the loop.
     ///
     /// - Parameters:
     ///   - delay: How long to wait, on the monotonic clock; not positive means as soon as the loop turns.
     ///   - mode: The mode; `.common` for all common modes, which takes a ``Timer``.
-    ///   - fileID: Where it was asked for.
-    ///   - line: Where it was asked for.
-    ///   - body: Runs once; released unrun when it is cancelled, or when the thread ends before.
+    /// - fileID: The file that asks for the closure.
+    /// - line: The line that asks for the closure.
+    /// - body: Runs once; released without a run if it is cancelled, or if the thread ends before.
     /// - Returns: What ``cancel(_:)`` takes.
     ///
-    /// Corresponds to `performSelector:withObject:afterDelay:inModes:`; in Core Foundation to a timer that fires once.
+    /// Corresponds to `performSelector:withObject:afterDelay:inModes:`, and to a Core Foundation timer that fires once.
     /// Thread safety: any thread. Complexity: O(log n) in the timers of the mode.
     @discardableResult
     public func perform(
@@ -53,7 +53,7 @@ extension RunLoop {
         postpone(delay, mode, CodePlace(fileID, line), body)
     }
 
-    /// Runs a closure that may use this thread's state when a delay has gone by, once.
+    /// Runs a closure that may use this thread's state once, when a delay has passed.
     ///
     /// The parameters and the result are those of ``perform(after:in:fileID:line:_:)``.
     ///
@@ -67,7 +67,7 @@ extension RunLoop {
         return postpone(delay, mode, CodePlace(fileID, line), body)
     }
 
-    /// Runs a closure on the main actor when a delay has gone by, once.
+    /// Runs a closure on the main actor once, when a delay has passed.
     ///
     /// The parameters and the result are those of ``perform(after:in:fileID:line:_:)``.
     /// Thread safety: any thread.
@@ -81,8 +81,8 @@ extension RunLoop {
 
     /// Cancels a closure that waits for its delay, and releases it.
     ///
-    /// - Returns: Whether it will not run because of this call: `false` if it runs, has run, or was cancelled before. Of
-    ///   another loop's it is always `false`.
+    /// - Returns: Whether this call keeps the closure from running. `false` if the closure runs, has run, or was cancelled
+    /// before; always `false` for a closure of another loop.
     ///
     /// Corresponds to `cancelPreviousPerformRequestsWithTarget:`, for one request.
     /// Thread safety: any thread. Complexity: O(log n) in the timers of the mode.
@@ -101,7 +101,7 @@ extension RunLoop {
             lock()
             let body = takeDelayed(name)
             unlock()
-            // The closure goes when no lock is held.
+            // The closure is released when no lock is held.
             switch consume body {
             case .some: return true
             case .none: return false
@@ -130,7 +130,7 @@ extension RunLoop {
     @inline(never)
     private func postponeInCommonModes(_ date: Int64, _ place: CodePlace, _ body: @escaping () -> Void) -> Delayed {
         let timer = Timer(onceAt: date, .place(place), home: threadID) { timer in
-            // Before it is called: from here on it cannot be cancelled.
+            // Before the callout: from here on the timer cannot be cancelled.
             timer.invalidate()
             body()
         }

@@ -1,30 +1,30 @@
 extension RunLoop {
-    /// One descriptor that is readable while the loop has something to do: for a host, a loop that has the thread already.
+    /// A descriptor that is readable while the loop has something to do: for a host, a loop that already has the thread.
     ///
-    /// The host waits for it as for any other, with `poll`, `epoll` or an API of its own, and calls
-    /// ``runReady(in:servingMainQueue:)`` when it is readable. Nothing is to be read from it. It becomes readable when a
-    /// timer is due (at the end of its tolerance), a port source's descriptor is ready, the main queue has work, or
-    /// somebody calls ``wakeUp()``, and stays so until ``runReady(in:servingMainQueue:)`` has done what there was to do.
-    /// It follows every change at once, whichever thread makes it: a timer that comes, goes or is put off sets another
-    /// instant and wakes nobody. What does not wake a sleeping loop does not make it readable either: a block that is
-    /// posted without `wake`, a source that is only signalled.
+    /// The host waits for this descriptor as for any other, with `poll`, `epoll` or an API of its own. When the descriptor
+    /// is readable, the host calls ``runReady(in:servingMainQueue:)``; nothing is to be read from the descriptor. It becomes
+    /// readable when a timer is due (at the end of its tolerance), a port source's descriptor is ready, the main queue has
+    /// work, or somebody calls ``wakeUp()``, and stays so until ``runReady(in:servingMainQueue:)`` has done what there was to
+    /// do. It follows every change at once, whichever thread makes it: a timer that comes, goes or is put off sets another
+    /// instant and wakes nobody. What does not wake a sleeping loop does not make the descriptor readable either: a block that
+    /// is posted without `wake`, a source that is only signalled.
     ///
-    /// It stands for what belongs to the mode of the last ``runReady(in:servingMainQueue:)``, at first the default mode. The
-    /// loop can be run in between as always. The first ask makes the descriptor; its number stays the same until the
-    /// thread ends, which closes it: the host stops waiting for it before.
+    /// The descriptor stands for the mode of the last ``runReady(in:servingMainQueue:)``, at first the default mode. The loop
+    /// can still be run by itself in between. The first access makes the descriptor. Its number stays the same until the thread
+    /// ends, which closes the descriptor: the host must stop waiting for it before that.
     ///
     /// - Throws: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC` from `epoll_create1(2)`, `eventfd(2)`, `timerfd_create(2)` or
-    ///   `epoll_ctl(2)`; the loop is no guest then, and can be asked again. Later nothing can be refused.
+    /// `epoll_ctl(2)`. The loop is no guest then, and can be asked again. After a success nothing can fail later.
     ///
     /// Precondition: called on the loop's own thread; not on a loop with a manual kernel.
-    /// Corresponds to nothing in Core Foundation; on Apple's systems to the wake-up port of a loop.
+    /// Corresponds to nothing in Core Foundation, and to the wake-up port of a loop on Apple's systems.
     /// Complexity: O(1); four descriptors, and a fifth if the loop has no port source yet.
     public var pollDescriptor: CInt {
         get throws(SystemCallError) {
             requireOwnThread()
             if let guest { return guest.set.descriptor }
             guard let kernel = kernel as? any GuestKernel else {
-                fatalError("A loop with a manual kernel has no descriptor to wait for: its time goes on by hand.")
+                fatalError("A loop with a manual kernel has no descriptor to wait for: its time only advances by hand.")
             }
             let descriptor = try withLock { () throws(SystemCallError) -> CInt in
                 let set = try kernel.makeGuest()
@@ -36,18 +36,18 @@ extension RunLoop {
         }
     }
 
-    /// Does what is ready in `mode`, in as many turns as it takes, and returns without sleeping.
+    /// Does all that is ready in `mode`, in as many turns as that takes, and returns without sleeping.
     ///
-    /// A host calls it when ``pollDescriptor`` is readable. To observers it is one run. Where a run would sleep, this one
-    /// ends: they are told ``Activities/beforeWaiting`` first, and ``Activities/afterWaiting`` at the
-    /// beginning of the next call. A loop that is never idle gives the thread back after 16 turns, and the descriptor stays
+    /// A host calls this when ``pollDescriptor`` is readable. For observers each call is one run. Where a run would sleep, this
+    /// one ends: the observers of ``Activities/beforeWaiting`` are called at the end, and those of ``Activities/afterWaiting`` at
+    /// the beginning of the next call. A loop that is never idle returns the thread after 16 turns, and the descriptor stays
     /// readable.
     ///
     /// - Parameters:
-    ///   - mode: The mode, which ``pollDescriptor`` stands for from now on. Unknown or empty ones do nothing, and can become
-    ///     ready later.
-    ///   - servingMainQueue: Whether the main loop does the work of `DispatchQueue.main` and `@MainActor`. `false` in a host
-    ///     that does it itself.
+    /// - mode: The mode, which ``pollDescriptor`` stands for from now on. An unknown or empty mode does nothing now, and can
+    /// become ready later.
+    /// - servingMainQueue: Whether the main loop does the work of `DispatchQueue.main` and `@MainActor`. Pass `false` in a host
+    /// that does this work itself.
     /// - Returns: `stopped` after ``stop()`` in a callout; `finished` if nothing is left that could ever become ready;
     ///   `timedOut` otherwise.
     ///
@@ -81,7 +81,7 @@ extension RunLoop {
         return result
     }
 
-    /// Turns that one call makes at most: a loop that is never idle must not keep its host for itself.
+    /// The most turns that one call makes: a loop that is never idle must not keep its host from running.
     private static var turnsInARow: Int { 16 }
 
     private func tellWaited() {
@@ -90,13 +90,12 @@ extension RunLoop {
         tell(.afterWaiting, mode)
     }
 
-    /// What a host calls before it waits, if it has a place for that: whether there is something to do already that
-    /// ``pollDescriptor`` does not show.
+    /// Whether there is already something to do that ``pollDescriptor`` does not show; a host may ask before it waits.
     ///
     /// True if a block was posted or a source signalled since the last turn, without a wake-up. A loop that runs by itself
-    /// finds them in its next turn; here the host's turns stand for those. A host that is run inside a callout of this
-    /// loop has to call it before it waits, or ``runReady(in:servingMainQueue:)``: during the callout the loop is awake, and
-    /// the descriptor silent.
+    /// finds them in its next turn; in a host, the host's turns take the place of the loop's. A host that runs inside a callout
+    /// of this loop has to call this, or ``runReady(in:servingMainQueue:)``, before it waits: during the callout the loop is
+    /// awake, and the descriptor silent.
     ///
     /// Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not `.common`.
     /// Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
@@ -106,7 +105,7 @@ extension RunLoop {
         guard let guest else {
             fatalError("Ask for pollDescriptor before the host waits: without it there is nothing to prepare.")
         }
-        // A callout under way has made the descriptor silent, or it stands for another mode.
+        // A callout under way has made the descriptor silent, or the descriptor stands for another mode.
         if wakeWord.phase != .inHost || guest.mode.mode != mode {
             leaveHost()
             withLock { guest.mode = makeMode(mode) }

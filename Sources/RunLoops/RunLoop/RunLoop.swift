@@ -1,34 +1,33 @@
-// What a loop consists of, and how it is found, asked and reached. What happens in a turn is in the folder Turn, what a mode
-// keeps in Tables, what can be added in Items, what tools see in Inspection.
+// The parts of a loop, and how a loop is found, asked and reached. The folder Turn has what happens in a turn, Tables what a
+// mode keeps, Items what can be added, Inspection what tools see.
 
 internal import CLinuxKernel
 package import Synchronization
 
-/// Sleeps until there is something to do on its thread, does it, tells its observers, and sleeps again.
+/// Sleeps until there is something to do on its thread, does it, calls its observers, and sleeps again.
 ///
-/// Every thread can have one run loop, which is made when it is first asked for (``current``) and lives until the
-/// thread ends. Timers, sources and observers are added to modes of a loop; a run is in one mode and serves what
-/// belongs to it.
+/// Every thread can have one run loop, which is made at the first access to ``current`` and lives until the thread ends.
+/// Timers, sources and observers are added to modes of a loop. A run is in one mode and serves the items of that mode.
 ///
-/// Corresponds to `CFRunLoop`. What it does is written down rule by rule in the article <doc:OneTurn>.
+/// Corresponds to `CFRunLoop`. The article <doc:OneTurn> describes what a loop does, rule by rule.
 ///
-/// Thread safety: all members may be used by any thread, but for those that run the loop. Closures are called on the
-/// loop's thread with no lock held, so that they may call anything, the loop itself included. After the thread's end
-/// all members are harmless and do nothing. After `fork()` a loop of the parent traps in the child.
+/// Thread safety: any thread may use all members, except those that run the loop. The loop calls closures on its own thread
+/// with no lock held, so that a closure may call anything, the loop itself included. After the thread's end all members are
+/// harmless and do nothing. After `fork()` a loop of the parent traps in the child.
 public final class RunLoop: @unchecked Sendable {
     // MARK: Constants
 
-    /// The loop's lock: guards what other threads may touch, which are the modes and their tables, the timers and
-    /// observers of this loop, and what is marked below.
+    /// The loop's lock: guards what other threads may touch: the modes and their tables, the timers and observers of this
+    /// loop, and the fields that are marked below.
     ///
     /// Never held during a callout. A source's own lock may be taken inside, not the other way round.
     let lockPointer = LoopLock.lend()
     package let kernel: any Kernel
     /// The kernel's number of the thread that the loop belongs to.
     package let threadID: Int32
-    /// Tells the loop from all others of the process.
+    /// Distinguishes the loop from all others of the process.
     let number = UInt32(truncatingIfNeeded: rl_next_number())
-    /// Of the main loop only.
+    /// The main loop's; `nil` in all others.
     let mainQueue: MainQueue?
     /// The process that made the loop: a child after fork() must not use it.
     private let forks: Int32
@@ -39,45 +38,45 @@ public final class RunLoop: @unchecked Sendable {
 
     package let wakeWord = WakeWord()
     let blocks = BlockQueue()
-    /// Whether there is a tracer; asked only where somebody records at all.
+    /// Whether there is a tracer; read only while somebody records.
     let isTraced = Atomic<Bool>(false)
-    /// The latest instant at which a wake-up was called, or descriptors found ready, that may have left its place in some
-    /// mode: a timer that was due before has to be told apart from one that comes after.
+    /// The latest instant of a rival: a wake-up that was called, or descriptors that were found ready, that may have left their
+    /// place in some mode; a timer that was due before must not be confused with a timer that comes after.
     ///
-    /// Relaxed: a timer that another thread adds at the same moment may be seen as the one or the other.
+    /// Relaxed: a timer that another thread adds at the same moment may count as either.
     let lastRival = Atomic<Int64>(.min)
     /// Whether there is another mode than the default one.
     let hasSeveralModes = Atomic<Bool>(false)
-    /// Whether the thread was found to be scheduled as threads usually are: a thread that waits for it then has nothing to
-    /// lend it, and does not ask the system each time.
+    /// Whether the thread was found to have the usual scheduling: a thread that waits for it then has nothing to lend it, and
+    /// does not ask the system each time.
     package let isUsuallyScheduled = Atomic(false)
 
     // MARK: Guarded by the lock
 
-    // The dynamic check of exclusivity is off where a lock or a single thread excludes what it looks for.
-    /// Never removed, in the order in which they were made; the default mode is the first.
+    // The dynamic check of exclusivity is off where a lock or a single thread already ensures exclusivity.
+    /// Never removed, in the order in which they were made; the default mode comes first.
     @exclusivity(unchecked) private(set) var modeStates: [ModeState] = []
     let defaultMode: ModeState
     /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
     @exclusivity(unchecked) private(set) var commonModeNames: [Mode] = [.default]
     @exclusivity(unchecked) var commonItems = CommonItems()
-    /// Never removed; empty ones are used again by mode and clock.
+    /// Never removed; an empty bucket is used again for the same modes and clock.
     @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
-    /// The same by number, not counted: what a timer's every step asks for.
+    /// The same by number, without counted references: every step of a timer needs its bucket.
     @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []
     /// Grows with each timer that is put into a queue.
     @exclusivity(unchecked) var timerSequence: UInt32 = 0
     /// Timers whose callouts are under way, innermost last.
-    // Not counted: the loop keeps a timer while it is called.
+    // Not counted: the loop keeps a timer during its callout.
     @exclusivity(unchecked) var firingTimers: [Unmanaged<Timer>] = []
     /// The servings of due timers that are under way, innermost last.
     @exclusivity(unchecked) var timerPasses: [TimerPass] = []
-    /// What the thread sleeps for, while the wake word says that it sleeps or is about to.
+    /// What the thread sleeps for; valid while the wake word says that the thread sleeps or is about to.
     @exclusivity(unchecked) var sleep = Sleep()
     /// The runs in progress, innermost last.
     @exclusivity(unchecked) var runs: [RunInProgress] = []
     @exclusivity(unchecked) var runsBegun: UInt64 = 0
-    /// The thread has ended.
+    /// Whether the thread has ended.
     @exclusivity(unchecked) private(set) var isDead = false
     /// What a host waits for instead of the thread's sleep; usually there is no host.
     ///
@@ -87,7 +86,7 @@ public final class RunLoop: @unchecked Sendable {
     // MARK: The loop's thread
 
     #if RUNLOOPS_WITHOUT_TRACING
-    /// Nobody: for Scripts/trace-cost alone, to see what the question costs.
+    /// Always `nil`: for Scripts/trace-cost alone, to measure what the question costs.
     package var tracer: (any LoopTracer)? {
         get { nil }
         set {}
@@ -95,7 +94,7 @@ public final class RunLoop: @unchecked Sendable {
     #else
     /// The tracer that receives every event; usually `nil`.
     @exclusivity(unchecked) package var tracer: (any LoopTracer)? {
-        // Relaxed: of a post that comes just before the tracer nobody knows since when it waits.
+        // Relaxed: nobody knows when a post came that another thread made just before the tracer was set.
         didSet { isTraced.store(tracer != nil, ordering: .relaxed) }
     }
     #endif
@@ -104,9 +103,9 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// No such work begins inside it.
     @exclusivity(unchecked) package internal(set) var isInMainQueue = false
-    /// When descriptors were found last while there was something to compare them with.
+    /// When the last look at descriptors was, while there was something to compare them with.
     @exclusivity(unchecked) var lastLook = Int64.min
-    /// When the wake-up was called that was served last.
+    /// When the wake-up that was served last was called.
     @exclusivity(unchecked) var lastServedWakeUp = Int64.min
     /// Whether the last look at the descriptors has found work in the main queue.
     @exclusivity(unchecked) var foundMainQueue = false
@@ -130,14 +129,14 @@ public final class RunLoop: @unchecked Sendable {
     }
 
     deinit {
-        // A loop that no thread has ended: items that live longer must not find it.
+        // No thread has ended this loop: items that live longer must not find it.
         if !isDead { threadEnds() }
         LoopLock.assign(lockPointer, to: nil)
     }
 
     // MARK: Finding a loop
 
-    /// The loop of the calling thread, made at the first ask.
+    /// The loop of the calling thread, made at the first access.
     ///
     /// Corresponds to `CFRunLoopGetCurrent`.
     /// Thread safety: any thread. Complexity: O(1).
@@ -151,7 +150,7 @@ public final class RunLoop: @unchecked Sendable {
 
     /// The main thread's loop.
     ///
-    /// Runs what `DispatchQueue.main` and `@MainActor` have queued, in every common mode, when the main thread runs it.
+    /// It runs what `DispatchQueue.main` and `@MainActor` have queued, in every common mode, when the main thread runs it.
     /// Corresponds to `CFRunLoopGetMain`.
     /// Thread safety: any thread.
     public static let main = RunLoop(
@@ -164,7 +163,7 @@ public final class RunLoop: @unchecked Sendable {
     /// Corresponds to `CFRunLoopCopyCurrentMode`.
     public var currentMode: Mode? { withLock { runs.last?.mode.mode } }
 
-    /// The modes that something was added to, in the order in which they were made, the default mode first.
+    /// The modes to which something was added, in the order in which they were made, the default mode first.
     ///
     /// Corresponds to `CFRunLoopCopyAllModes`.
     public var modes: [Mode] { withLock { modeStates.map(\.mode) } }
@@ -186,11 +185,11 @@ public final class RunLoop: @unchecked Sendable {
 
     // MARK: Reaching a loop from elsewhere
 
-    /// Makes the loop turn once more, now if it sleeps.
+    /// Makes the loop turn once more; if the loop sleeps, wakes it now.
     ///
-    /// A wake-up handles nothing by itself; it makes a turn, in which signalled sources and blocks are found. Wake-ups
-    /// collapse. One that comes before the loop has gone to sleep is not lost. Without a run in progress it does
-    /// nothing.
+    /// A wake-up handles nothing by itself. It makes a turn, which finds signalled sources and blocks. Several wake-ups
+    /// collapse into one. A wake-up that comes while the loop is on its way to sleep is not lost. Without a run in progress a
+    /// wake-up does nothing.
     /// Corresponds to `CFRunLoopWakeUp`.
     /// Thread safety: any thread; async-signal-safe on the main loop after its first use.
     /// Complexity: one system call if the loop sleeps, none otherwise.
@@ -199,22 +198,22 @@ public final class RunLoop: @unchecked Sendable {
         if let phase = wakeWord.wake(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
     }
 
-    /// Ends the innermost run in progress at the end of its turn, or at once if it is just being entered.
+    /// Ends the innermost run in progress at the end of its turn, or at once if the run is just being entered.
     ///
-    /// Without a run in progress it has no effect on a later one. A run that begins and ends meanwhile in a callout of the
-    /// stopped one does not take the stop away.
-    /// Corresponds to `CFRunLoopStop`; there such a nested run can leave the outer one asleep.
+    /// Without a run in progress the call has no effect on a later run. A nested run that begins and ends in a callout of the
+    /// stopped run does not cancel the stop.
+    /// Corresponds to `CFRunLoopStop`, in which such a nested run can leave the outer one asleep.
     /// Thread safety: any thread.
     public func stop() {
         checkNotForked()
         if let phase = wakeWord.stop(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
     }
 
-    /// When a wake-up is called; while somebody records, also by whom.
+    /// The instant of a wake-up; while somebody records, also its thread.
     @inline(__always)
     private func wakeStamp() -> Int64 {
         let now = now(.monotonic)
-        // Before the wake-up itself is left, so that whoever serves it finds it.
+        // Before the wake-up itself, so that the thread that serves the wake-up finds the stamp.
         if rl_is_recorded() { rl_stamp_wake(now, SystemCalls.threadID) }
         return now
     }
@@ -238,8 +237,8 @@ public final class RunLoop: @unchecked Sendable {
     @inline(__always)
     package func now(_ base: TimeBase) -> Int64 { hasSystemClock ? SystemCalls.now(base) : kernel.now(base) }
 
-    /// The monotonic time, read once between two callouts: nothing in between takes long enough to matter, and reading
-    /// costs as much as much of it.
+    /// The monotonic time, read once between two callouts: nothing in between takes long enough to matter, and reading the clock
+    /// costs as much as much of what happens there.
     ///
     /// The loop's thread.
     @inline(__always)
@@ -255,7 +254,7 @@ public final class RunLoop: @unchecked Sendable {
 
     @inline(never)
     private func namedMode(_ mode: Mode) -> ModeState? {
-        // A loop has a handful of modes: looking through them costs less than hashing one.
+        // A loop has few modes: looking through them costs less than hashing one.
         for state in modeStates where state.mode == mode { return state }
         return nil
     }
@@ -309,7 +308,7 @@ public final class RunLoop: @unchecked Sendable {
         checkNotForked()
         require(
             SystemCalls.threadID == threadID,
-            "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run that of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
+            "A run loop can only be run by its own thread: thread \(SystemCalls.threadID) tried to run the loop of thread \(threadID). Use perform, signal or stop to reach it from elsewhere."
         )
     }
 
@@ -334,7 +333,7 @@ public final class RunLoop: @unchecked Sendable {
         var closures: [() -> Void] = []
     }
 
-    /// Empties all modes; returns the sources to tell, and all that must outlive the lock.
+    /// Empties all modes; returns the sources whose cancel closures are to be called, and all that must outlive the lock.
     private func takeEverythingOut() -> Waste {
         isDead = true
         var waste = Waste()
@@ -348,7 +347,7 @@ public final class RunLoop: @unchecked Sendable {
             mode.signals.close()
             mode.descriptors.readiness.close()
         }
-        // Also those that are being called: a thread can end inside a callout.
+        // Also the timers whose callouts are under way: a thread can end inside a callout.
         var timers = firingTimers.map { $0.takeUnretainedValue() }
         for bucket in timerBuckets {
             bucket.queue.visit { _, timer, _ in if let timer { timers.append(timer) } }
@@ -366,6 +365,6 @@ public final class RunLoop: @unchecked Sendable {
 struct RunInProgress {
     let number: UInt64
     let mode: ModeState
-    /// It was told to stop while another one was nested in it.
+    /// Whether the run was stopped while another run was nested in it.
     var isStopped = false
 }

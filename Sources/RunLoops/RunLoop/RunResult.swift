@@ -1,7 +1,7 @@
 extension RunLoop {
     /// The result of a run, with the numbers of `CFRunLoopRunResult`.
     public enum RunResult: Int, Sendable, CustomStringConvertible {
-        /// The mode was empty or unknown, or became empty.
+        /// The mode was empty or unknown, or has become empty.
         case finished = 1
         /// `stop()` was called.
         case stopped = 2

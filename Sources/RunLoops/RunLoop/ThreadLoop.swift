@@ -6,7 +6,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The loop of the calling thread: found by a key that every thread has, torn down by the thread's end itself.
+/// The loop of the calling thread: kept under a thread-specific key, torn down when the thread ends.
 package enum ThreadLoop {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -15,7 +15,7 @@ package enum ThreadLoop {
         return key
     }()
 
-    /// What is kept for a thread: its loop, and how often the thread's end has come by.
+    /// A thread's loop, and how many rounds of the thread's end have passed.
     private final class Slot {
         var loop: RunLoop
         var roundsLeft = PTHREAD_DESTRUCTOR_ITERATIONS - 1
@@ -28,19 +28,19 @@ package enum ThreadLoop {
         return Unmanaged<Slot>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// The loop of the calling thread, if it has one already: asking does not make it.
+    /// The loop of the calling thread, or `nil` if it has none yet; does not make one.
     package static var existing: RunLoop? { slot?.loop }
 
-    /// Puts a loop of a test's own in the place of the calling thread's, which is not torn down; `nil` for none.
+    /// Replaces the calling thread's loop with a test's loop, which is not torn down with the thread; `nil` for none.
     ///
-    /// Returns the one it had.
+    /// Returns the loop that the thread had.
     package static func replace(with loop: RunLoop?) -> RunLoop? {
         let outer = existing
         if let loop { set(loop) } else { clear() }
         return outer
     }
 
-    /// Makes `loop` that of the calling thread.
+    /// Makes `loop` the calling thread's loop.
     static func set(_ loop: RunLoop) {
         rl_set_thread_has_clock(!(loop.kernel is EpollKernel))
         if let slot {
@@ -59,7 +59,7 @@ package enum ThreadLoop {
         Unmanaged.passUnretained(slot).release()
     }
 
-    /// Destructors of other keys may use the loop, so ours goes last: it comes back until the rounds are used up.
+    /// Destructors of other keys may use the loop, so this one goes last: it asks for another round until no round is left.
     private static func threadEnds(_ pointer: UnsafeMutableRawPointer?) {
         guard let pointer else { return }
         let slot = Unmanaged<Slot>.fromOpaque(pointer)

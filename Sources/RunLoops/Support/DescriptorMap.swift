@@ -41,7 +41,7 @@ package struct DescriptorMap<Value: BitwiseCopyable>: ~Copyable {
         if keys[hole] == Self.free { return nil }
         let removed = values[hole]
         count -= 1
-        // Those behind it that were pushed on by it move back, so that no look-up ends at the hole.
+        // The values behind it that it pushed on move back, so that no look-up ends at the hole.
         var next = hole
         while true {
             next = (next + 1) & (capacity - 1)
@@ -77,14 +77,14 @@ package struct DescriptorMap<Value: BitwiseCopyable>: ~Copyable {
         values[place] = value
     }
 
-    /// The place of a descriptor, or the free one where it belongs.
+    /// The place of a descriptor, or the free place where it belongs.
     private func find(_ descriptor: CInt) -> Int {
         var place = home(descriptor)
         while keys[place] != descriptor, keys[place] != Self.free { place = (place + 1) & (capacity - 1) }
         return place
     }
 
-    // Descriptors are given out from the smallest free number up: neighbours, which spread by themselves.
+    // The kernel gives out the smallest free number: descriptors are neighbours, which spread by themselves.
     private func home(_ descriptor: CInt) -> Int { Int(descriptor) & (capacity - 1) }
 
     private mutating func resize(to newCapacity: Int) {

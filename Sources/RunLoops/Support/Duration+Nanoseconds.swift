@@ -10,20 +10,20 @@ extension Duration {
         }
         let high = UInt64(truncatingIfNeeded: attoseconds >> 64)
         let perNanosecond: UInt64 = 1_000_000_000
-        // One division instruction; that of 128-bit integers is a loop in a library. The quotient must fit.
+        // One division instruction; a division of 128-bit integers is a loop in a library. The quotient must fit.
         if high >= perNanosecond / 2 { return .max }
         return Int64(bitPattern: rl_divide(high, UInt64(truncatingIfNeeded: attoseconds), perNanosecond))
     }
 }
 
 extension Int64 {
-    /// The difference, or the end of the range that it went past.
+    /// The difference, or the end of the range that it exceeds.
     package func clampedSubtracting(_ other: Int64) -> Int64 {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (other < 0 ? .max : .min) : difference
     }
 
-    /// The sum, or the end of the range that it went past.
+    /// The sum, or the end of the range that it exceeds.
     package func clampedAdding(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum

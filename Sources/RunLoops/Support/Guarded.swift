@@ -1,6 +1,6 @@
 /// A value that several threads use, one at a time.
 ///
-/// Not `Synchronization.Mutex`, into which the thread sanitizer does not see (Documentation/Decisions/0003-locks.md).
+/// Not `Synchronization.Mutex`: the thread sanitizer does not see into it (Documentation/Decisions/0003-locks.md).
 // Unchecked: the lock is what makes it safe to share.
 package final class Guarded<Value>: @unchecked Sendable {
     private let lock = Lock()

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// A small lock on a futex: free, held, or held with somebody asleep.
+/// A small lock on a futex: free, held, or held while a thread sleeps on it.
 ///
-/// Not `Synchronization.Mutex`: the thread sanitizer does not see into that one and reports everything it guards
-/// (Documentation/Decisions/0003-locks.md). Held for a few instructions at a time and never during a callout; not
-/// recursive.
+/// Not `Synchronization.Mutex`: the thread sanitizer does not see into a mutex and reports everything that it guards
+/// (Documentation/Decisions/0003-locks.md). The lock is held for a few instructions at a time and never during a callout; it is
+/// not recursive.
 package struct Lock: ~Copyable, @unchecked Sendable {
     private enum State {
         static let free: UInt32 = 0
@@ -12,8 +12,8 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         static let contended: UInt32 = 2
     }
 
-    // An atomic is never moved while it is borrowed, and a lock that somebody waits for is borrowed: the kernel may be
-    // given its address.
+    // An atomic is never moved while it is borrowed, and a lock that a thread waits for is borrowed: the kernel may have
+    // its address.
     private let state = Atomic<UInt32>(State.free)
 
     package init() {}
@@ -27,9 +27,9 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         lockSlowly()
     }
 
-    /// Whether the lock was had by `deadline` of the monotonic clock; who gets it gives it back with ``unlock()``.
+    /// Whether the lock was taken by `deadline` of the monotonic clock; a caller that has it releases it with ``unlock()``.
     ///
-    /// For those who look on from outside, and have to answer whatever the program does.
+    /// For observers from outside, which have to answer whatever the program does.
     package borrowing func lock(until deadline: Int64) -> Bool {
         let isFree = state.compareExchange(expected: State.free, desired: State.held, ordering: .acquiring).exchanged
         return isFree || lockSlowly(until: deadline)
@@ -38,7 +38,7 @@ package struct Lock: ~Copyable, @unchecked Sendable {
     @discardableResult
     @inline(never)
     private borrowing func lockSlowly(until deadline: Int64 = .max) -> Bool {
-        // Who gives up leaves the state as one that somebody sleeps in: the next unlock wakes nobody, at one system call.
+        // A thread that gives up leaves the state as contended: the next unlock wakes nobody, and costs one system call.
         while state.exchange(State.contended, ordering: .acquiring) != State.free {
             let isLate = withUnsafePointer(to: state) {
                 SystemCalls.futexWait($0, expected: State.contended, until: deadline)

@@ -1,9 +1,9 @@
 /// A closure that waits for its turn, for one mode, for several, or for the common ones.
 ///
-/// It is not copied, so that its closure is not counted on the way of a call.
+/// It is not copied, so that a call counts no reference to its closure.
 package struct Block: ~Copyable {
     package let body: () -> Void
-    /// Where it was added.
+    /// Where the block was added.
     private let place: CodePlace
     let modes: BlockModes
 
@@ -14,13 +14,13 @@ package struct Block: ~Copyable {
         self.place = place
     }
 
-    /// Whether it may run in `running`, which is marked as common or not.
+    /// Whether the block may run in `running`, which is marked as common or not.
     @inline(__always)
     package borrowing func mayRun(in running: RunLoop.Mode, isCommon: Bool) -> Bool {
         modes.includes(running, isCommon: isCommon)
     }
 
-    /// The same block with something around what it does.
+    /// The same block, with `around` around its closure.
     consuming func wrapped(_ around: @escaping (() -> Void) -> Void) -> Block {
         let body = body
         return Block(modes: modes, place: place) { around(body) }
@@ -58,7 +58,7 @@ struct BlockBuffer: ~Copyable {
         end += 1
     }
 
-    /// The first one, which leaves.
+    /// Takes out the first block.
     @inline(__always)
     mutating func next() -> Block? {
         if isEmpty { return nil }
@@ -74,7 +74,7 @@ struct BlockBuffer: ~Copyable {
 
     /// Starts at the beginning of the memory again.
     ///
-    /// What a burst has left is given back by halves: by the rounds that use less than a quarter of it.
+    /// What a burst has left is released by halves, in the rounds that use less than a quarter of it.
     ///
     /// Precondition: empty.
     mutating func reset() {

@@ -1,6 +1,6 @@
-/// The modes that a block may run in, as one number: that of its mode, or, for several, that of a list.
+/// The modes that a block may run in, as one number: the number of its mode, or, for several modes, the number of a list.
 ///
-/// Lists are interned like names: a program has a handful, and they are kept until the process ends.
+/// Lists are interned like names: a program has a few lists, and they are kept until the process ends.
 package struct BlockModes: Equatable, Sendable {
     private static let isList: UInt32 = 1 << 31
     private static let lists = Numbering<[RunLoop.Mode]>()
@@ -15,7 +15,7 @@ package struct BlockModes: Equatable, Sendable {
         number = modes.count == 1 ? modes[0].number : Self.lists.number(of: modes) | Self.isList
     }
 
-    /// Whether a run in `running`, which is marked as common or not, is in one of them.
+    /// Whether a run in `running`, which is marked as common or not, is in one of the modes.
     @inline(__always)
     func includes(_ running: RunLoop.Mode, isCommon: Bool) -> Bool {
         if number == running.number { return true }

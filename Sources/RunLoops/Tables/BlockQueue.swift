@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The blocks of a loop: any thread puts in; the loop's thread takes all that is there at once, first in, first out.
+/// The blocks of a loop: any thread puts blocks in; the loop's thread takes all of them at once, first in, first out.
 ///
-/// A lock and a row of memory. A queue without locks would take an allocation a block and a reversal at the end; a
-/// lock that is held for ten instructions by posters, and once a drain by the loop, costs less. What the loop's own
-/// thread puts in needs no lock while nobody else has put anything in
+/// A lock and a row of memory. A queue without locks would cost an allocation a block and a reversal at the end. A
+/// lock that posters hold for ten instructions, and the loop once a drain, costs less. What the loop's own
+/// thread puts in needs no lock while no other thread has put anything in
 /// (Documentation/Decisions/0008-posting.md).
 package final class BlockQueue: @unchecked Sendable {
     private let lock = Lock()
@@ -12,22 +12,22 @@ package final class BlockQueue: @unchecked Sendable {
     @exclusivity(unchecked) private var incoming = BlockBuffer()
     /// Written by the loop's thread, with the lock held.
     @exclusivity(unchecked) private var isClosed = false
-    /// Whether `incoming` has any; written with the lock held.
+    /// Whether `incoming` has any blocks; written with the lock held.
     private let hasIncoming = Atomic<Bool>(false)
 
     // The loop's thread alone.
-    /// Those that no run could run so far, oldest first.
+    /// Blocks that no run could run so far, oldest first.
     @exclusivity(unchecked) private var waiting = BlockBuffer()
     /// Empty memory, to be used again.
     @exclusivity(unchecked) private var spare = BlockBuffer()
-    /// The mode that none of the waiting ones may run in: they need not be looked at again in it.
+    /// The mode in which none of the waiting blocks may run: a run in it need not look at them again.
     @exclusivity(unchecked) private var fruitless: (mode: RunLoop.Mode, isCommon: Bool)?
 
     package init() {}
 
     // MARK: Any thread
 
-    /// Puts a block in; one that comes after the end is released unrun.
+    /// Puts a block in; a block that comes after the end is released unrun.
     ///
     /// Complexity: O(1) amortised.
     @inline(__always)
@@ -43,12 +43,12 @@ package final class BlockQueue: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// How many were put in that the loop has not looked at.
+    /// How many blocks were put in that the loop has not looked at.
     package var incomingCount: Int { lock.withLock { incoming.count } }
 
-    /// Those that were put in and did not run yet, for descriptions: place and modes.
+    /// Blocks that were put in and did not run yet, for descriptions: place and modes.
     ///
-    /// Those that the loop has looked at, or put in itself, are known to the loop's thread only.
+    /// Only the loop's thread knows the blocks that the loop has looked at, or put in itself.
     func picture(onLoopsThread: Bool) -> [String] {
         (onLoopsThread ? waiting.picture : []) + lock.withLock { incoming.picture }
     }
@@ -57,27 +57,27 @@ package final class BlockQueue: @unchecked Sendable {
 
     /// Puts a block in as the loop's own thread.
     ///
-    /// Straight behind those that wait, unless blocks of other threads have come, which may be what this one follows.
+    /// Straight behind the blocks that wait, unless blocks of other threads have come, which may be what this block follows.
     ///
     /// Complexity: O(1) amortised; no lock while no other thread has put anything in.
     @inline(__always)
     package func pushHere(_ block: consuming Block) {
-        // acquiring: who has seen a block put in by another thread sees that it is there.
+        // acquiring: a thread that has seen another thread put a block in sees here that the block is there.
         if isClosed || hasIncoming.load(ordering: .acquiring) { return push(block) }
         waiting.append(block)
         fruitless = nil
     }
 
-    /// Whether nothing waits and nothing was put in.
+    /// Whether no block waits and none was put in.
     @inline(__always)
     package var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether another thread has put one in since the loop looked, or there are more than `count`.
+    /// Whether another thread has put a block in since the loop looked, or there are more than `count`.
     func hasMore(than count: Int) -> Bool {
         hasIncoming.load(ordering: .sequentiallyConsistent) || waiting.count > count
     }
 
-    /// How many of those that the loop has looked at, or put in itself, wait.
+    /// How many blocks wait that the loop has looked at, or put in itself.
     var waitingCount: Int { waiting.count }
 
     /// Whether a block waits that may run in the mode.
@@ -89,8 +89,8 @@ package final class BlockQueue: @unchecked Sendable {
 
     /// Runs `body` with each block that may run in the mode, in order; the others keep their place.
     ///
-    /// Blocks that are put in meanwhile wait for the next drain, and a nested drain sees only those.
-    /// - Parameter isCommon: Asked anew for each block, since a callout may mark the mode.
+    /// Blocks that are put in meanwhile wait for the next drain, and a nested drain sees only these new blocks.
+    /// - Parameter isCommon: Called anew for each block, since a callout may mark the mode.
     @inline(__always)
     package func drain(in mode: RunLoop.Mode, isCommon: () -> Bool, run body: (borrowing Block) -> Void) {
         if isEmpty { return }
@@ -107,7 +107,7 @@ package final class BlockQueue: @unchecked Sendable {
             if block.mayRun(in: mode, isCommon: isCommon()) { body(block) } else { kept.append(block) }
         }
         batch.reset()
-        // What a nested drain has kept came later, and has not been looked at here.
+        // Blocks that a nested drain has kept came later, and have not been looked at here.
         fruitless = kept.isEmpty || !waiting.isEmpty ? nil : (mode, wasCommon)
         if !kept.isEmpty {
             kept.append(all: &waiting)
@@ -116,7 +116,7 @@ package final class BlockQueue: @unchecked Sendable {
         swap(&spare, &batch)
     }
 
-    /// Releases all blocks unrun, and those that will still come.
+    /// Releases all blocks unrun, also the blocks that are still to come.
     package func close() {
         var waste = BlockBuffer()
         lock.withLock {
@@ -126,7 +126,7 @@ package final class BlockQueue: @unchecked Sendable {
         waiting = BlockBuffer()
     }
 
-    /// Moves what was put in to the end of what waits.
+    /// Moves the blocks that were put in to the end of the blocks that wait.
     private func absorb() {
         guard hasIncoming.load(ordering: .sequentiallyConsistent) else { return }
         fruitless = nil

@@ -8,12 +8,12 @@ struct CommonItems {
     /// In the order in which they were added.
     var all: [RunLoop.Item] { entries.values.sorted { $0.number < $1.number }.map(\.item) }
 
-    // Not the dictionary's own, which would be counted on the way of every timer that goes.
+    // Not the dictionary's own `isEmpty`, for which every timer that goes would count a reference.
     private(set) var isEmpty = true
 
     func contains(_ item: RunLoop.Item) -> Bool { entries[ObjectIdentifier(item)] != nil }
 
-    /// Adding twice is once.
+    /// Adding an item twice has the effect of adding it once.
     mutating func insert(_ item: RunLoop.Item) {
         if contains(item) { return }
         added += 1
@@ -21,7 +21,7 @@ struct CommonItems {
         isEmpty = false
     }
 
-    /// Whether it was there.
+    /// Removes an item; returns whether it was there.
     mutating func remove(_ item: RunLoop.Item) -> Bool {
         if isEmpty { return false }
         let wasThere = entries.removeValue(forKey: ObjectIdentifier(item)) != nil

@@ -1,29 +1,29 @@
 /// A closure that is called once after a delay: a timer without an object.
 package struct DelayedBody: ~Copyable {
-    // A closure as a part of a value that is not copied: it is not counted on the way of a call.
+    // The closure is part of a value that is not copied: a call counts no reference to it.
     let call: () -> Void
-    /// Where it was asked for.
+    /// Where the closure was asked for.
     let place: CodePlace
 
     var label: ItemLabel { .place(place) }
 }
 
-/// The closures of one queue that are called after a delay, each named by its place and by a number that it alone has.
+/// The closures of one queue that are called after a delay, each named by its place and by a number that no other has.
 ///
-/// O(1). Memory: 40 bytes for each that waits at the same time, up to twice that while the table grows.
+/// O(1). Memory: 40 bytes for each closure that waits at the same time, up to twice that while the table grows.
 struct DelayedTable: ~Copyable {
     private struct Place: ~Copyable {
         var body: DelayedBody?
-        /// The number of the queue's entry; of a free place the next free one.
+        /// The number of the queue's entry; in a free place the number of the next free place.
         var slot: UInt32
-        /// Another one for each closure.
+        /// Different for each closure.
         var number: UInt32
     }
 
     private static var none: UInt32 { .max }
 
     private var places = TimerMemory<Place>()
-    /// Places that were ever used, and are initialised; those above are free.
+    /// Places that were ever used, and are initialised; the places above are free.
     private var used = 0
     private var free = Self.none
     private(set) var count = 0
@@ -32,7 +32,7 @@ struct DelayedTable: ~Copyable {
 
     deinit { places.base.deinitialize(count: used) }
 
-    /// Keeps a closure, whose slot ``setSlot(_:of:)`` has to tell; returns its place.
+    /// Keeps a closure, whose slot the caller must set with ``setSlot(_:of:)``; returns its place.
     @inline(__always)
     mutating func add(_ body: consuming DelayedBody, number: UInt32) -> UInt32 {
         count += 1
@@ -73,7 +73,7 @@ struct DelayedTable: ~Copyable {
 
     /// Takes a closure out.
     ///
-    /// Precondition: the place has one.
+    /// Precondition: the place has a closure.
     @inline(__always)
     mutating func take(_ place: UInt32) -> DelayedBody {
         let pointer = places.base + Int(place)
@@ -83,7 +83,7 @@ struct DelayedTable: ~Copyable {
         return pointer.pointee.body.take()!
     }
 
-    /// Takes all closures out, for who releases them without a lock.
+    /// Takes all closures out, so that the caller can release them without a lock.
     mutating func takeAll() -> [() -> Void] {
         var all: [() -> Void] = []
         for place in 0..<used {
@@ -96,7 +96,7 @@ struct DelayedTable: ~Copyable {
 
     var isRoomy: Bool { count == 0 && places.isRoomy(for: 0) }
 
-    /// Gives back what a burst has left.
+    /// Releases the memory that a burst has left.
     ///
     /// Precondition: empty.
     mutating func trim() {

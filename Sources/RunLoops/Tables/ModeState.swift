@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// What a loop keeps for one of its modes.
 ///
-/// Guarded by the loop's lock, but for the atomics, which the loop's thread reads to find out without the lock that
-/// there is nothing to do, and for what is marked as the loop's thread's own.
+/// Guarded by the loop's lock, except the atomics and what is marked as the loop's thread's own. The loop's thread reads the
+/// atomics to find out without the lock that there is nothing to do.
 final class ModeState: @unchecked Sendable {
     let mode: RunLoop.Mode
-    /// By order, equal orders as added.
+    /// By order; observers of equal order as they were added.
     private(set) var observers: [RunLoop.Observer] = []
     private let observerMask = Atomic<UInt>(0)
 
@@ -20,10 +20,10 @@ final class ModeState: @unchecked Sendable {
     /// The buckets whose timers fire in this mode.
     // Not counted: the loop keeps them, and a turn looks at them often.
     @exclusivity(unchecked) private(set) var timerBuckets: [Unmanaged<TimerBucket>] = []
-    /// The one of monotonic timers that are in this mode alone: of most timers there are.
+    /// The bucket of monotonic timers that are in this mode alone, as most timers are.
     @exclusivity(unchecked) private(set) var soleBucket: Unmanaged<TimerBucket>?
-    /// When the last timer would have been due that has left the mode without any; `Int64.max` after its instant, and
-    /// while there are timers.
+    /// The date of the last timer that has left the mode without any timer; `Int64.max` after its instant, and while there are
+    /// timers.
     @exclusivity(unchecked) var lastTimerDate = Int64.max
 
     // Written with the loop's lock held, so that a load and a store are as good as an addition in one. Read by the loop's
@@ -32,7 +32,7 @@ final class ModeState: @unchecked Sendable {
     private let sourceCount = Atomic<Int>(0)
     private let common = Atomic<Bool>(false)
 
-    /// Each part of it says who guards it.
+    /// Each part of it says what guards it.
     let fairness = Fairness()
 
     /// Events fetched and not yet served.
@@ -51,7 +51,7 @@ final class ModeState: @unchecked Sendable {
 
     // MARK: Without the lock
 
-    /// Marked as common.
+    /// Whether the mode is marked as common.
     var isCommon: Bool { common.load(ordering: .relaxed) }
     func markCommon() { common.store(true, ordering: .relaxed) }
 
@@ -151,9 +151,9 @@ final class ModeState: @unchecked Sendable {
 struct ReadyDescriptors {
     private var events: [ReadyDescriptor] = []
     private var served = 0
-    /// When they were found; told to who records, and set for nobody else.
+    /// When the events were found; reported to recorders, and not set without one.
     var foundAt = Int64.min
-    /// Whether the events are from before something that may have changed them: each is asked for again.
+    /// Whether the events are older than something that may have changed them: each is then confirmed again.
     private(set) var isDoubtful = false
 
     @inline(__always)

@@ -6,7 +6,7 @@ extension RunLoop {
 
     /// The bucket that a timer of this loop is in.
     ///
-    /// Precondition: it is in one.
+    /// Precondition: the timer is in a bucket.
     func bucket(of timer: Timer) -> TimerBucket { timerBuckets[timer.bucket.index] }
 
     /// The same without counting a reference.
@@ -21,13 +21,13 @@ extension RunLoop {
         timer.bucket != .none && timer.owner.isHeld(by: self) && withBucket(of: timer) { $0.contains(mode) }
     }
 
-    /// The bucket of timers that are in these modes and count on this clock; made when the first one comes.
+    /// The bucket of timers that are in these modes and count on this clock; made when the first such timer comes.
     @inline(never)
     private func bucket(_ base: TimeBase, _ modes: [ModeState]) -> TimerBucket {
         timerBuckets.first { $0.isFor(base, modes) } ?? addBucket(base, modes)
     }
 
-    /// The bucket of most timers: of those that are in this mode alone and count on the monotonic clock.
+    /// The bucket of most timers: the timers that are in this mode alone and count on the monotonic clock.
     @inline(__always)
     private func soleBucket(of mode: ModeState) -> Unmanaged<TimerBucket> {
         mode.soleBucket ?? .passUnretained(bucket(.monotonic, [mode]))
@@ -35,11 +35,11 @@ extension RunLoop {
 
     // MARK: Coming and going
 
-    /// Adds a mode to those of a timer.
+    /// Adds a mode to the modes of a timer.
     @inline(__always)
     func put(_ timer: Timer, in mode: ModeState) {
         if timer.bucket != .none { return putInAnother(timer, mode) }
-        // The loop's own reference; given back in takeOut.
+        // The loop's own reference; released in takeOut.
         _ = Unmanaged.passRetained(timer)
         if timer.base == .monotonic {
             soleBucket(of: mode)._withUnsafeGuaranteedRef { enter(timer, $0) }
@@ -56,7 +56,7 @@ extension RunLoop {
         enter(timer, bucket(timer.base, old.modes.map { $0.takeUnretainedValue() } + [mode]))
     }
 
-    /// Takes a mode from those of a timer.
+    /// Takes a mode from the modes of a timer.
     func take(_ timer: Timer, outOf mode: ModeState) {
         let old = bucket(of: timer)
         strays(timer, old)
@@ -72,14 +72,14 @@ extension RunLoop {
         guard timer.bucket != .none else { return }
         withBucket(of: timer) { leave(timer, $0) }
         if timer.state.contains(.firing), !timer.state.contains(.onLoan) {
-            // Whoever calls it has the loop's reference, and gives it back.
+            // The caller of the timer has the loop's reference, and releases it.
             timer.state.insert(.onLoan)
         } else {
             Unmanaged.passUnretained(timer).release()
         }
     }
 
-    /// Takes out a timer that has become invalid, if it is in a mode; it is a common item no more.
+    /// Takes out a timer that has become invalid, if it is in a mode; the timer is no longer a common item.
     @inline(__always)
     func discard(_ timer: Timer) {
         if timer.bucket == .none { return }
@@ -106,7 +106,7 @@ extension RunLoop {
 
     // MARK: Queues
 
-    /// Puts a timer behind all of the same date, and makes a thread that sleeps too long sleep shorter.
+    /// Puts a timer behind all timers of the same date, and makes a thread that sleeps too long sleep shorter.
     @inline(__always)
     func enqueue(_ timer: Timer, in bucket: TimerBucket) {
         comes(timer.fire, in: bucket)
@@ -114,7 +114,7 @@ extension RunLoop {
         timerComes(timer.latest, in: bucket)
     }
 
-    /// What every date brings that gets into a queue: a number, and perhaps another place among all that is ready.
+    /// What every date that gets into a queue needs: a number, and perhaps another place among all that is ready.
     @inline(__always)
     private func comes(_ date: Int64, in bucket: TimerBucket) {
         timerSequence &+= 1
@@ -146,7 +146,7 @@ extension RunLoop {
         bucket.queue.insert(timer, sequence: timerSequence)
     }
 
-    /// Makes a change to a timer that is in a mode, by which its queue may order it.
+    /// Makes a change to a timer that is in a mode; its queue may use the changed values to order it.
     func reschedule(_ timer: Timer, _ change: () -> Void) {
         if timer.state.contains(.firing) { return change() }
         let bucket = bucket(of: timer)
@@ -158,9 +158,9 @@ extension RunLoop {
 
     // MARK: Closures without an object
 
-    /// Has a closure called after a delay, once, in a mode.
+    /// Has a closure called once in a mode, after a delay.
     ///
-    /// Returns what names it.
+    /// Returns the closure's name.
     @inline(__always)
     func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: ModeState) -> Delayed.Name {
         let bucket = soleBucket(of: mode).takeUnretainedValue()
@@ -209,20 +209,20 @@ extension RunLoop {
         }
     }
 
-    /// The first timer goes, which is still counted in the queue or has just left it: a mode that has no other keeps its date.
+    /// The first timer goes, and is still in the queue's count or has just left it: a mode without another timer keeps the date.
     @inline(never)
     private func firstTimerGoes(_ date: Int64, _ bucket: TimerBucket) {
         firstTimerChanges(date, in: bucket)
         bucket.forEachMode { mode in
             if mode.hasTimers { return }
-            // As it would read on the monotonic clock.
+            // The date as it would read on the monotonic clock.
             mode.lastTimerDate =
                 bucket.base == .monotonic
                 ? date : now(.monotonic).clampedAdding(date.clampedSubtracting(now(bucket.base)))
         }
     }
 
-    /// A timer leaves its place, or its modes, while timers are served: those that were to serve it ask for it later.
+    /// A timer leaves its place, or its modes, while timers are served: the passes that were to serve it look at it later.
     private func strays(_ timer: Timer, _ bucket: TimerBucket) {
         if timerPasses.isEmpty || timer.state.contains(.firing) { return }
         guard let entry = bucket.queue.entry(of: timer) else { return }
@@ -237,12 +237,12 @@ extension RunLoop {
 
     // MARK: Asking
 
-    /// The date of the timer that is next in the mode, those whose callouts are under way included.
+    /// The date of the next timer in the mode; timers whose callouts are under way count.
     func nextTimer(in mode: Mode) -> Instant? {
         guard let mode = existingMode(mode), mode.hasTimers else { return nil }
         var nearest: (distance: Int64, instant: Instant)?
         func consider(_ date: Int64, _ base: TimeBase) {
-            // Dates of different clocks are compared by how far off they are.
+            // Dates of different clocks are compared by how far away they are.
             let distance = date.clampedSubtracting(now(base))
             if let nearest, nearest.distance <= distance { return }
             nearest = (distance, Instant(nanoseconds: date, base: base))
@@ -257,7 +257,7 @@ extension RunLoop {
         firingTimers.map { $0.takeUnretainedValue() }.filter { isIn($0, mode) }
     }
 
-    /// Gives the memory of a burst of timers back before a sleep that is long enough for it.
+    /// Releases the memory of a burst of timers before a sleep that is long enough for that.
     @inline(__always)
     func trimTimers(_ mode: ModeState, _ limit: WaitLimit) {
         mode.forEachBucket { bucket in

@@ -1,16 +1,16 @@
 internal import Synchronization
 
-/// What has been signalled in one mode: any thread puts in, the loop's thread takes all out at once.
+/// What has been signalled in one mode: any thread puts a place in, the loop's thread takes all places out at once.
 ///
-/// A source has a place in the queue of every mode it is in; a place is in its queue at most once. The cost is by how
-/// many places are queued, not by how many there are.
+/// A source has a place in the queue of every mode that it is in; a place is in its queue at most once. The cost depends on how
+/// many places are queued, not on how many there are.
 package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     /// One source in one mode.
     package final class Place: @unchecked Sendable {
         // Not counted: a source keeps its places until it dies, and the queue keeps the source of a queued place.
         fileprivate unowned(unsafe) let element: Element
         package let queue: SignalQueue
-        /// Written by whoever queues the place, read by who takes it: the queue hands it over.
+        /// Written by the thread that queues the place, read by the thread that takes it: the queue hands it over.
         @exclusivity(unchecked) fileprivate var next: Unmanaged<Place>?
         private let isQueued = Atomic<Bool>(false)
         private let present = Atomic<Bool>(true)
@@ -24,9 +24,9 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         @inline(__always)
         package func enqueue() {
             // sequentiallyConsistent, like leaveQueue: the caller has marked the source as signalled before. Either
-            // the taker, who reads the mark after leaveQueue, sees it, or this finds the place free and queues it.
+            // the taker, which reads the mark after leaveQueue, sees it, or this finds the place free and queues it.
             if isQueued.exchange(true, ordering: .sequentiallyConsistent) { return }
-            // SAFETY: kept by the place, and not counted once more on the way of a signal.
+            // SAFETY: the place keeps the queue, and a signal counts no further reference to it.
             Unmanaged.passUnretained(queue)._withUnsafeGuaranteedRef { $0.push(self) }
         }
 
@@ -37,7 +37,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
             set { present.store(newValue, ordering: .sequentiallyConsistent) }
         }
 
-        /// Whether the place can never be queued again, and nobody looks at it any more.
+        /// Whether the place can never be queued again, and no thread looks at it any more.
         package var isOver: Bool {
             queue.closed.load(ordering: .sequentiallyConsistent) && !isQueued.load(ordering: .sequentiallyConsistent)
         }
@@ -49,7 +49,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         }
     }
 
-    /// A source that was queued, which it keeps, and where.
+    /// A source that was queued, with a reference to it, and its place.
     package struct Queued {
         // Not counted: the source keeps its places.
         fileprivate let place: Unmanaged<Place>
@@ -64,11 +64,11 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
 
         @inline(__always)
         package var isPresent: Bool { place._withUnsafeGuaranteedRef { $0.isPresent } }
-        /// Queues it again.
+        /// Queues the source again.
         package func enqueue() { place._withUnsafeGuaranteedRef { $0.enqueue() } }
     }
 
-    /// The newest place; each holds a reference to its source while queued.
+    /// The newest place; each place holds a reference to its source while it is queued.
     private let newest = Atomic<UnsafeRawPointer?>(nil)
     private let closed = Atomic<Bool>(false)
 
@@ -87,31 +87,31 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         var old = newest.load(ordering: .relaxed)
         while true {
             place.next = old.map { Unmanaged.fromOpaque($0) }
-            // The place's contents go with it: pairs with the exchange in takeAll.
+            // The exchange publishes the place's contents: pairs with the exchange in takeAll.
             let (exchanged, found) = newest.compareExchange(
                 expected: old, desired: pointer, ordering: .sequentiallyConsistent)
             if exchanged { break }
             old = found
         }
-        // Who comes after the end must not leave a source here, which keeps the queue, which keeps the source.
+        // A thread that comes after the end must not leave a source here, which keeps the queue, which keeps the source.
         if closed.load(ordering: .sequentiallyConsistent) { drop() }
     }
 
     // MARK: The loop's thread
 
-    /// The only one that is queued, taken out; `nil` if there are several, or none.
+    /// The only source that is queued, taken out; `nil` if there are several, or none.
     @inline(__always)
     package func takeOnly() -> Queued? {
         guard let pointer = newest.load(ordering: .sequentiallyConsistent) else { return nil }
         let place = Unmanaged<Place>.fromOpaque(pointer)
-        // A place that is queued stays as it is: nobody writes its link before it has left.
+        // A place that is queued stays as it is: no thread writes its link before it has left.
         if place._withUnsafeGuaranteedRef({ $0.next != nil }) { return nil }
         guard newest.compareExchange(expected: pointer, desired: nil, ordering: .sequentiallyConsistent).exchanged
         else { return nil }
         return Queued(taking: place)
     }
 
-    /// Takes all out, the newest first, and lets them be queued again.
+    /// Takes all sources out, the newest first, and lets them be queued again.
     package func takeAll(into all: inout [Queued]) {
         var next = newest.exchange(nil, ordering: .sequentiallyConsistent).map { Unmanaged<Place>.fromOpaque($0) }
         while let place = next {
@@ -120,7 +120,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         }
     }
 
-    /// The loop's end: what is queued now or later is forgotten.
+    /// The loop's end: what is queued now or later is dropped.
     package func close() {
         closed.store(true, ordering: .sequentiallyConsistent)
         drop()

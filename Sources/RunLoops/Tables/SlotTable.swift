@@ -1,17 +1,17 @@
 internal import CLinuxKernel
 
-/// Gives small numbers to timers, and finds by them what is to be called.
+/// Gives small numbers to timers, and finds by a number what is to be called.
 ///
-/// Does not keep objects alive. O(1). Memory: 8 bytes for each that was in at the same time, up to twice that.
+/// Does not keep objects alive. O(1). Memory: 8 bytes for each timer that was in at the same time, up to twice that.
 struct SlotTable<Object: AnyObject>: ~Copyable {
     /// What a slot stands for.
     enum Content {
         case object(Unmanaged<Object>)
-        /// A closure without an object, by its place in the table of those.
+        /// A closure without an object, by its place in the table of closures.
         case delayed(UInt32)
     }
 
-    /// The two lowest bits of a word say what it is; addresses of objects have none of them.
+    /// The two lowest bits of a word say what it is; in addresses of objects both bits are clear.
     private enum Tag {
         static var free: UInt { 1 }
         static var delayed: UInt { 2 }
@@ -22,7 +22,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
     private static var none: UInt32 { .max }
 
     private var words = TimerMemory<UInt>()
-    /// Slots that were ever used; those above are free.
+    /// Slots that were ever used; the slots above are free.
     private var used = 0
     private var free = Self.none
     private(set) var count = 0
@@ -66,11 +66,11 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
         count -= 1
     }
 
-    /// Brings the word of a slot nearer.
+    /// Prefetches the word of a slot.
     @inline(__always)
     func prefetch(_ slot: UInt32) { rl_prefetch(words.base + Int(slot)) }
 
-    /// Brings the object of a slot nearer.
+    /// Prefetches the object of a slot.
     @inline(__always)
     func prefetchObject(_ slot: UInt32) {
         let word = words[Int(slot)]
@@ -79,7 +79,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
 
     var isRoomy: Bool { isEmpty && words.isRoomy(for: 0) }
 
-    /// Gives back what a burst has left.
+    /// Releases the memory that a burst has left.
     ///
     /// Precondition: empty.
     mutating func trim() {

@@ -1,6 +1,6 @@
 /// The timers that are in the same modes and count on the same clock.
 ///
-/// A timer is in one bucket, however many modes it is in, so that it has one place in one heap; a mode looks at the
+/// A timer is in one bucket, however many modes it is in, so that it has one place in one heap. A mode looks at the
 /// few buckets that contain it. Guarded by the loop's lock. A loop keeps its buckets until it dies.
 final class TimerBucket {
     let number: BucketNumber
@@ -32,7 +32,7 @@ final class TimerBucket {
         self.base == base && self.modes.count == modes.count && modes.allSatisfy(contains)
     }
 
-    /// One more timer, or one less, in each of the modes.
+    /// Counts one more timer, or one less, in each of the modes.
     @inline(__always)
     func countTimers(_ difference: Int) {
         firstMode._withUnsafeGuaranteedRef { $0.countTimers(difference) }
@@ -45,7 +45,7 @@ final class TimerBucket {
     }
 }
 
-/// Names one of a loop's buckets in two bytes, because every timer has one.
+/// The number of one of a loop's buckets, in two bytes, because every timer has one.
 struct BucketNumber: Equatable {
     private let raw: UInt16
 

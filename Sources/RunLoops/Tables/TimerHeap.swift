@@ -1,18 +1,18 @@
 /// Dates in order: a heap of four branches, whose entries carry all that is compared, so that a step touches one cache
 /// line and no timer.
 ///
-/// What is ordered is known by a number, its slot, which the owner of the heap gives out; where a slot's entry is stands
-/// in a table of its own.
+/// A number, its slot, stands for what is ordered; the owner of the heap gives the slots out. A table of its own says where
+/// the entry of each slot is.
 /// Complexity: the first is read in O(1); adding and removing are O(log n), adding at a random date O(1) on average.
 /// Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes a slot.
 package struct TimerHeap: ~Copyable {
-    /// One date and whose it is.
+    /// One date and the slot that it belongs to.
     package struct Entry: BitwiseCopyable {
         package let date: Int64
-        /// Grows with each that is put in; equal dates go by it.
+        /// Grows with each entry that is put in; equal dates are ordered by it.
         ///
-        /// It may wrap around: the order holds for as long as fewer than two thousand million others are put in between
-        /// two of the same nanosecond.
+        /// It may wrap around: the order holds as long as fewer than two thousand million entries are put in between
+        /// two entries of the same nanosecond.
         package let sequence: UInt32
         package let slot: UInt32
 
@@ -25,20 +25,20 @@ package struct TimerHeap: ~Copyable {
 
         @inline(__always)
         package func isBefore(_ other: Entry) -> Bool {
-            // Both sides are computed: a branch that nobody can foresee costs more than either.
+            // Both sides are computed: a branch that the processor cannot predict costs more than either.
             let isEarlier = date < other.date
             let isFirstOfEqual = date == other.date && Int32(bitPattern: sequence &- other.sequence) < 0
             return isEarlier || isFirstOfEqual
         }
 
-        /// Whether it was put in after the one with this number.
+        /// Whether this entry was put in after the entry with this number.
         @inline(__always)
         package func isNewer(than other: UInt32) -> Bool { Int32(bitPattern: sequence &- other) > 0 }
     }
 
     private static let nowhere = UInt32.max
 
-    /// So placed that the four children of an entry are one cache line.
+    /// Placed so that the four children of an entry are one cache line.
     private var entries = TimerMemory<Entry>(lead: 3)
     package private(set) var count = 0
     /// Where the entry of each slot is.
@@ -63,7 +63,7 @@ package struct TimerHeap: ~Copyable {
 
     /// The entry of a slot.
     ///
-    /// Precondition: there is one.
+    /// Precondition: the slot has an entry.
     package func entry(of slot: UInt32) -> Entry { entries[Int(positions[Int(slot)])] }
 
     /// Precondition: no entry has the slot.
@@ -75,7 +75,7 @@ package struct TimerHeap: ~Copyable {
         siftUp(entry, from: count - 1)
     }
 
-    /// Puts another entry in the place of that of its slot.
+    /// Puts an entry in the place of the present entry of its slot.
     ///
     /// Precondition: an entry has the slot.
     @inline(__always)
@@ -93,7 +93,7 @@ package struct TimerHeap: ~Copyable {
 
     /// Takes the first entry out.
     ///
-    /// Precondition: there is one.
+    /// Precondition: the heap is not empty.
     @inline(__always)
     package mutating func removeFirst() {
         positions[Int(entries[0].slot)] = Self.nowhere
@@ -101,14 +101,14 @@ package struct TimerHeap: ~Copyable {
         if count > 0 { siftDown(entries[count], from: 0) }
     }
 
-    /// Tells `body` the slots that may come first when the first has gone.
+    /// Calls `body` with the slots that may come first when the first has gone.
     @inline(__always)
     package func forEachNext(_ body: (UInt32) -> Void) {
         if count <= 4 { return }
         for child in 1...4 { body(entries[child].slot) }
     }
 
-    /// Tells `body` all entries, in no order.
+    /// Calls `body` with all entries, in no order.
     package func visit(_ body: (Entry) -> Void) {
         for index in 0..<count { body(entries[index]) }
     }
@@ -116,7 +116,7 @@ package struct TimerHeap: ~Copyable {
     /// Whether a burst has left much more memory than is used.
     package var isRoomy: Bool { entries.isRoomy(for: count) || (isEmpty && positions.isRoomy(for: 0)) }
 
-    /// Gives back what a burst has left.
+    /// Releases the memory that a burst has left.
     package mutating func trim() {
         if entries.isRoomy(for: count) {
             entries.resize(to: max(TimerMemory<Entry>.leastPaged, count * 2))
@@ -140,7 +140,7 @@ package struct TimerHeap: ~Copyable {
         }
     }
 
-    // Both tables' addresses are looked up once: nothing below moves them.
+    // The addresses of both tables are looked up once: nothing below moves them.
 
     @inline(__always)
     private func siftUp(_ entry: Entry, from start: Int) {

@@ -2,14 +2,14 @@ internal import CLinuxKernel
 
 /// Memory for the tables of timers: pages of their own where they are large.
 ///
-/// A block of a kilobyte that is asked of the C library, or a large one given back to it, makes glibc walk over all the
+/// When a program asks the C library for a block of a kilobyte, or gives a large block back, glibc walks over all the
 /// small blocks that were freed before: tens of milliseconds after a hundred thousand timers, in the middle of serving the
-/// others (Documentation/Decisions/0029-one-story.md). Pages leave its heap alone.
+/// others (Documentation/Decisions/0029-one-story.md). Pages leave glibc's heap alone.
 struct TimerMemory<Element: ~Copyable>: ~Copyable {
     /// From this many elements on a table has pages, and never becomes smaller again.
     static var leastPaged: Int { 4096 }
 
-    // SAFETY: of `lead + capacity` elements, which are moved as bytes; who uses the memory knows which of them are initialised.
+    // SAFETY: of `lead + capacity` elements, which are moved as bytes; the user of the memory knows which are initialised.
     private var memory: UnsafeMutableRawPointer
     private let lead: Int
     private(set) var capacity = 0
@@ -30,7 +30,7 @@ struct TimerMemory<Element: ~Copyable>: ~Copyable {
     /// Whether the table has much more room than `count` elements need.
     func isRoomy(for count: Int) -> Bool { capacity > Self.leastPaged && count < capacity / 8 }
 
-    /// Makes room for `newCapacity` elements; the first ones stay as they are, others have no defined value.
+    /// Makes room for `newCapacity` elements; the first elements stay as they are, the others have no defined value.
     @inline(never)
     mutating func resize(to newCapacity: Int) {
         let (old, oldCount, wasPaged) = (memory, lead + capacity, isPaged)

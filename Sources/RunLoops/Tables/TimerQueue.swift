@@ -1,23 +1,23 @@
-/// What a queue needs of the timers in it.
+/// What a queue needs to know of its timers.
 package protocol QueuedTimer: AnyObject {
-    /// When it is due, in nanoseconds.
+    /// When the timer is due, in nanoseconds.
     var fire: Int64 { get }
-    /// How much later than its date it may be served, less what waking up takes; 0 for exactly then.
+    /// How much later than its date the timer may be served, less what waking up takes; 0 for exactly then.
     var slack: Int64 { get }
-    /// Its number in the queue it is in.
+    /// The timer's number in its queue.
     var slot: UInt32 { get set }
 }
 
-/// Timers of one clock, with what a loop wants to know of them: which is due first, and how long it may sleep.
+/// Timers of one clock, with what a loop wants to know of them: which timer is due first, and how long the loop may sleep.
 ///
-/// A timer without tolerance must be served at its date: it is in one heap. Those with tolerance are in another, by their
-/// dates. As long as all of them have the same tolerance the latest instants that keep the promise are in the order of the
-/// dates; when a second tolerance comes, those instants get a heap of their own. The thread sleeps until the earliest of
-/// them and then serves all that are due: the fewest wake-ups there can be (stabbing intervals, earliest end first).
+/// A timer without tolerance must be served at its date: it is in one heap. Timers with tolerance are in another heap, by their
+/// dates. As long as they all have the same tolerance, their latest instants are in the order of the dates. When a second
+/// tolerance comes, the latest instants get a heap of their own. The thread sleeps until the earliest latest instant and then
+/// serves all timers that are due: the fewest wake-ups there can be (stabbing intervals, earliest end first).
 ///
-/// The queue does not keep its timers alive; whoever owns it does. Closures without an object it keeps.
+/// The queue does not keep its timers alive; its owner does. The queue keeps closures without an object.
 package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
-    /// What was taken out to be called.
+    /// What was taken out of the queue to be called.
     package enum Served: ~Copyable {
         case timer(Unmanaged<Timer>)
         case delayed(DelayedBody)
@@ -25,10 +25,10 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     private var exact = TimerHeap()
     private var tolerant = TimerHeap()
-    /// The latest instants of the tolerant ones, unless they all have one slack.
+    /// The latest instants of the tolerant timers, unless all have one slack.
     private var latest = TimerHeap()
     private var commonSlack: Int64?
-    /// Those that came, or were given a date, while others were served, and are due all the same: they wait for the next
+    /// Timers that came, or were given a date, while others were served, and that are already due: they wait for the next
     /// time.
     private var late = TimerHeap()
     private var slots = SlotTable<Timer>()
@@ -58,8 +58,8 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return tolerant.firstDate.clampedAdding(commonSlack)
     }
 
-    /// The date of the first timer, if any has to be served at `now`, or if the thread is awake for something else
-    /// anyway and the first is due: then all that are due ride along.
+    /// The date of the first timer, if any timer has to be served at `now`, or if the thread is awake for something else
+    /// anyway and the first is due: then all timers that are due are served with it.
     ///
     /// `nil` if there is nothing to serve.
     @inline(__always)
@@ -71,7 +71,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     // MARK: Coming, going, moving
 
-    /// Puts a timer in; `sequence` grows with each.
+    /// Puts a timer in; `sequence` grows with each timer.
     @inline(__always)
     package mutating func insert(_ timer: Timer, sequence: UInt32) {
         let slot = slots.add(Unmanaged.passUnretained(timer))
@@ -81,7 +81,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         if slack == 0 { exact.insert(entry) } else { insertTolerant(entry, slack) }
     }
 
-    /// Puts a closure in that is called once; its place and the sequence name it.
+    /// Puts in a closure that is called once; its place and the sequence name it.
     @inline(__always)
     package mutating func insert(_ body: consuming DelayedBody, at date: Int64, sequence: UInt32) -> UInt32 {
         let place = delayed.add(body, number: sequence)
@@ -163,7 +163,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return first.isBefore(second) ? first : second
     }
 
-    /// What stands first, and came too late to be served this time, waits for the next.
+    /// The first entry came too late to be served this time, and waits for the next time.
     @inline(never)
     private mutating func setAside(_ entry: TimerHeap.Entry) {
         removeFirst(entry)
@@ -180,7 +180,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         }
     }
 
-    /// Takes out what ``firstDue(at:through:)`` has found.
+    /// Takes out the timer that ``firstDue(at:through:)`` has found.
     @inline(__always)
     package mutating func take(_ entry: TimerHeap.Entry) -> Served {
         removeFirst(entry)
@@ -193,13 +193,13 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         }
     }
 
-    /// Brings nearer what will be asked for next.
+    /// Prefetches what will be needed next.
     @inline(__always)
     private func prefetchNext() {
         if exact.isEmpty { prefetchFirst(of: tolerant) } else { prefetchFirst(of: exact) }
     }
 
-    /// The first timer, and where the addresses of those are that may come after it.
+    /// Prefetches the first timer, and the addresses of the timers that may come after it.
     @inline(__always)
     private func prefetchFirst(of heap: borrowing TimerHeap) {
         guard let next = heap.first else { return }
@@ -225,13 +225,13 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     // MARK: The rest
 
-    /// The entry of a timer that is in the queue and was not set aside; `nil` for one that was.
+    /// The entry of a timer that is in the queue; `nil` for a timer that was set aside.
     package func entry(of timer: Timer) -> TimerHeap.Entry? {
         if exact.contains(timer.slot) { return exact.entry(of: timer.slot) }
         return tolerant.contains(timer.slot) ? tolerant.entry(of: timer.slot) : nil
     }
 
-    /// All that is in the queue, in no order: an object, or where a closure was asked for.
+    /// Calls `body` with all that is in the queue, in no order: an object, or where a closure was asked for.
     package func visit(_ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
         func tell(_ entry: TimerHeap.Entry) {
             switch slots[entry.slot] {
@@ -261,7 +261,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         exact.isRoomy || tolerant.isRoomy || latest.isRoomy || slots.isRoomy || delayed.isRoomy
     }
 
-    /// Gives back what a burst has left: not while timers are served, because the next burst takes pages anew.
+    /// Releases the memory that a burst has left: not while timers are served, because the next burst takes pages anew.
     package mutating func trim() {
         exact.trim()
         tolerant.trim()

@@ -1,9 +1,9 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
-// The names are to be found at a glance, as Apple's are.
+// The names are meant to be found at a glance, as Apple's are.
 //
-// Every call into the user's code passes through one of these, so that a stack trace or a profile says what kind of
-// callout it is, in release builds too. Not inlined; and each leaves a number of its own behind the call, so that the
-// call is not the last thing it does (its frame would be reused) and no two bodies are alike (they would be merged).
+// Every call into the user's code passes through one of these functions, so that a stack trace or a profile shows what kind
+// of callout it is, in release builds too. They are not inlined. Each leaves a number of its own behind the call: then the
+// call is not the last thing it does (its frame would be reused), and no two bodies are alike (they would be merged).
 
 internal import CLinuxKernel
 
@@ -55,9 +55,9 @@ func RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(_ queue: MainQueue) {
     rl_callout_returned(6)
 }
 
-// Steps 2 to 5 and 8 to 10, but for timers. The loop's thread, without the lock held.
+// Steps 2 to 5 and 8 to 10, except timers. The loop's thread, without the lock held.
 extension RunLoop {
-    /// Every callout goes through here: one place for whoever wants to know.
+    /// Every callout goes through here: one place for tracing.
     @inline(__always)
     func callOut(
         _ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, wanted: @autoclosure () -> LoopWait? = nil,
@@ -73,7 +73,7 @@ extension RunLoop {
 
     @inline(never)
     private func trace(_ callee: LoopEvent.Callee, _ label: ItemLabel, _ wait: LoopWait?, _ call: () -> Void) {
-        // The tracer that was there at the beginning hears of the end.
+        // The tracer that received the beginning also receives the end.
         guard let tracer else { return call() }
         tracer.trace(.calls(callee, label))
         if let wait { tracer.trace(.wanted(wait)) }
@@ -81,21 +81,21 @@ extension RunLoop {
         tracer.trace(.returns)
     }
 
-    /// Tells those who look on of a part of a callout that somebody queued by itself, as if it were a callout.
+    /// Reports a part of a callout that was queued by itself to the tracer, as if it were a callout.
     package func callOut(job label: ItemLabel, wanted: LoopWait?, _ call: () -> Void) {
         callOut(.job, label, wanted: wanted, call)
     }
 
     // MARK: Observers
 
-    /// Tells the observers of the mode in ascending order.
+    /// Calls the observers of the mode in ascending order.
     @inline(__always)
     func tell(_ activity: Activities, _ mode: ModeState) {
         if tracer != nil || mode.observes(activity) { tellObservers(activity, mode) }
     }
 
-    /// The list is taken first: an observer added in a callout is told next time; one taken out in a callout is told
-    /// this once more, as in Core Foundation; one made invalid is not.
+    /// The list is taken first: an observer added in a callout is called next time, an observer removed in a callout is called
+    /// this once more, as in Core Foundation, and an observer made invalid is not called.
     @inline(never)
     private func tellObservers(_ activity: Activities, _ mode: ModeState) {
         tracer?.trace(.passes(activity))
@@ -114,10 +114,10 @@ extension RunLoop {
     }
 
     private func callback(of observer: Observer) -> ((Observer, Activities) -> Void)? {
-        // Not withLock: a closure that goes through a generic function is wrapped in a new one, at an allocation each.
+        // Not withLock: a closure passed through a generic function is wrapped in a new closure, at an allocation each.
         lock()
         defer { unlock() }
-        // It may have gone to another loop since the list was taken: then that loop calls it.
+        // The observer may have gone to another loop since the list was taken: then that loop calls it.
         return observer.belongs(to: self) ? observer.handler : nil
     }
 
@@ -125,13 +125,13 @@ extension RunLoop {
 
     /// Runs the blocks that may run in the mode, first in, first out; the others keep their place.
     ///
-    /// Blocks that come meanwhile wait for the next drain, and a nested run sees only those.
+    /// Blocks that come meanwhile wait for the next drain, and a nested run sees only the new ones.
     @inline(__always)
     func runBlocks(_ mode: ModeState) {
         if !blocks.isEmpty { drainBlocks(mode) }
     }
 
-    /// Apart, so that asking whether there is any is all that a turn without blocks pays.
+    /// Apart, so that a turn without blocks pays only for the question whether there are any.
     @inline(never)
     private func drainBlocks(_ mode: ModeState) {
         blocks.drain(
@@ -141,11 +141,11 @@ extension RunLoop {
 
     // MARK: Signalled sources
 
-    /// Step 5: performs the signalled sources of the mode in ascending order, or only the first where the run returns
-    /// after one; then blocks again if any was performed.
+    /// Step 5: performs the signalled sources of the mode in ascending order, or only the first if the run returns
+    /// after one; then runs blocks again if any source was performed.
     ///
-    /// Returns whether the last one looked at was performed: that the last decides, and not any, is what Core Foundation
-    /// does; after a source that made a later one invalid the turn may sleep.
+    /// Returns whether the last source looked at was performed. That the last decides, and not any, is what Core Foundation
+    /// does: after a source that made a later one invalid the turn may sleep.
     @inline(__always)
     func performSources(_ run: RunState, _ mode: ModeState) -> Bool {
         let signals = mode.signals
@@ -170,13 +170,13 @@ extension RunLoop {
             swap(&queued, &signalled)
         }
         signals.takeAll(into: &queued)
-        // A place may be stale: its source was taken out of the mode, performed in another, made invalid.
+        // A place may be stale: its source was taken out of the mode, performed in another mode, or made invalid.
         queued.removeAll { !$0.isPresent || !$0.element.isSignalled }
         if queued.count > 1 {
             queued.sort {
                 ($0.element.order, $0.element.signalNumber) < ($1.element.order, $1.element.signalNumber)
             }
-            // A nested run must find those whose turn has not come. Those that are performed here are passed over then.
+            // A nested run must find the sources whose turn has not come. Sources that are performed here are skipped then.
             for later in queued.dropFirst() { later.enqueue() }
         }
         var handled = false
@@ -189,7 +189,7 @@ extension RunLoop {
 
     @inline(__always)
     private func perform(_ source: Source) -> Bool {
-        // It is gone once the signal is taken.
+        // The number is gone once the signal is taken.
         let signal = tracer == nil ? 0 : source.signalNumber
         return source.perform { performer in
             callOut(.source, source.labelStorage, wanted: LoopWait(signal: signal)) {
@@ -212,7 +212,7 @@ extension RunLoop {
         guard let first else { return false }
         let found = mode.ready.foundAt
         var handled = call(first, event.events, found)
-        // The callout of one may have taken another out, and given it to another loop.
+        // The callout of a source may have taken another source out, and added it to another loop.
         for source in others where withLock({ mode.descriptors.contains(source) }) {
             handled = call(source, event.events, found) || handled
         }
@@ -230,7 +230,7 @@ extension RunLoop {
 
     // MARK: The main queue
 
-    /// Does what the main queue has queued.
+    /// Does the work that the main queue has queued.
     func serveMainQueue() {
         guard let mainQueue else { return }
         isInMainQueue = true

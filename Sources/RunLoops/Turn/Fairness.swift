@@ -1,32 +1,32 @@
-/// Since when each kind of thing that a mode serves has been ready: who has waited longest goes first.
+/// Since when each kind of thing that a mode serves has been ready: the kind that has waited longest goes first.
 ///
-/// That one rule keeps any kind of item from starving another (Documentation/Decisions/0004-who-goes-first.md). The real
+/// This one rule keeps any kind of item from starving another (Documentation/Decisions/0004-who-goes-first.md). The real
 /// `CFRunLoop` has an epoll with a descriptor for each kind in a mode, and epoll keeps what is ready in a list. A kind has
-/// one place in that list: it keeps the place while it is not looked at, whatever becomes of what was ready first, and
-/// goes to the end when it was served, or was looked at and found not ready.
+/// one place in that list. It keeps the place while it is not looked at, whatever happens to what was ready first. It goes to
+/// the end when it was served, or was looked at and found not ready.
 ///
 /// All instants are of the monotonic clock.
-// An object, so that its two parts, which are guarded differently, are written apart.
+// An object, so that its two parts, which are guarded differently, can be written separately.
 final class Fairness: @unchecked Sendable {
     // MARK: Timers. Guarded by the loop's lock.
 
-    /// The place that timers have kept since another one became the first.
+    /// The place that timers have kept since another timer became the first.
     @exclusivity(unchecked) private var timersPlace: Int64?
-    /// Since when the present first one is awaited: a timer that was due before is ready since then.
+    /// Since when the present first timer is awaited: a timer that was due before is ready since then.
     @exclusivity(unchecked) private var timersAwaited = Int64.min
 
     /// Since when timers wait, of which the first was due at `date`.
     func timersReady(since date: Int64) -> Int64 { timersPlace ?? max(date, timersAwaited) }
 
-    /// Another timer will be the first: one comes, goes, or gets another date.
+    /// Another timer will be the first: a timer comes, goes, or gets another date.
     ///
-    /// - Parameter date: When the present first one is, or was, due.
+    /// - Parameter date: When the present first timer is, or was, due.
     func firstTimerChanges(from date: Int64, now: Int64) {
         if date <= now { timersPlace = timersReady(since: date) }
         timersAwaited = now
     }
 
-    /// Due timers are being served: those that are left over or come later go to the end.
+    /// Due timers are being served: timers that are left over or come later go to the end.
     ///
     /// While the first of several is served, the next has its place there already.
     func timersServed(_ now: Int64, leavingOthers: Bool) {
@@ -57,6 +57,6 @@ final class Fairness: @unchecked Sendable {
 
     // MARK: Descriptors. The loop's thread.
 
-    /// Since when those are ready that were found by the last look: the look before has not found them.
+    /// Since when the descriptors that the last look found are ready: the look before has not found them.
     @exclusivity(unchecked) var descriptorsReady: Int64 = 0
 }

@@ -1,20 +1,20 @@
-// A loop inside another: its thread sleeps there, and a descriptor stands for the sleep.
+// A loop inside another: its thread sleeps in the other loop, and a descriptor stands for the sleep.
 //
 // While the host has the thread, the wake word says so, and other threads find the loop as if it slept: what would end the
 // sleep makes the descriptor readable (Documentation/Decisions/0015-guest.md).
 
 /// What a host waits for, and in which mode the loop waits in it.
 ///
-/// Guarded by the loop's lock, but for what says otherwise.
+/// Guarded by the loop's lock, unless a comment says otherwise.
 final class Guest {
     let set: any GuestDescriptor
     /// The mode of the last run.
     @exclusivity(unchecked) var mode: ModeState
 
     // The loop's thread alone.
-    /// The mode whose observers were told that the loop is about to wait, and not yet that it has waited.
+    /// The mode whose observers were called for the beginning of the wait, and not yet for its end.
     @exclusivity(unchecked) var toldWaiting: ModeState?
-    /// How many blocks waited when the loop had looked at them last: others have come since then.
+    /// How many blocks waited when the loop last looked at them: any others have come since then.
     @exclusivity(unchecked) var blocksSeen = 0
     /// Whether the main queue's work is done in the loop, and not in the host.
     @exclusivity(unchecked) var servesMainQueue = true
@@ -30,8 +30,8 @@ extension RunLoop {
 
     /// From here on the descriptor shows whatever the loop has to do in its mode.
     ///
-    /// - Parameter isReady: Whether it has something to do already; `nil` to look whether blocks or signals wait. A turn
-    ///   that has found nothing leaves those that came since then, and without a wake-up, to the next.
+    /// - Parameter isReady: Whether the loop has something to do already; `nil` to look whether blocks or signals wait. A turn
+    /// that has found nothing leaves what came since then without a wake-up to the next turn.
     func waitInHost(isReady: Bool? = nil) {
         guard let guest else { return }
         leaveHost()
@@ -39,20 +39,20 @@ extension RunLoop {
         var isReady =
             isReady ?? (blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon) || !mode.signals.isEmpty)
         guest.blocksSeen = blocks.waitingCount
-        // Of the main queue the first look in the mode tells the kernel.
+        // The first look in the mode registers the main queue with the kernel.
         if guest.servesMainQueue, servesMainQueue(mode), !mode.watchesMainQueue { isReady = true }
         withLock {
             sleep.mode = .passUnretained(mode)
             sleep.limit = mode.sleepLimit()
             if !guest.set.link(mode.descriptors.readiness) { isReady = true }
             guest.set.set(sleep.limit)
-            // With the lock held: whoever brings a timer or a descriptor from now on finds the loop here.
+            // With the lock held: a thread that brings a timer or a descriptor from now on finds the loop here.
             if wakeWord.enterHost() { isReady = true }
         }
         if isReady { kernel.wake(wakeWord, .inHost) }
     }
 
-    /// The thread is back.
+    /// The thread has returned from the host.
     func leaveHost() {
         guard let guest, wakeWord.phase == .inHost else { return }
         wakeWord.leaveHost()
@@ -70,7 +70,7 @@ extension RunLoop {
 
     // MARK: Changes from any thread. With the lock held.
 
-    /// A timer has come or gone, or got another date.
+    /// A timer has come or gone, or has got another date.
     @inline(never)
     func datesChangedInHost() {
         guard let guest, wakeWord.phase == .inHost else { return }
@@ -80,7 +80,7 @@ extension RunLoop {
         guest.set.set(limit)
     }
 
-    /// A thread that waits does not see descriptors come and go; a host does, once it waits for the right epoll.
+    /// A thread that waits does not see descriptors come and go; a host does, as soon as it waits for the right epoll.
     func descriptorsChangedInHost(_ mode: ModeState) {
         guard let guest else { return }
         if !guest.set.link(mode.descriptors.readiness) { kernel.wake(wakeWord, .inHost) }

@@ -1,4 +1,4 @@
-/// What one run was asked for, and what it has to remember from one turn to the next.
+/// The request for one run, and what the run has to remember from one turn to the next.
 struct RunState {
     /// How long a run may take.
     enum Limit {
@@ -15,9 +15,9 @@ struct RunState {
 
     let limit: Limit
     let returnsAfterSource: Bool
-    /// The main queue's work is done by this run.
+    /// Whether this run does the main queue's work.
     var servesMainQueue = false
-    /// The last turn did work of the main queue: then others are looked at first.
+    /// Whether the last turn did work of the main queue: then other work is looked at first.
     var didMainQueue = true
 
     var onlyPolls: Bool { if case .now = limit { true } else { false } }

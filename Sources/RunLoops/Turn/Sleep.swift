@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// What a thread that sleeps waits for besides descriptors: whoever brings something earlier has it look again.
+/// What a sleeping thread waits for besides descriptors: a thread that brings something earlier makes it look again.
 ///
-/// Guarded by the loop's lock; says something only while the wake word says that the thread sleeps, or is about to.
+/// Guarded by the loop's lock; valid only while the wake word says that the thread sleeps, or is about to.
 struct Sleep {
     /// The mode that the thread sleeps in.
     // Not counted: a loop keeps its modes.
     var mode: Unmanaged<ModeState>?
-    /// Until when.
+    /// Until when the thread sleeps.
     var limit = WaitLimit.forever
 
     func isIn(_ other: ModeState) -> Bool { mode?.toOpaque() == Unmanaged.passUnretained(other).toOpaque() }
@@ -23,18 +23,18 @@ extension RunLoop {
     /// Whether a run in this mode does the main queue's work; asked when it begins.
     func servesMainQueue(_ mode: ModeState) -> Bool { mainQueue != nil && mode.isCommon && !isInMainQueue }
 
-    /// Step 6: the main queue before all others, unless it was the last to be served.
+    /// Step 6: the main queue goes before all others, unless it was the last to be served.
     @inline(__always)
     func mainQueueGoesFirst(_ run: RunState) -> Cause? {
         guard run.servesMainQueue, !run.didMainQueue, let mainQueue else { return nil }
         return mainQueue.takeReadiness() ? .mainQueue : nil
     }
 
-    /// Has the queue's descriptor watched by a run that does its work, and not by one that does not: it would stay
-    /// readable, and the thread would not sleep.
+    /// Has the queue's descriptor watched by a run that does the queue's work, and not by any other run: the descriptor
+    /// would stay readable, and the thread would not sleep.
     ///
-    /// Asked before each look, because runs in one mode can be of both kinds: one that is nested in the queue's own work,
-    /// or one that began before the mode was marked as common.
+    /// Called before each look, because runs in one mode can be of both kinds: a run that is nested in the queue's own work does
+    /// not serve the queue, nor does a run that began before the mode was marked as common.
     private func watchMainQueue(_ mainQueue: MainQueue, _ run: RunState, _ mode: ModeState) {
         if mode.watchesMainQueue == run.servesMainQueue { return }
         mode.watchesMainQueue = run.servesMainQueue
@@ -76,7 +76,7 @@ extension RunLoop {
         if !mode.ready.isEmpty { dropStaleEvents(mode) }
     }
 
-    /// Takes over what the kernel has found, and remembers when it was asked.
+    /// Takes over what the kernel has found, and remembers when the kernel was asked.
     @inline(__always)
     private func takeFetched(_ mode: ModeState) {
         if !fetched.isEmpty { takeEvents(mode) }
@@ -95,7 +95,7 @@ extension RunLoop {
     }
 
     private func takeEvents(_ mode: ModeState) {
-        // The main queue goes after all that is ready with it, as in Core Foundation, which asks for it last.
+        // The main queue goes after everything that is ready with it, as in Core Foundation, which looks at it last.
         if mainQueue != nil, let index = fetched.firstIndex(where: { $0.token == Self.mainQueueToken }) {
             fetched.remove(at: index)
             foundMainQueue = true
@@ -107,10 +107,10 @@ extension RunLoop {
         if tracer != nil { mode.ready.foundAt = now(.monotonic) }
     }
 
-    /// Events of port sources that were taken out or made invalid since they were fetched must not make a turn, nor
-    /// those of descriptors that another run has served.
+    /// Events of port sources that were taken out or made invalid since they were fetched must not make a turn; neither must
+    /// events of descriptors that another run has served.
     ///
-    /// They are not fetched anew: the kernel would begin elsewhere, and those that were not served could wait for ever.
+    /// The events are not fetched anew: the kernel would begin elsewhere, and unserved descriptors could wait for ever.
     func dropStaleEvents(_ mode: ModeState) {
         while let event = mode.ready.peek,
             withLock({ !mode.descriptors.stands(event, isDoubtful: mode.ready.isDoubtful) })
@@ -119,7 +119,7 @@ extension RunLoop {
         }
     }
 
-    /// What has been ready longest; `nil` if nothing is.
+    /// What has been ready longest; `nil` if nothing is ready.
     @inline(__always)
     private func longestReady(_ run: RunState, _ mode: ModeState) -> Cause? {
         var cause: Cause?
@@ -140,12 +140,12 @@ extension RunLoop {
         if hasDescriptors, mode.fairness.descriptorsReady < since { return .descriptor }
         if case .nothing = cause, let wakeUp { serveWakeUp(wakeUp, mode) }
         mode.fairness.passWakeUp(before: since)
-        // Unlike the others this one may be wrong: step 6 was there before, or another loop drains the queue.
+        // Unlike the other answers this one may be wrong: step 6 was there before, or another loop drains the queue.
         if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
         return cause
     }
 
-    /// Takes the wake-up for the turn of this mode; in the others it leaves its place to the next.
+    /// Takes the wake-up for the turn of this mode; in the other modes it leaves its place to the next wake-up.
     private func serveWakeUp(_ date: Int64, _ mode: ModeState) {
         wakeWord.serveWakeUp()
         lastServedWakeUp = date
@@ -170,7 +170,7 @@ extension RunLoop {
         return cause
     }
 
-    /// Whether a run until idle has closures or signals to look at in another turn, which a sleep would leave.
+    /// Whether a run until idle has closures or signals to look at in another turn, which a sleep would leave unserved.
     private func hasUnserved(_ run: RunState, _ mode: ModeState) -> Bool {
         guard case .idle = run.limit else { return false }
         return !mode.signals.isEmpty || blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
@@ -181,7 +181,7 @@ extension RunLoop {
         if guest != nil { leaveHost() }
         while true {
             prepareToLook(run, mode)
-            // From here on, whoever brings something earlier finds the mode and the limit and has the thread look again.
+            // From here on, a thread that brings something earlier finds the mode and the limit and makes this thread look again.
             let isAwakeAnyway = wakeWord.wakeUp != nil || !mode.ready.isEmpty
             let limit = prepareToSleep(mode, isAwakeAnyway: isAwakeAnyway)
             if mode.ready.isEmpty {
@@ -199,17 +199,17 @@ extension RunLoop {
         }
     }
 
-    /// Leaves word of what the thread is going to wait for; returns until when it may sleep, or `nil` if there is something
+    /// Records what the thread is going to wait for; returns until when it may sleep, or `nil` if there is something
     /// to do already.
     private func prepareToSleep(_ mode: ModeState, isAwakeAnyway: Bool) -> WaitLimit? {
         withLock {
             var limit = mode.sleepLimit()
-            // An empty mode would be slept in for ever: its last timer ends the run when it would have been due.
+            // A sleep in an empty mode would last for ever: the mode's last timer ends the run when it would have been due.
             if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.lastTimerDate) }
             sleep.mode = .passUnretained(mode)
             sleep.limit = limit
             if isAwakeAnyway || (mode.hasTimers && timersReady(mode, isAwakeAnyway: false) != nil) { return nil }
-            // Who sleeps has looked at everything, and found nothing.
+            // A thread that sleeps has looked at everything, and found nothing.
             mode.fairness.passTimers()
             mode.fairness.passWakeUp()
             trimTimers(mode, limit)
@@ -228,7 +228,7 @@ extension RunLoop {
             }
     }
 
-    /// The same for those who record: what has ended the sleep, and when it began.
+    /// The same for recorders: what has ended the sleep, and when the sleep began.
     @inline(never)
     private func sleepAndTrace(_ run: RunState, _ mode: ModeState) -> Cause {
         let began = now(.monotonic)
@@ -250,7 +250,7 @@ extension RunLoop {
 
     // MARK: News for a thread that sleeps. With the lock held.
 
-    /// A timer has come, or got another date, that has to be served by `latest`.
+    /// A timer has come, or has got another date, that has to be served by `latest`.
     @inline(__always)
     func timerComes(_ latest: Int64, in bucket: TimerBucket) {
         let phase = wakeWord.phase
@@ -262,11 +262,11 @@ extension RunLoop {
         guard latest < sleep.limit[bucket.base], let mode = sleep.mode,
             mode._withUnsafeGuaranteedRef({ bucket.contains($0) })
         else { return }
-        // A host need not be woken for it: another instant is set.
+        // A host need not be woken for this: another instant is set.
         if phase == .inHost { datesChangedInHost() } else { lookAgain() }
     }
 
-    /// Descriptors have come or gone: a thread that waits does not see it.
+    /// Descriptors have come or gone, which a waiting thread does not see.
     func descriptorsChanged(in mode: ModeState) {
         let phase = wakeWord.phase
         guard phase != .awake, sleep.isIn(mode) else { return }

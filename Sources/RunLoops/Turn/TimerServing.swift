@@ -1,26 +1,26 @@
-/// One serving of due timers: those that were due in its mode when it began, and no others.
+/// One serving of due timers: the timers that were due in its mode when it began, and no others.
 ///
-/// It serves what is due at `limit` and was put into its queue before the serving began, by the number that timers get when
-/// they are put in. What is put in later, or moved, is newer.
+/// It serves the timers that are due at `limit` and were put into their queue before the serving began. The number that a timer
+/// gets when it is put in decides: a timer that is put in later, or moved, is newer.
 struct TimerPass {
     let mode: Unmanaged<ModeState>
     let limit: WaitLimit
     let sequence: UInt32
     /// Timers that were to be served and have left their place since: they were taken out of the mode, or got another date.
     ///
-    /// They are asked when their turn comes, as in Core Foundation.
+    /// The pass looks at them when their turn comes, as in Core Foundation.
     var strays: [Stray] = []
 
     struct Stray {
-        /// That of the place.
+        /// The entry of the place.
         let entry: TimerHeap.Entry
-        /// Kept until the end: a timer must not die with the lock held.
+        /// Kept until the end: a timer must not be released with the lock held.
         let timer: RunLoop.Timer
         let base: RunLoop.TimeBase
         var isDone = false
     }
 
-    /// Whether the entry is one of those to be served.
+    /// Whether the entry is to be served in this pass.
     func includes(_ entry: TimerHeap.Entry, _ bucket: TimerBucket) -> Bool {
         entry.date <= limit[bucket.base] && !entry.isNewer(than: sequence)
             && mode._withUnsafeGuaranteedRef { bucket.contains($0) }
@@ -29,12 +29,12 @@ struct TimerPass {
 
 // Step 9 with timers: since when any are due, and serving all that are, in the order of their dates. The loop's thread.
 extension RunLoop {
-    // MARK: Who is due
+    // MARK: Which timers are due
 
-    /// Since when the mode's timers have something to serve, as an instant of the monotonic clock; `nil` if nothing is.
+    /// Since when the mode's timers have something to serve, as an instant of the monotonic clock; `nil` if nothing is due.
     ///
     /// A timer with tolerance is served at its latest instant, or with whatever else has woken the thread.
-    /// - Parameter rival: Since when something else has been ready: timers that are not due lose a place before that.
+    /// - Parameter rival: Since when something else has been ready: timers that are not due lose a place before that instant.
     @inline(__always)
     func timersReadySince(_ mode: ModeState, isAwakeAnyway: Bool, before rival: Int64) -> Int64? {
         lock()
@@ -51,7 +51,7 @@ extension RunLoop {
         mode.forEachBucket { bucket in
             let bucketNow = bucket.base == .monotonic ? now : self.now(bucket.base)
             guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { return }
-            // Dates of other clocks as they would read on the monotonic one.
+            // Dates of other clocks, as they would read on the monotonic clock.
             since = min(since ?? .max, now - (bucketNow - date))
         }
         return since.map(mode.fairness.timersReady)
@@ -61,11 +61,11 @@ extension RunLoop {
 
     /// Fires all timers that are due, in the order of their dates.
     ///
-    /// A timer that is added or moved in a callout waits for the next turn. One that was made invalid, taken out of all
-    /// modes or put off in the meantime does not fire. A timer that was removed from this mode alone still does, as in Core
+    /// A timer that is added or moved in a callout waits for the next turn. A timer that was made invalid, taken out of all
+    /// modes or put off in the meantime does not fire. A timer that was removed from this mode alone still fires, as in Core
     /// Foundation.
     func fireTimers(_ mode: ModeState) {
-        // The last reference to a timer goes when no lock is held.
+        // The last reference to a timer is released when no lock is held.
         var spent: Unmanaged<Timer>?
         lock()
         let (limit, sequence) = beginPass(mode)
@@ -108,15 +108,15 @@ extension RunLoop {
 
     /// Calls one timer, which has been taken out of its queue; the lock is held before and afterwards, and not meanwhile.
     ///
-    /// Returns the timer if the caller has to give the loop's reference back.
+    /// Returns the timer if the caller has to release the loop's reference.
     @inline(__always)
     private func fire(_ reference: Unmanaged<Timer>, releasing spent: Unmanaged<Timer>?) -> Unmanaged<Timer>? {
-        // SAFETY: the loop's reference, which nobody gives back while the timer is firing.
+        // SAFETY: the loop's reference, which nobody releases while the timer is firing.
         reference._withUnsafeGuaranteedRef { timer in
             timer.state = .firing
             firingTimers.append(reference)
             let date = timer.fire
-            // The closure is here while it is called: nobody else asks for it, so that nobody can release it.
+            // The closure is here while it is called: no other code asks for it, so none can release it.
             var handler = timer.handler.take()
             unlock()
             spent?.release()
@@ -139,14 +139,14 @@ extension RunLoop {
     private func settle(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
         if !timer.owner.isHeld(by: self) { return settleElsewhere(timer, &handler, date) }
         lock()
-        // The callout may have given it to another thread's loop, or another thread may do so now.
+        // The callout may have added the timer to another thread's loop, or another thread may do so now.
         if !timer.owner.isHeld(by: self) {
             unlock()
             return settleElsewhere(timer, &handler, date)
         }
         firingTimers.removeLast()
         if finish(timer, &handler, date, monotonicNow()) { return takeLoan(timer) }
-        // It fires no more: its closure goes without the lock.
+        // The timer does not fire again: its closure is released without the lock.
         if timer.isValid { timer.markInvalid() }
         discard(timer)
         timer.state.remove(.firing)
@@ -157,7 +157,7 @@ extension RunLoop {
         return isOver
     }
 
-    /// The timer belongs to another loop now, in whose tables it goes back.
+    /// The timer belongs to another loop now, and goes back into that loop's tables.
     @inline(never)
     private func settleElsewhere(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
         let holder = timer.owner.lock()
@@ -183,15 +183,15 @@ extension RunLoop {
         return timer.state.contains(.onLoan)
     }
 
-    /// Puts a timer that will fire again back, with the lock held of the loop that it belongs to, which this one is.
+    /// Puts a timer that will fire again back, with the lock held of its loop, which is this one.
     ///
-    /// Returns false if it will not.
+    /// Returns false if the timer will not fire again.
     private func finish(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64, _ now: Int64) -> Bool {
         let wasRestarted = timer.state.contains(.restarted)
         guard timer.isValid, timer.repeats || wasRestarted else { return false }
         timer.handler = handler.take()
         timer.state.subtract([.firing, .restarted])
-        // A date set in the callout counts if it is later than the one that was served; any other is passed over.
+        // A date set in the callout counts if it is later than the date that was served; any other date is passed over.
         if timer.repeats, timer.fire <= date, !wasRestarted {
             timer.fire = TimerGrid.next(
                 after: date, interval: timer.intervalNanoseconds,
@@ -217,14 +217,14 @@ extension RunLoop {
 
     private func endPass() -> [TimerPass.Stray] {
         let waste = timerPasses.removeLast().strays
-        // Those that wait for the next time are for the outer one, which sets them aside again, or for the next turn.
+        // Timers that wait for the next time are for the outer serving, which sets them aside again, or for the next turn.
         for bucket in timerBuckets { bucket.queue.admitLate() }
         return waste
     }
 
-    /// What is to be served next.
+    /// The timer to be served next.
     private struct Due {
-        /// That of its queue.
+        /// The entry in its queue.
         let entry: TimerHeap.Entry
         /// The same with its date as it would read on the monotonic clock.
         let order: TimerHeap.Entry
@@ -256,7 +256,7 @@ extension RunLoop {
             if timerPasses.count > 1 {
                 switch served {
                 case .timer(let timer):
-                    // An outer serving asks for it all the same: it may be due again by then, as in Core Foundation.
+                    // An outer serving looks at it all the same: the timer may be due again by then, as in Core Foundation.
                     timer._withUnsafeGuaranteedRef {
                         strays($0, due.entry, bucket, from: timerPasses.dropLast().indices)
                     }
@@ -293,7 +293,7 @@ extension RunLoop {
         }
     }
 
-    // MARK: For those who record
+    // MARK: For recorders
 
     @inline(never)
     private func wait(of timer: Timer, since date: Int64) -> LoopWait {
@@ -306,7 +306,7 @@ extension RunLoop {
     @inline(never)
     private func wait(_ base: TimeBase, since date: Int64) -> LoopWait {
         let now = now(.monotonic)
-        // Dates of other clocks as they would read on the monotonic one.
+        // Dates of other clocks, as they would read on the monotonic clock.
         return LoopWait(since: base == .monotonic ? date : now - (self.now(base) - date))
     }
 }

@@ -19,7 +19,7 @@ extension RunLoop {
 
     /// One turn: Specification 5, step by step.
     ///
-    /// Returns what the run ends with; `nil` if it goes on.
+    /// Returns the result if the run ends; `nil` if it goes on.
     func turn(_ run: inout RunState, in mode: ModeState) -> RunResult? {
         guard beginTurn() else { return .stopped }
         tell(.beforeTimers, mode)  // 2
@@ -36,7 +36,7 @@ extension RunLoop {
         return verdict(run, mode, handled: didPerform || didServe)
     }
 
-    /// From here on wake-ups count; returns false if the run was told to stop since the last turn looked.
+    /// From here on wake-ups count; returns false if the run was stopped since the last turn looked.
     @inline(__always)
     private func beginTurn() -> Bool {
         // A callout of the turn before may have let a host wait for the loop.
@@ -79,7 +79,7 @@ extension RunLoop {
         return isEmpty(mode) && !run.endsWhenIdle ? .finished : nil
     }
 
-    /// Nothing that could ever fire: Specification 2.5.
+    /// Whether nothing is left that could ever fire: Specification 2.5.
     @inline(__always)
     func isEmpty(_ mode: ModeState) -> Bool {
         if !mode.hasNoItems { return false }
@@ -121,14 +121,14 @@ extension RunLoop {
 
     private static let saidCommonIsNoMode = Atomic<Bool>(false)
 
-    /// Says once on standard error that nothing was run: a mistake that does no harm.
+    /// Reports once on standard error that nothing was run: a mistake that does no harm.
     @inline(never)
     private func finishInCommonModes() -> RunResult {
         if !Self.saidCommonIsNoMode.exchange(true, ordering: .relaxed) {
             SystemCalls.writeToStandardError(
                 """
                 RunLoops: a loop was asked to run in the common modes. Common is a mark on modes, not a mode: run in one \
-                of them. The run has finished at once; this is said only once.
+                of them. The run has finished at once. This message appears only once.
 
                 """)
         }

@@ -12,7 +12,7 @@ import Testing
             TestThread.run { other.add(RunLoop.Timer(.after(.zero), label: "local") { _ in }, in: .default) }
         }
         expectText(result, "<RunLoop.Timer local>")
-        expectText(result, "cannot be added to that of thread")
+        expectText(result, "cannot be added to the loop of thread")
         expectText(result, "Make it with .sendable(")
     }
 
@@ -24,7 +24,7 @@ import Testing
             TestThread.run { RunLoop.current.add(RunLoop.Source.mainActor { _ in }, in: .default) }
         }
         expectText(result, "RunLoop.Source")
-        expectText(result, "cannot be added to that of thread")
+        expectText(result, "cannot be added to the loop of thread")
     }
 
     @Test func `A loop cannot be run by another thread`() async {
@@ -67,7 +67,7 @@ import Testing
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RunLoop.Instant.now(.boottime) < RunLoop.Instant.now(.realtime)
         }
-        expectText(result, "was compared with one of the realtime clock")
+        expectText(result, "was compared with an instant of the realtime clock")
     }
 
     @Test func `A run ends on the monotonic clock and a timer on its own`() async {
