@@ -19,6 +19,10 @@ extension RunLoop {
     /// Precondition: called on the loop's own thread; not on a loop with a manual kernel.
     /// Corresponds to nothing in Core Foundation; on Apple's systems to the wake-up port of a loop.
     /// Complexity: O(1); four descriptors, and a fifth if the loop has no port source yet.
+    @available(
+        *, noasync,
+        message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
+    )
     public var pollDescriptor: CInt {
         get throws(SystemCallError) { try guestDescriptor() }
     }
@@ -39,6 +43,10 @@ extension RunLoop {
     ///   `timedOut` otherwise.
     ///
     /// Precondition: called on the loop's own thread; `mode` is not `.common`.
+    @available(
+        *, noasync,
+        message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
+    )
     @discardableResult
     public func runReady(in mode: Mode = .default, servingMainQueue: Bool = true) -> RunResult {
         requireMode(mode)
@@ -55,6 +63,10 @@ extension RunLoop {
     ///
     /// Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not `.common`.
     /// Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
+    @available(
+        *, noasync,
+        message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
+    )
     public func prepareToPoll(in mode: Mode = .default) -> Bool {
         requireMode(mode)
         return prepareGuest(mode)

@@ -5,17 +5,26 @@ package struct Block: ~Copyable {
     package let body: () -> Void
     // Where it was added, taken apart so that a block takes 32 bytes.
     private let file: UnsafePointer<UInt8>
-    private let line: UInt32
+    /// The line, and in the highest bit whether the block wakes.
+    private let lineAndWake: UInt32
     let modes: BlockModes
+
+    private static let wakeBit: UInt32 = 1 << 31
 
     /// `fileID` is that of a literal, which lives for ever.
     @inline(__always)
-    package init(modes: BlockModes, fileID: StaticString, line: UInt, body: consuming @escaping () -> Void) {
+    package init(
+        modes: BlockModes, wakes: Bool, fileID: StaticString, line: UInt, body: consuming @escaping () -> Void
+    ) {
         self.body = body
         self.modes = modes
         file = fileID.utf8Start
-        self.line = UInt32(truncatingIfNeeded: line)
+        lineAndWake = UInt32(truncatingIfNeeded: line) & ~Self.wakeBit | (wakes ? Self.wakeBit : 0)
     }
+
+    /// Whether a run that may run the block must not sleep before it has.
+    @inline(__always)
+    var wakes: Bool { lineAndWake & Self.wakeBit != 0 }
 
     /// Whether it may run in `running`, which is marked as common or not.
     @inline(__always)
@@ -26,19 +35,20 @@ package struct Block: ~Copyable {
     /// The same block with something around what it does.
     consuming func wrapped(_ around: @escaping (() -> Void) -> Void) -> Block {
         let body = body
-        return Block(around: { around(body) }, file, line, modes)
+        return Block(around: { around(body) }, file, lineAndWake, modes)
     }
 
     private init(
-        around body: @escaping () -> Void, _ file: UnsafePointer<UInt8>, _ line: UInt32, _ modes: BlockModes
+        around body: @escaping () -> Void, _ file: UnsafePointer<UInt8>, _ lineAndWake: UInt32,
+        _ modes: BlockModes
     ) {
         self.body = body
         self.file = file
-        self.line = line
+        self.lineAndWake = lineAndWake
         self.modes = modes
     }
 
-    var label: ItemLabel { .place(file, line) }
+    var label: ItemLabel { .place(file, lineAndWake & ~Self.wakeBit) }
 }
 
 /// Blocks in a row of memory: put in at the end, each moved out once, in order.

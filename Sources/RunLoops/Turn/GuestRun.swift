@@ -112,6 +112,7 @@ extension RunLoop {
         let mode = guest.mode
         var isReady =
             isReady ?? (blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon) || !mode.signals.isEmpty)
+        if hasWakingBlock(mode) { isReady = true }
         guest.blocksSeen = blocks.waitingCount
         // Of the main queue the first look in the mode tells the kernel.
         if guest.servesMainQueue, servesMainQueue(mode), !mode.watchesMainQueue { isReady = true }

@@ -86,7 +86,7 @@ import Testing
             var wanted = [(modes + [.common]).randomElement(using: &random) ?? .default]
             if random.oneIn(3) { wanted.append(modes.randomElement(using: &random) ?? .default) }
             model.append(Entry(number: number, modes: wanted))
-            let block = Block(modes: BlockModes(wanted), fileID: "model", line: 1) { [unowned self] in
+            let block = Block(modes: BlockModes(wanted), wakes: true, fileID: "model", line: 1) { [unowned self] in
                 ran.append(number)
             }
             // As another thread would, or as the loop's own does.
