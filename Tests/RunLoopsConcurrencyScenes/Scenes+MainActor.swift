@@ -31,7 +31,7 @@ extension Scenes {
             RunLoop.main.add(timer, in: .common)
         }
         await next { resume in
-            RunLoop.main.perform(wake: true) {
+            RunLoop.main.perform {
                 dispatchPrecondition(condition: .onQueue(.main))
                 MainActor.assumeIsolated { say("block") }
                 resume()

@@ -29,7 +29,7 @@ extension RunLoop {
     ) throws -> Value {
         if isOfCallingThread { return try body() }
         return try waitForTurn(startingWithin: limit, body) { holder in
-            perform(in: modes, wake: true) { holder.run() }
+            perform(in: modes) { holder.run() }
         }
     }
 

@@ -90,7 +90,7 @@ public final class RunLoopThread: Sendable {
 
     /// One block for all that come until it runs.
     private func call(_ queue: Int, in modes: [RunLoop.Mode]) {
-        loop.perform(in: modes, wake: true) { [tasks] in tasks.runWaiting(queue, on: RunLoop.current) }
+        loop.perform(in: modes) { [tasks] in tasks.runWaiting(queue, on: RunLoop.current) }
     }
 
     /// Runs a closure on the thread, after those that were posted before, and waits for what it returns or throws.

@@ -96,7 +96,7 @@ struct GuestTests {
             TestThread { loop.perform { calls.note("quiet") } }.join()
             #expect(!host.isReady)
             #expect(loop.prepareToPoll())
-            TestThread { loop.perform(wake: true) { calls.note("loud") } }.join()
+            TestThread { loop.perform { calls.note("loud") } }.join()
             #expect(host.isReady)
             loop.runReady()
             #expect(calls.lines == ["quiet", "loud"])
@@ -115,7 +115,7 @@ struct GuestTests {
         try withGuest { host in
             let calls = Calls()
             let loop = host.loop
-            loop.performLocally(wake: true) { [unowned loop] in loop.performLocally { calls.names.append("left") } }
+            loop.performLocally { [unowned loop] in loop.performLocally { calls.names.append("left") } }
             loop.runReady()
             // A wake-up makes a turn of its own, which finds it.
             #expect(calls.names == ["left"])
@@ -156,8 +156,8 @@ struct GuestTests {
         try withGuest { host in
             let calls = Locked<[String]>()
             let loop = host.loop
-            loop.performLocally(wake: true) {
-                TestThread { loop.perform(wake: true) { calls.note("from outside") } }.join()
+            loop.performLocally {
+                TestThread { loop.perform { calls.note("from outside") } }.join()
             }
             #expect(host.run { calls.lines.count == 1 } != nil)
         }
@@ -246,7 +246,7 @@ struct GuestTests {
             let port = RunLoop.PortSource(descriptor: descriptor) { [unowned inner] _, _ in inner.runReady() }
             try outer.add(port, in: .default)
             TestThread {
-                for _ in 0..<3 { inner.perform(wake: true) { got.increment() } }
+                for _ in 0..<3 { inner.perform { got.increment() } }
                 inner.add(.sendable(.after(.milliseconds(2))) { _ in got.increment() }, in: .default)
             }.join()
             while got.count < 4,

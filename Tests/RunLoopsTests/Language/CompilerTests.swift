@@ -68,9 +68,9 @@ struct CompilerTests {
             accepted: withModel("loop.performLocally { model.count += 1 }")),
         Pair(
             "a block of any thread for several modes and a thread's state",
-            refused: withModel("loop.perform(in: [.default], wake: true) { model.count += 1 }"),
+            refused: withModel("loop.perform(in: [.default]) { model.count += 1 }"),
             error: notSendable,
-            accepted: withModel("loop.performLocally(in: [.default], wake: true) { model.count += 1 }")),
+            accepted: withModel("loop.performLocally(in: [.default]) { model.count += 1 }")),
         Pair(
             "a timer for any thread and a local variable",
             refused: "func use() { var count = 0; _ = RunLoop.Timer.sendable(.after(.zero)) { _ in count += 1 } }",

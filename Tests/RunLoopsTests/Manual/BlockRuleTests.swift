@@ -101,7 +101,7 @@ import Testing
             loop.add(RunLoop.Timer(.after(.seconds(2))) { _ in }, in: .default)
             loop.add(
                 RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
-                    loop.performLocally(wake: true) { ran.value.append(start.duration(to: manual.now)) }
+                    loop.performLocally { ran.value.append(start.duration(to: manual.now)) }
                 }, in: .default)
             loop.run(mode: .default, for: .seconds(5))
             #expect(ran.value == [.zero])

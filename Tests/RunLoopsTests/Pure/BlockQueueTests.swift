@@ -202,7 +202,7 @@ import Testing
         #expect(waiting.isGone)
         do {
             let token = late.makeToken()
-            ended.perform(wake: true) {
+            ended.perform {
                 withExtendedLifetime(token) {}
                 ran.increment()
             }
