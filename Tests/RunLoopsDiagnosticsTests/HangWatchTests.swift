@@ -136,7 +136,7 @@ struct HangWatchTests {
     @Test func `a limit of no time is misuse`() async {
         await #expect(processExitsWith: .failure) {
             let watch = try HangWatch { _ in }
-            try watch.watch(.current, limit: .zero)
+            try watch.watch(.main, limit: .zero)
         }
     }
 }

@@ -49,7 +49,7 @@ final class Ours: Peer {
     }
 
     func post(_ body: some Callback) { loop.perform { body() } }
-    func postHere(isLast: Bool, _ body: some Callback) { loop.perform(wake: isLast) { body() } }
+    func postHere(isLast: Bool, _ body: some Callback) { loop.perform { body() } }
 
     func makeAgain(_ body: some Callback) -> RunLoop.Source {
         let source = RunLoop.Source { _ in body() }

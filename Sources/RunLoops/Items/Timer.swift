@@ -58,8 +58,8 @@ extension RunLoop {
         /// A timer whose closure runs on the thread that makes it, and may use that thread's state.
         ///
         /// - Parameters:
-        ///   - schedule: When it fires, on which clock, and how often. Delays are counted from now on, and not from when the
-        ///     timer is added.
+        ///   - schedule: When it fires, on which clock, and how often. **Delays count from now on, and not from the moment at
+        ///     which the timer is added.**
         ///   - tolerance: How much later than its date it may fire, never earlier. The loop uses it to serve several
         ///     timers with one wake-up. At most half the interval counts.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.

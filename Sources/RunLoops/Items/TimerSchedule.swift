@@ -14,8 +14,12 @@ extension RunLoop.Timer {
 
         /// First after `delay`, then, if `interval` is given, again and again.
         ///
-        /// Precondition: `interval` is `nil` or at least one nanosecond.
-        /// A `delay` that is not positive means as soon as the loop turns.
+        /// **The delay counts from the moment at which the timer is made, and not from the moment at which it is added.** A
+        /// timer that is made early and added late calls ``RunLoop/Timer/restart(after:)`` first. A `delay` that is not
+        /// positive means as soon as the loop turns.
+        ///
+        /// Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
+        /// ``every(_:clock:)``.
         public static func after(
             _ delay: Duration, every interval: Duration? = nil, clock: RunLoop.TimeBase = .monotonic
         ) -> Schedule {
@@ -24,7 +28,12 @@ extension RunLoop.Timer {
 
         /// Again and again, first when one interval has gone by.
         ///
+        /// The first interval counts from the moment at which the timer is made. **An interval of zero or less traps.** Give a
+        /// computed interval a lower bound, such as `max(interval, .milliseconds(1))`, or take ``after(_:every:clock:)`` with
+        /// `every: nil` where the timer is to fire once.
+        ///
         /// Precondition: `interval` is at least one nanosecond.
+        /// Corresponds to `CFRunLoopTimerCreate`, where such an interval makes a timer that fires once.
         public static func every(_ interval: Duration, clock: RunLoop.TimeBase = .monotonic) -> Schedule {
             Schedule(start: .after(interval, clock), interval: interval)
         }
@@ -33,7 +42,9 @@ extension RunLoop.Timer {
         ///
         /// An instant of the `.realtime` clock is a date: it keeps its meaning when the wall clock is changed.
         /// An instant that has passed is taken as the present one, as Core Foundation does.
-        /// Precondition: `interval` is `nil` or at least one nanosecond.
+        ///
+        /// Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
+        /// ``every(_:clock:)``.
         public static func at(_ instant: RunLoop.Instant, every interval: Duration? = nil) -> Schedule {
             Schedule(start: .at(instant), interval: interval)
         }
@@ -42,7 +53,7 @@ extension RunLoop.Timer {
             if let interval {
                 require(
                     interval >= .nanoseconds(1),
-                    "A timer was asked to repeat every \(interval): an interval must be at least a nanosecond. Leave it out for a timer that fires once."
+                    "A timer was asked to repeat every \(interval): an interval must be at least a nanosecond. Give a computed one a lower bound, such as max(interval, .milliseconds(1)), or leave it out for a timer that fires once."
                 )
             }
             self.start = start

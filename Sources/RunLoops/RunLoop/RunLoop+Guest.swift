@@ -7,7 +7,7 @@ extension RunLoop {
     /// somebody calls ``wakeUp()``, and stays so until ``runReady(in:servingMainQueue:)`` has done what there was to do.
     /// It follows every change at once, whichever thread makes it: a timer that comes, goes or is put off sets another
     /// instant and wakes nobody. What does not wake a sleeping loop does not make it readable either: a block that is
-    /// posted without `wake`, a source that is only signalled.
+    /// posted with `wake: false`, a source that is only signalled.
     ///
     /// It stands for what belongs to the mode of the last ``runReady(in:servingMainQueue:)``, at first the default mode. The
     /// loop can be run in between as always. The first ask makes the descriptor; its number stays the same until the

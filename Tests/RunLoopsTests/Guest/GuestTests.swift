@@ -93,7 +93,7 @@ struct GuestTests {
         try withGuest { host in
             let calls = Locked<[String]>()
             let loop = host.loop
-            TestThread { loop.perform { calls.note("quiet") } }.join()
+            TestThread { loop.perform(wake: false) { calls.note("quiet") } }.join()
             #expect(!host.isReady)
             #expect(loop.prepareToPoll())
             TestThread { loop.perform { calls.note("loud") } }.join()
@@ -102,7 +102,7 @@ struct GuestTests {
             #expect(calls.lines == ["quiet", "loud"])
             #expect(!host.isReady)
             #expect(!loop.prepareToPoll())
-            loop.performLocally { calls.note("own") }
+            loop.performLocally(wake: false) { calls.note("own") }
             #expect(!host.isReady)
             #expect(loop.prepareToPoll())
             loop.runReady()
@@ -111,11 +111,34 @@ struct GuestTests {
         }
     }
 
+    @Test func `A block of the loop's own thread makes it readable, from the host and from a callout`() throws {
+        try withGuest { host in
+            let calls = Calls()
+            let loop = host.loop
+            loop.performLocally { calls.names.append("host") }
+            #expect(host.isReady)
+            loop.runReady()
+            #expect(!host.isReady)
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { [unowned loop] _, _ in
+                    loop.performLocally { calls.names.append("observer") }
+                }, in: .default)
+            loop.runReady()
+            #expect(calls.names == ["host"])
+            #expect(host.isReady)
+            loop.runReady()
+            #expect(calls.names == ["host", "observer"])
+            #expect(!host.isReady)
+        }
+    }
+
     @Test func `A block that another has left behind is not new`() throws {
         try withGuest { host in
             let calls = Calls()
             let loop = host.loop
-            loop.performLocally { [unowned loop] in loop.performLocally { calls.names.append("left") } }
+            loop.performLocally { [unowned loop] in
+                loop.performLocally(wake: false) { calls.names.append("left") }
+            }
             loop.runReady()
             // A wake-up makes a turn of its own, which finds it.
             #expect(calls.names == ["left"])

@@ -202,7 +202,7 @@ struct Worker {
             case 9, 10: ledger.post(id) { loop.perform { [ledger] in ledger.runs(id) } }
             case 11:
                 ledger.post(id) {
-                    loop.perform { [ledger] in ledger.runs(id) }
+                    loop.perform(wake: false) { [ledger] in ledger.runs(id) }
                     loop.wakeUp()
                 }
             case 12:

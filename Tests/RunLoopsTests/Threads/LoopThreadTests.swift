@@ -163,8 +163,10 @@ import Testing
 
     @Test func `A closure after the end traps and says why`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let thread = try LoopThread.with { $0 }
-            try thread.sync { _ in }
+            try TestThread.run {
+                let thread = try LoopThread.with { $0 }
+                try thread.sync { _ in }
+            }
         }
         expectText(result, "has ended with LoopThread.with: use it inside of the closure alone")
     }

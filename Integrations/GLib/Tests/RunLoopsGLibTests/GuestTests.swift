@@ -66,7 +66,7 @@ struct GuestTests {
         try withGuest { context, loop in
             let notes = Notes()
             context.idle {
-                loop.perform {
+                loop.perform(wake: false) {
                     notes.note("block")
                     context.quit()
                 }
