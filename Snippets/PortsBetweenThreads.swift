@@ -13,8 +13,8 @@ try RunLoop.current.add(port, in: .default)
 
 DispatchQueue.global().async { [sender = port.sender] in
     let answer = try? sender.request(Message(text: "a question"), within: .seconds(5))
-    RunLoop.main.perform(wake: true) { print("answered: \(answer?.text ?? "not")") }
-    RunLoop.main.perform(wake: true) { RunLoop.main.stop() }
+    RunLoop.main.perform { print("answered: \(answer?.text ?? "not")") }
+    RunLoop.main.perform { RunLoop.main.stop() }
 }
 // snippet.hide
 RunLoop.main.run(mode: .default, for: .seconds(10))

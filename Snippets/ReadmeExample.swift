@@ -8,7 +8,7 @@ import RunLoops
 let loop = RunLoop.current
 loop.add(RunLoop.Timer(.every(.milliseconds(300))) { _ in print("tick") }, in: .default)
 DispatchQueue.global().async {
-    RunLoop.main.perform(wake: true) { print("hello from another thread") }
+    RunLoop.main.perform { print("hello from another thread") }
 }
 Task { @MainActor in
     try await Task.sleep(for: .seconds(1))

@@ -10,7 +10,7 @@ struct Inbox: Sendable {
     let receive: @Sendable (String) -> Void
 
     func send(_ text: String) {
-        loop.perform(wake: true) { receive(text) }
+        loop.perform { receive(text) }
     }
 }
 // snippet.end

@@ -45,7 +45,7 @@ func tell(_ loop: RunLoop) {
     // From elsewhere, for any loop: a @Sendable closure.
     let farewell = RunLoop.Timer.sendable(.after(.milliseconds(100))) { _ in print("told from another thread") }
     loop.add(farewell, in: .default)
-    loop.perform(wake: true) { print("performed from another thread") }
+    loop.perform { print("performed from another thread") }
 }
 // snippet.end
 

@@ -18,7 +18,7 @@ DispatchQueue.global().async {
 // snippet.PERFORM
 // A block: made for one occasion, run once.
 DispatchQueue.global().async {
-    RunLoop.main.perform(wake: true) { print("performed: a block") }
+    RunLoop.main.perform { print("performed: a block") }
 }
 // snippet.end
 

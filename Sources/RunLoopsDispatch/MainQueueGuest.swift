@@ -9,8 +9,8 @@ public import RunLoops
 /// would do it too, leaves it alone in here.
 ///
 /// A wake-up passes through libdispatch's own thread, which watches descriptors, and the main queue: two changes of threads,
-/// where a host that waits for the descriptor itself has one. A block that is posted without a wake-up, by the main thread
-/// too, waits for the next occasion: post it with `wake: true`.
+/// where a host that waits for the descriptor itself has one. A block that is posted with `wake: false`
+/// waits for the next occasion.
 ///
 /// `dispatchMain()` and an asynchronous `main` cannot be the host on Linux: there the main thread ends, and other threads do
 /// the main queue's work.

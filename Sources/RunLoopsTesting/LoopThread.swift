@@ -51,6 +51,10 @@ public final class LoopThread: Sendable {
     /// - Throws: What `body` threw; a ``Timeout`` if the thread has not ended within the limit, which names what `body`
     ///   threw as well; `RunLoop.SystemCallError` if the system refuses the thread. A thread that did not end in time is
     ///   left alone: it ends if its loop ever returns.
+    @available(
+        *, noasync,
+        message: "The test blocks a thread of Swift's pool: make it a synchronous function, which runs on a thread that may wait."
+    )
     public static func with<Success>(
         name: String = "loop of a test", within limit: Duration = .seconds(10),
         _ body: (LoopThread) throws -> Success
@@ -75,6 +79,10 @@ public final class LoopThread: Sendable {
     ///   ``with(name:within:_:)``. A closure that has not begun by then never runs.
     ///
     /// Precondition: `with` has not returned.
+    @available(
+        *, noasync,
+        message: "The wait blocks a thread of Swift's pool: await result(in:of:) of RunLoopsConcurrency instead."
+    )
     @discardableResult
     public func sync<Value: Sendable>(
         in modes: [RunLoop.Mode] = [.common], _ body: @escaping @Sendable (RunLoop) throws -> Value

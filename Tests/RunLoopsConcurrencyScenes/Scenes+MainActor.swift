@@ -31,7 +31,7 @@ extension Scenes {
             RunLoop.main.add(timer, in: .common)
         }
         await next { resume in
-            RunLoop.main.perform(wake: true) {
+            RunLoop.main.perform {
                 dispatchPrecondition(condition: .onQueue(.main))
                 MainActor.assumeIsolated { say("block") }
                 resume()
@@ -67,7 +67,7 @@ extension Scenes {
             Task { say("task") }
             DispatchQueue.main.async { MainActor.assumeIsolated { say("queue") } }
             RunLoop.main.add(.mainActor(.after(.milliseconds(20))) { _ in RunLoop.main.stop() }, in: .default)
-            say("nested: \(RunLoop.main.run(mode: .default, for: .seconds(30)))")
+            say("nested: \(runMainLoop())")
         }.value
         await Task.yield()
         await next { resume in DispatchQueue.main.async { resume() } }
@@ -78,6 +78,9 @@ extension Scenes {
 @MainActor private func next(_ start: (@escaping @Sendable () -> Void) -> Void) async {
     await withCheckedContinuation { continuation in start { continuation.resume() } }
 }
+
+/// For async functions, which may not run a loop themselves.
+@MainActor private func runMainLoop() -> RunLoop.RunResult { RunLoop.main.run(mode: .default, for: .seconds(30)) }
 
 @MainActor private func onMain() -> Bool {
     MainActor.preconditionIsolated()

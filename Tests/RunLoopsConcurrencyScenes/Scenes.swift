@@ -70,7 +70,7 @@ public enum Scenes {
         RunLoop.main.wakeUp()
         while source.isSignalled { await Task.yield() }
         let mode = RunLoop.main.currentMode?.rawValue ?? "no mode"
-        say("current is main: \(RunLoop.current === RunLoop.main), in \(mode)")
+        say("current is main: \(currentLoop() === RunLoop.main), in \(mode)")
     }
 
     /// Something of each kind, all of it done when main goes on.
@@ -120,6 +120,9 @@ public enum Scenes {
         say("after the nested run")
     }
 }
+
+/// For async functions, which may not ask themselves.
+private func currentLoop() -> RunLoop { RunLoop.current }
 
 actor Elsewhere {
     func visit() {}

@@ -49,7 +49,7 @@ final class LoopThread: Sendable {
     /// Ends the run and the thread, and waits for that.
     func end() {
         over.withLock { $0 = true }
-        loop.perform(wake: true) { RunLoop.current.stop() }
+        loop.perform { RunLoop.current.stop() }
         thread.join()
     }
 

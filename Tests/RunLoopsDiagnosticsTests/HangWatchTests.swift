@@ -92,7 +92,7 @@ struct HangWatchTests {
         let own = try #require(loop.copy)
         // From another thread: attached by the loop's own.
         try watch.watch(own, limit: .milliseconds(20))
-        own.perform(wake: true) { body { !reports.copy.isEmpty } }
+        own.perform { body { !reports.copy.isEmpty } }
         while reports.copy.count < 2 { sched_yield() }
         own.stop()
         thread.join()
@@ -136,7 +136,7 @@ struct HangWatchTests {
     @Test func `a limit of no time is misuse`() async {
         await #expect(processExitsWith: .failure) {
             let watch = try HangWatch { _ in }
-            try watch.watch(.current, limit: .zero)
+            try watch.watch(.main, limit: .zero)
         }
     }
 }

@@ -79,7 +79,7 @@ struct LoopStatusTests {
             own.run()
         }
         while made.copy?.snapshot().activity != .asleep { sched_yield() }
-        loop.copy?.perform(wake: true) {
+        loop.copy?.perform {
             while !gate.copy { sched_yield() }
         }
         while made.copy?.snapshot().callouts.first?.callee != .block { sched_yield() }

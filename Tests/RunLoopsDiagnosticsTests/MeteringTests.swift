@@ -79,11 +79,11 @@ struct MeteringTests {
         let asleep = metering.readings().first?.statistics.asleep ?? 0
         while metering.readings().first?.statistics.asleep ?? 0 < asleep + 1_000_000 { sched_yield() }
         let loop = shared.copy
-        loop?.perform(wake: true) { while !gate.copy { sched_yield() } }
+        loop?.perform { while !gate.copy { sched_yield() } }
         while metering.readings().first?.statistics.callouts[.block] ?? 0 == 0 { sched_yield() }
         let busy = metering.readings().first?.statistics.busy ?? 0
         while metering.readings().first?.statistics.busy ?? 0 < busy + 1_000_000 { sched_yield() }
-        for _ in 0..<3 { loop?.perform(wake: true) {} }
+        for _ in 0..<3 { loop?.perform {} }
         #expect(metering.readings().first?.pending == 3)
         gate.withLock { $0 = true }
         while metering.readings().first?.pending != 0 { sched_yield() }

@@ -30,7 +30,7 @@ final class Check {
         Task.detached {
             source.signal()
             Loop.main.wakeUp()
-            Loop.performOnMainActor(wake: true) { Check.shared.arrives("block") }
+            Loop.performOnMainActor { Check.shared.arrives("block") }
             await Check.shared.arrives("hop to the main actor")
         }
         let keeper = Foundation.Timer(timeInterval: 3600, repeats: false) { _ in }
@@ -43,7 +43,7 @@ final class Check {
         runFoundation(for: 1) { false }
         print("wake-ups of the run loop in an idle second: \(wakes)")
         let idleWakes = wakes
-        Loop.performOnMainActor(wake: true) { self.arrives("another block") }
+        Loop.performOnMainActor { self.arrives("another block") }
         runFoundation(for: 30) { arrived.count == 6 }
         return arrived.count == 6 && idleWakes == 0 && wakes > 0
     }

@@ -134,6 +134,21 @@ import Testing
         #expect(calls.count == 2)
     }
 
+    @Test func `The result of adding says whether the source is in the mode`() throws {
+        let pipe = DescriptorPair.pipe()
+        let source = DescriptorSource.sendable(pipe.first) { _, _ in }
+        let ended = TestThread.run { RunLoop.current }
+        #expect(try !ended.add(source, in: .default))
+        try withLoop { loop throws in
+            #expect(try loop.add(source, in: .default))
+            #expect(try loop.add(source, in: .default))
+            #expect(try loop.add(source, in: .common))
+            source.cancel()
+            #expect(try !loop.add(source, in: .default))
+            #expect(!loop.contains(source, in: .default))
+        }
+    }
+
     @Test @MainActor func `A closure of the main actor goes to the main loop, from any thread`() throws {
         var said = 0
         let pipe = DescriptorPair.pipe()

@@ -23,8 +23,7 @@ import Testing
         // The cancel is done when it returns.
         sigaction(SIGURG, nil, &action)
         #expect(action.__sigaction_handler.sa_handler == nil)
-        thread.stop()
-        thread.join()
+        thread.end()
     }
 
     @Test func `Changes of a directory come as a sequence and all of them are kept`() async throws {
@@ -41,7 +40,14 @@ import Testing
             if made == 10 { break }
         }
         #expect(made == 10)
-        thread.stop()
-        thread.join()
+        thread.end()
+    }
+}
+
+extension RunLoopThread {
+    /// Stops the thread and waits for its end: a function of its own, because tasks may not wait so.
+    fileprivate func end() {
+        stop()
+        join()
     }
 }

@@ -23,7 +23,7 @@ struct GuestTests {
             try loop.add(port, in: .default)
             loop.add(.sendable(.after(.milliseconds(5))) { _ in quitIfDone("timer") }, in: .default)
             let thread = TestThread {
-                loop.perform(wake: true) { quitIfDone("block") }
+                loop.perform { quitIfDone("block") }
                 source.signal()
                 loop.wakeUp()
                 send("port", into: pipe.write)
@@ -67,7 +67,7 @@ struct GuestTests {
         try withGuest { context, loop in
             let notes = Notes()
             context.idle {
-                loop.perform {
+                loop.perform(wake: false) {
                     notes.note("block")
                     context.quit()
                 }
@@ -82,7 +82,7 @@ struct GuestTests {
             let notes = Notes()
             loop.add(
                 .sendable(.after(.zero)) { _ in
-                    let thread = TestThread { loop.perform(wake: true) { notes.note("block") } }
+                    let thread = TestThread { loop.perform { notes.note("block") } }
                     while notes.lines.isEmpty { g_main_context_iteration(context.pointer, 1) }
                     thread.join()
                     notes.note("timer")
@@ -113,7 +113,7 @@ struct GuestTests {
     @Test func `An invalid guest is out of the context`() throws {
         try withGuest(keepsGuest: false) { context, loop in
             let notes = Notes()
-            loop.perform(wake: true) { notes.note("block") }
+            loop.perform { notes.note("block") }
             _ = context.run(forAtMost: .milliseconds(20))
             #expect(notes.lines == [])
         }

@@ -72,7 +72,7 @@ import Testing
             let (joining, asking) = (makeThread("joining"), makeThread("asking"))
             // The closure of the one runs on the other, which then waits for its end.
             asking.post { try? joining.performAndWait { asking.join() } }
-            joining.join()
+            TestThread.run { joining.join() }
         }
         expectText(result, "(joining) was asked to wait for the end of thread ")
         expectText(result, "(asking), which waits on thread ")
@@ -84,7 +84,7 @@ import Testing
             let (one, two) = (makeThread("one"), makeThread("two"))
             one.post { two.join() }
             two.post { one.join() }
-            one.join()
+            TestThread.run { one.join() }
         }
         expectText(result, "was asked to wait for the end of thread ")
         expectText(result, "none could go on")

@@ -13,8 +13,7 @@ import Testing
         let number = thread.identity.number
         #expect(try await thread.perform { SystemCalls.threadID } == number)
         await #expect(throws: Refusal.self) { try await thread.perform { throw Refusal() } }
-        thread.stop()
-        thread.join()
+        thread.end()
         await #expect(throws: RunLoopThreadEnded.self) { try await thread.perform { 1 } }
     }
 
@@ -26,7 +25,14 @@ import Testing
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         gate.withLock { $0 = true }
-        thread.stop()
-        thread.join()
+        thread.end()
+    }
+}
+
+extension RunLoopThread {
+    /// Stops the thread and waits for its end: a function of its own, because tasks may not wait so.
+    fileprivate func end() {
+        stop()
+        join()
     }
 }

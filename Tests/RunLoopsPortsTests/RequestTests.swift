@@ -18,8 +18,7 @@ import Testing
             if seen.count == 100 { port.invalidate() }
         }
         #expect(seen == Array(0..<100))
-        thread.stop()
-        thread.join()
+        thread.end()
     }
 
     @Test func `A task gets the answer, and no thread waits for it`() async throws {
@@ -126,8 +125,7 @@ import Testing
             let loop = thread.loop
             let task = Task { try await port.sender.request(Message(), on: loop) }
             while kept.withLock({ $0.isEmpty }) { await Task.yield() }
-            thread.stop()
-            thread.join()
+            thread.end()
             await #expect(throws: RunLoopThreadEnded.self) { try await task.value }
             await #expect(throws: RunLoopThreadEnded.self) { try await port.sender.request(Message(), on: loop) }
             port.invalidate()
@@ -174,8 +172,7 @@ import Testing
 private func withLoop(_ body: (RunLoop) async throws -> Void) async throws {
     let thread = try RunLoopThread(name: "loop of a test")
     defer {
-        thread.stop()
-        thread.join()
+        thread.end()
     }
     try await body(thread.loop)
 }
@@ -201,4 +198,12 @@ private func keeper(of kept: Locked<[MessageSender?]>, on loop: RunLoop) throws 
 private func hasNoDesk(_ loop: RunLoop) async -> Bool {
     _ = try? await loop.result {}
     return !loop.debugDescription.contains("answers")
+}
+
+extension RunLoopThread {
+    /// Stops the thread and waits for its end: a function of its own, because tasks may not wait so.
+    fileprivate func end() {
+        stop()
+        join()
+    }
 }

@@ -33,7 +33,7 @@ final class Server: @unchecked Sendable {
     /// Ends the port, and waits for its thread.
     func end() {
         port.invalidate()
-        loop.perform(wake: true) {}
+        loop.perform {}
         loop.stop()
         thread.join()
     }

@@ -153,6 +153,25 @@ import Testing
         #expect(throws: PortError.dead) { try sender.send(Message(), within: plenty) }
     }
 
+    @Test func `The result of adding says whether the port is in the mode`() throws {
+        let ended = TestThread.run { RunLoop.current }
+        weak var late: MessagePort?
+        do {
+            let port = MessagePort.sendable { _ in nil }
+            late = port
+            #expect(try !ended.add(port, in: .default))
+        }
+        // No mode keeps it.
+        #expect(late == nil)
+        try TestThread.run { () throws in
+            let port = MessagePort.sendable { _ in nil }
+            #expect(try RunLoop.current.add(port, in: .default))
+            #expect(try RunLoop.current.add(port, in: .common))
+            port.invalidate()
+            #expect(try !RunLoop.current.add(port, in: .default))
+        }
+    }
+
     @Test func `A port that nobody holds is gone, and one in a mode is kept`() throws {
         try TestThread.run {
             let sender = MessagePort { _ in nil }.sender

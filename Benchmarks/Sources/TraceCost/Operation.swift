@@ -90,7 +90,7 @@ private final class Poster: @unchecked Sendable {
 
     init(_ loop: RunLoop, _ meter: Meter) { (self.loop, self.meter) = (loop, meter) }
 
-    func post() { loop.perform(wake: true) { [self] in if meter.next() { post() } } }
+    func post() { loop.perform { [self] in if meter.next() { post() } } }
 }
 
 /// One of two loops. Written before the other thread starts or calls.

@@ -36,7 +36,7 @@ final class Ours: Peer {
         loop.run()
     }
 
-    func enter(_ body: @escaping @Sendable () -> Void) { loop.perform(wake: true, body) }
+    func enter(_ body: @escaping @Sendable () -> Void) { loop.perform(body) }
 
     func makeWake(_ body: some Callback) -> Wake {
         let source = RunLoop.Source { _ in body() }
@@ -48,8 +48,8 @@ final class Ours: Peer {
         wake.loop.wakeUp()
     }
 
-    func post(_ body: some Callback) { loop.perform(wake: true) { body() } }
-    func postHere(isLast: Bool, _ body: some Callback) { loop.perform(wake: isLast) { body() } }
+    func post(_ body: some Callback) { loop.perform { body() } }
+    func postHere(isLast: Bool, _ body: some Callback) { loop.perform { body() } }
 
     func makeAgain(_ body: some Callback) -> RunLoop.Source {
         let source = RunLoop.Source { _ in body() }

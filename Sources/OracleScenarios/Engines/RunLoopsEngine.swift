@@ -99,9 +99,9 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
 
     package func perform(in modes: [ModeName], _ body: @escaping @Sendable () -> Void) {
         if modes.count == 1 {
-            loop.perform(in: name(modes[0]), body)
+            loop.perform(in: name(modes[0]), wake: false, body)
         } else {
-            loop.perform(in: modes.map(name), body)
+            loop.perform(in: modes.map(name), wake: false, body)
         }
     }
 

@@ -58,13 +58,13 @@ extension RunLoop {
         /// A timer whose closure runs on the thread that makes it, and may use that thread's state.
         ///
         /// - Parameters:
-        /// - schedule: When the timer fires, on which clock, and how often. A delay counts from now, not from the moment at which
-        /// the timer is added.
-        /// - tolerance: How much later than its date the timer may fire; it never fires earlier. The loop uses the tolerance to
-        /// serve several timers with one wake-up. At most half the interval counts.
-        /// - label: The name in descriptions and tools; where it was made, if `nil`.
-        /// - fileID: The file that makes the timer.
-        /// - line: The line that makes the timer.
+        ///   - schedule: When the timer fires, on which clock, and how often. **A delay counts from now, not from the moment at
+        ///     which the timer is added.**
+        ///   - tolerance: How much later than its date the timer may fire; it never fires earlier. The loop uses the tolerance to
+        ///     serve several timers with one wake-up. At most half the interval counts.
+        ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+        ///   - fileID: The file that makes the timer.
+        ///   - line: The line that makes the timer.
         ///   - handler: Called with the timer at each fire.
         ///
         /// Adding the timer to the loop of another thread traps; see ``sendable(_:tolerance:label:fileID:line:handler:)``.

@@ -16,8 +16,12 @@ extension RunLoop.Timer {
 
         /// Fires after `delay`, then, if `interval` is given, again and again.
         ///
-        /// Precondition: `interval` is `nil` or at least one nanosecond.
-        /// A `delay` that is not positive means as soon as the loop turns.
+        /// **The delay counts from the moment at which the timer is made, and not from the moment at which it is added.** A
+        /// timer that is made early and added late calls ``RunLoop/Timer/restart(after:)`` first. A `delay` that is not
+        /// positive means as soon as the loop turns.
+        ///
+        /// Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
+        /// ``every(_:clock:)``.
         public static func after(
             _ delay: Duration, every interval: Duration? = nil, clock: RunLoop.TimeBase = .monotonic
         ) -> Schedule {
@@ -26,7 +30,12 @@ extension RunLoop.Timer {
 
         /// Fires again and again, for the first time when one interval has passed.
         ///
+        /// The first interval counts from the moment at which the timer is made. **An interval of zero or less traps.** Give a
+        /// computed interval a lower bound, such as `max(interval, .milliseconds(1))`, or take ``after(_:every:clock:)`` with
+        /// `every: nil` where the timer is to fire once.
+        ///
         /// Precondition: `interval` is at least one nanosecond.
+        /// Corresponds to `CFRunLoopTimerCreate`, where such an interval makes a timer that fires once.
         public static func every(_ interval: Duration, clock: RunLoop.TimeBase = .monotonic) -> Schedule {
             Schedule(base: clock, start: .after(interval), interval: interval)
         }
@@ -35,7 +44,9 @@ extension RunLoop.Timer {
         ///
         /// An instant of the `.realtime` clock is a date: it keeps its meaning when the wall clock is changed.
         /// An instant that has passed counts as the present instant, as in Core Foundation.
-        /// Precondition: `interval` is `nil` or at least one nanosecond.
+        ///
+        /// Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
+        /// ``every(_:clock:)``.
         public static func at(_ instant: RunLoop.Instant, every interval: Duration? = nil) -> Schedule {
             Schedule(base: instant.base, start: .at(instant.nanoseconds), interval: interval)
         }
@@ -44,7 +55,7 @@ extension RunLoop.Timer {
             if let interval {
                 require(
                     interval >= .nanoseconds(1),
-                    "A timer was asked to repeat every \(interval): an interval must be at least a nanosecond. Leave it out for a timer that fires once."
+                    "A timer was asked to repeat every \(interval): an interval must be at least a nanosecond. Give a computed one a lower bound, such as max(interval, .milliseconds(1)), or leave it out for a timer that fires once."
                 )
             }
             self.base = base

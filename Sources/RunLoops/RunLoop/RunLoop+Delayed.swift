@@ -58,6 +58,10 @@ extension RunLoop {
     /// The parameters and the result are those of ``perform(after:in:fileID:line:_:)``.
     ///
     /// Precondition: called on the loop's own thread; any other traps.
+    @available(
+        *, noasync,
+        message: "A task has no thread of its own: use perform with a @Sendable closure, or RunLoop.performOnMainActor."
+    )
     @discardableResult
     public func performLocally(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,

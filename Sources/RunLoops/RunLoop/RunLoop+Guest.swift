@@ -7,7 +7,7 @@ extension RunLoop {
     /// work, or somebody calls ``wakeUp()``, and stays so until ``runReady(in:servingMainQueue:)`` has done what there was to
     /// do. It follows every change at once, whichever thread makes it: a timer that comes, goes or is put off sets another
     /// instant and wakes nobody. What does not wake a sleeping loop does not make the descriptor readable either: a block that
-    /// is posted without `wake`, a source that is only signalled.
+    /// is posted with `wake: false`, a source that is only signalled.
     ///
     /// The descriptor stands for the mode of the last ``runReady(in:servingMainQueue:)``, at first the default mode. The loop
     /// can still be run by itself in between. The first access makes the descriptor. Its number stays the same until the thread
@@ -19,6 +19,10 @@ extension RunLoop {
     /// Precondition: called on the loop's own thread; not on a loop with a manual kernel.
     /// Corresponds to nothing in Core Foundation, and to the wake-up port of a loop on Apple's systems.
     /// Complexity: O(1); four descriptors, and a fifth if the loop has no port source yet.
+    @available(
+        *, noasync,
+        message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
+    )
     public var pollDescriptor: CInt {
         get throws(SystemCallError) {
             requireOwnThread()
@@ -52,6 +56,10 @@ extension RunLoop {
     ///   `timedOut` otherwise.
     ///
     /// Precondition: called on the loop's own thread; `mode` is not `.common`.
+    @available(
+        *, noasync,
+        message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
+    )
     @discardableResult
     public func runReady(in mode: Mode = .default, servingMainQueue: Bool = true) -> RunResult {
         requireMode(mode)
@@ -99,6 +107,10 @@ extension RunLoop {
     ///
     /// Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not `.common`.
     /// Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
+    @available(
+        *, noasync,
+        message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
+    )
     public func prepareToPoll(in mode: Mode = .default) -> Bool {
         requireMode(mode)
         requireOwnThread()

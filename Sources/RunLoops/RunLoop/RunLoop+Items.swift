@@ -4,6 +4,8 @@ extension RunLoop {
     /// Adds a timer to `mode`, or to all common modes and those that will be marked later.
     ///
     /// A timer is in one loop at most. Adding twice is once. A sleeping loop that has to sleep shorter is woken for it.
+    /// **Delays count from the making of the timer, and not from its adding**: a timer whose date has passed meanwhile fires in
+    /// the next turn.
     ///
     /// - Returns: Whether the timer is in `mode` now. One that is invalid or in another loop is passed over, as in Core
     ///   Foundation, and so is every timer after the end of the loop's thread.
@@ -206,6 +208,7 @@ extension RunLoop {
     ///
     /// Precondition: called on the loop's own thread; any other traps.
     /// Complexity: O(n) in the closures that wait for another mode.
+    @available(*, noasync, message: "Only the loop's own thread may ask, and a task has none: ask in a closure of perform(_:).")
     public func isEmpty(_ mode: Mode) -> Bool {
         requireOwnThread()
         guard mode != .common, let state = withLock({ isDead ? nil : existingMode(mode) }) else { return true }

@@ -2,22 +2,25 @@ internal import CLinuxKernel
 internal import Synchronization
 
 extension RunLoop {
-    /// Runs a closure on the loop's thread, in the next turn of a run in `mode`.
+    /// Runs a closure on the loop's thread, in the next turn of a run in `mode`, and wakes the loop for it.
     ///
-    /// Closures run first in, first out among those that may run in the mode. One that is added by another runs in the
-    /// next drain of the turn or the next turn. Without `wake` a sleeping loop goes on sleeping.
+    /// Closures run first in, first out among those that may run in the mode. A closure that another closure adds runs in
+    /// the next drain of the turn or in the next turn. Until the closure has run, a run in the mode does not sleep, also if a
+    /// nested run of another mode was woken for it. With `wake: false` the closure waits for a turn that something else makes.
     ///
     /// - Parameters:
     ///   - mode: The mode; `.common` for all common modes.
-    ///   - wake: Whether to wake the loop, so that it runs the closure now.
+    ///   - wake: Whether the loop is woken. With `false` a sleeping loop goes on sleeping.
     ///   - fileID: Where it was added.
     ///   - line: Where it was added.
     ///   - body: Runs once; released unrun if the thread ends before.
     ///
-    /// Corresponds to `CFRunLoopPerformBlock`, with `wake` followed by `CFRunLoopWakeUp`.
-    /// Thread safety: any thread. Complexity: O(1) amortised.
+    /// Corresponds to `CFRunLoopPerformBlock` followed by `CFRunLoopWakeUp`; with `wake: false` to `CFRunLoopPerformBlock`
+    /// alone.
+    /// Thread safety: any thread. Complexity: O(1) amortised. From another thread one system call if the loop sleeps; from the
+    /// loop's own thread no system call, and no turn that would not be made without the closure, but for the one that runs it.
     public func perform(
-        in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
     ) {
         post(mode, wake, CodePlace(fileID, line), body)
@@ -27,7 +30,7 @@ extension RunLoop {
     ///
     /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``; without any mode nothing happens.
     public func perform(
-        in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        in modes: [Mode], wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
     ) {
         post(modes, wake, CodePlace(fileID, line), body)
@@ -39,8 +42,12 @@ extension RunLoop {
     /// `@Sendable`.
     ///
     /// Precondition: called on the loop's own thread; any other traps.
+    @available(
+        *, noasync,
+        message: "A task has no thread of its own: use perform with a @Sendable closure, or RunLoop.performOnMainActor."
+    )
     public func performLocally(
-        in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping () -> Void
     ) {
         requireLocal()
@@ -50,8 +57,12 @@ extension RunLoop {
     /// Runs a closure that may use this thread's state, in the next turn of a run in one of `modes`.
     ///
     /// Precondition: called on the loop's own thread; any other traps.
+    @available(
+        *, noasync,
+        message: "A task has no thread of its own: use perform with a @Sendable closure, or RunLoop.performOnMainActor."
+    )
     public func performLocally(
-        in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        in modes: [Mode], wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping () -> Void
     ) {
         requireLocal()
@@ -63,7 +74,7 @@ extension RunLoop {
     /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``.
     /// Thread safety: any thread.
     public static func performOnMainActor(
-        in mode: Mode = .default, wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @MainActor () -> Void
     ) {
         performOnMainActor(in: [mode], wake: wake, fileID: fileID, line: line, body)
@@ -73,7 +84,7 @@ extension RunLoop {
     ///
     /// Thread safety: any thread.
     public static func performOnMainActor(
-        in modes: [Mode], wake: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+        in modes: [Mode], wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @MainActor () -> Void
     ) {
         main.perform(in: modes, wake: wake, fileID: fileID, line: line) { MainActor.assumeIsolated(body) }
@@ -89,13 +100,13 @@ extension RunLoop {
     @inline(__always)
     private func post(_ mode: Mode, _ wake: Bool, _ place: CodePlace, _ body: consuming @escaping () -> Void) {
         nameMode(mode)
-        post(Block(modes: BlockModes(mode), place: place, body: body), wake: wake)
+        post(Block(modes: BlockModes(mode), wakes: wake, place: place, body: body))
     }
 
     private func post(_ modes: [Mode], _ wake: Bool, _ place: CodePlace, _ body: consuming @escaping () -> Void) {
         if modes.isEmpty { return }
         for mode in modes { nameMode(mode) }
-        post(Block(modes: BlockModes(modes), place: place, body: body), wake: wake)
+        post(Block(modes: BlockModes(modes), wakes: wake, place: place, body: body))
     }
 
     /// A block makes the mode it names, as an item does.
@@ -107,16 +118,23 @@ extension RunLoop {
 
     /// Leaves a block for a run in one of its modes.
     @inline(__always)
-    private func post(_ block: consuming Block, wake: Bool) {
+    private func post(_ block: consuming Block) {
         checkNotForked()
-        if rl_is_recorded(), isTraced.load(ordering: .relaxed) { return put(noting(block), wake: wake) }
-        put(block, wake: wake)
+        if rl_is_recorded(), isTraced.load(ordering: .relaxed) { return put(noting(block)) }
+        put(block)
     }
 
     @inline(__always)
-    private func put(_ block: consuming Block, wake: Bool) {
-        if SystemCalls.threadID == threadID { blocks.pushHere(block) } else { blocks.push(block) }
-        if wake { wakeUp() }
+    private func put(_ block: consuming Block) {
+        let wakes = block.wakes
+        if SystemCalls.threadID == threadID {
+            blocks.pushHere(block)
+            // The thread looks for such blocks before it sleeps: only while it waits in a host does it need a wake-up.
+            if wakes, wakeWord.phase.isAsleep { wakeUp() }
+        } else {
+            blocks.push(block)
+            if wakes { wakeUp() }
+        }
     }
 
     /// The block with when it was posted, and by whom, told when it runs.

@@ -3,6 +3,10 @@ extension RunLoop {
     ///
     /// Precondition: called on the loop's own thread; any other traps.
     /// Corresponds to `CFRunLoopRun`.
+    @available(
+        *, noasync,
+        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
+    )
     public func run() {
         var result: RunResult
         repeat {
@@ -25,6 +29,10 @@ extension RunLoop {
     /// Precondition: called on the loop's own thread; `instant` is on the monotonic clock.
     /// Corresponds to `CFRunLoopRunInMode`. The limit takes no timer and no thread.
     /// Complexity: to begin, O(n) in the modes of the loop, but for the default one; a turn is O(1) in them.
+    @available(
+        *, noasync,
+        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
+    )
     @discardableResult
     public func run(mode: Mode, until instant: Instant?, returnAfterSourceHandled: Bool = false) -> RunResult {
         guard let instant else { return run(mode, .never, returnsAfterSource: returnAfterSourceHandled) }
@@ -39,6 +47,10 @@ extension RunLoop {
     /// Runs in `mode` for `duration` at most; one that is not positive polls once.
     ///
     /// The parameters and the result are those of ``run(mode:until:returnAfterSourceHandled:)``.
+    @available(
+        *, noasync,
+        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
+    )
     @discardableResult
     public func run(mode: Mode, for duration: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
         let nanoseconds = duration.clampedNanoseconds
@@ -49,6 +61,10 @@ extension RunLoop {
     /// Looks once at everything that is ready in `mode`, does it, and returns without sleeping.
     ///
     /// The result is `timedOut` unless there is a better reason. One turn: of several ready descriptors one is served.
+    @available(
+        *, noasync,
+        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
+    )
     @discardableResult
     public func poll(mode: Mode = .default, returnAfterSourceHandled: Bool = false) -> RunResult {
         run(mode, .now, returnsAfterSource: returnAfterSourceHandled)
@@ -65,6 +81,10 @@ extension RunLoop {
     ///
     /// Precondition: called on the loop's own thread; any other traps.
     /// Corresponds to nothing in Core Foundation, where one polls again and again.
+    @available(
+        *, noasync,
+        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
+    )
     @discardableResult
     public func runUntilIdle(mode: Mode = .default) -> RunResult {
         let result = run(mode, .idle, returnsAfterSource: false)

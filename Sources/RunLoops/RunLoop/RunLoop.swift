@@ -140,6 +140,10 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// Corresponds to `CFRunLoopGetCurrent`.
     /// Thread safety: any thread. Complexity: O(1).
+    @available(
+        *, noasync,
+        message: "A task has no thread of its own: use RunLoop.main, or a loop that its thread has handed over."
+    )
     public static var current: RunLoop {
         if let existing = ThreadLoop.existing { return existing }
         let id = SystemCalls.threadID

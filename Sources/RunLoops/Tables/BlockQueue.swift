@@ -87,6 +87,21 @@ package final class BlockQueue: @unchecked Sendable {
         return waiting.contains { $0.mayRun(in: mode, isCommon: isCommon) }
     }
 
+    /// Whether a block waits that may run in the mode, and that a run in it must not sleep over.
+    ///
+    /// The loop's thread, on its way to sleep: from then on a block of another thread comes with a wake-up.
+    @inline(__always)
+    func hasWakingBlock(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+        isEmpty ? false : findWakingBlock(mode, isCommon)
+    }
+
+    @inline(never)
+    private func findWakingBlock(_ mode: RunLoop.Mode, _ isCommon: Bool) -> Bool {
+        absorb()
+        if let fruitless, fruitless == (mode, isCommon) { return false }
+        return waiting.contains { $0.wakes && $0.mayRun(in: mode, isCommon: isCommon) }
+    }
+
     /// Runs `body` with each block that may run in the mode, in order; the others keep their place.
     ///
     /// Blocks that are put in meanwhile wait for the next drain, and a nested drain sees only these new blocks.

@@ -38,6 +38,7 @@ extension RunLoop {
         let mode = guest.mode
         var isReady =
             isReady ?? (blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon) || !mode.signals.isEmpty)
+        if hasWakingBlock(mode) { isReady = true }
         guest.blocksSeen = blocks.waitingCount
         // The first look in the mode registers the main queue with the kernel.
         if guest.servesMainQueue, servesMainQueue(mode), !mode.watchesMainQueue { isReady = true }

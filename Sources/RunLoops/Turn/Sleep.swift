@@ -170,19 +170,29 @@ extension RunLoop {
         return cause
     }
 
-    /// Whether a run until idle has closures or signals to look at in another turn, which a sleep would leave unserved.
+    /// Whether a run that does not sleep has something to look at in another turn.
+    ///
+    /// A run until idle also serves what a sleep would leave: signals, and closures that do not wake.
     private func hasUnserved(_ run: RunState, _ mode: ModeState) -> Bool {
-        guard case .idle = run.limit else { return false }
+        guard case .idle = run.limit else { return hasWakingBlock(mode) }
         return !mode.signals.isEmpty || blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
+    }
+
+    /// Whether a closure waits that the thread must not sleep over: Specification 3.7.5.
+    @inline(__always)
+    func hasWakingBlock(_ mode: ModeState) -> Bool {
+        blocks.hasWakingBlock(in: mode.mode, isCommon: mode.isCommon)
     }
 
     /// Sleeps until there is something to do, or the time is over.
     private func sleepUntilReady(_ run: RunState, _ mode: ModeState) -> Cause {
         if guest != nil { leaveHost() }
+        // Nothing is called before the thread has slept, and other threads wake it: asked once.
+        let hasBlock = hasWakingBlock(mode)
         while true {
             prepareToLook(run, mode)
             // From here on, a thread that brings something earlier finds the mode and the limit and makes this thread look again.
-            let isAwakeAnyway = wakeWord.wakeUp != nil || !mode.ready.isEmpty
+            let isAwakeAnyway = hasBlock || wakeWord.wakeUp != nil || !mode.ready.isEmpty
             let limit = prepareToSleep(mode, isAwakeAnyway: isAwakeAnyway)
             if mode.ready.isEmpty {
                 if var limit {
@@ -195,7 +205,7 @@ extension RunLoop {
                 takeFetched(mode)
             }
             if let cause = longestReady(run, mode) { return cause }
-            if run.deadline <= monotonicNow() || wakeWord.isStopped || hasLostLastTimer(mode) { return .nothing }
+            if hasBlock || run.deadline <= monotonicNow() || wakeWord.isStopped || hasLostLastTimer(mode) { return .nothing }
         }
     }
 
@@ -242,6 +252,8 @@ extension RunLoop {
         case .mainQueue: waking = LoopWaking(.mainQueue, asleepSince: began)
         case .nothing where lastServedWakeUp != earlier:
             waking = LoopWaking(wakeUp: lastServedWakeUp, asleepSince: began)
+        // The thread has not slept: a block of its own is what it stays awake for.
+        case .nothing where hasWakingBlock(mode): waking = LoopWaking(wakeUp: began, asleepSince: began)
         case .nothing: waking = LoopWaking(.limit, asleepSince: began)
         }
         tracer?.trace(.wakes(waking))

@@ -30,7 +30,7 @@ extension RunLoop {
     private func post<Success: Sendable>(
         _ duty: Duty<Success>, _ mode: Mode, _ body: @escaping @Sendable () throws -> Success
     ) {
-        perform(in: mode, wake: true) {
+        perform(in: mode) {
             if duty.outcome.claim() { duty.outcome.deliver(Result { try body() }) }
         }
     }

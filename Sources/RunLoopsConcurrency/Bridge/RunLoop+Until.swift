@@ -18,6 +18,7 @@ extension RunLoop {
     /// - Throws: What the task throws.
     ///
     /// Precondition: called on the loop's own thread, outside its jobs, while the thread lives; `mode` is not `.common`.
+    @available(*, noasync, message: "An async function can wait for the task itself: await task.value.")
     public func run<Success: Sendable, Failure: Error>(
         until task: Task<Success, Failure>, mode: Mode = .default
     ) throws(Failure) -> Success {

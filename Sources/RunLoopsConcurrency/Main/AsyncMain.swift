@@ -73,6 +73,7 @@ extension RunLoop {
     /// Precondition: called on the main thread; any other traps. For ``MainExecutor/runLoop``, no other library has replaced
     /// the main actor's executor, and the runtime lets it be replaced; both trap, and say what to do.
     /// Corresponds to what `NSApplicationMain` and its like do with `CFRunLoopRun`.
+    @available(*, noasync, message: "An async main has a main thread to keep: make RunLoop.adoptMain() its first line.")
     public static func runMain(
         mainExecutor: MainExecutor = .mainQueue, _ body: @escaping @Sendable @MainActor () async throws -> Void
     ) -> Never {

@@ -91,7 +91,7 @@ public final class HangWatch: Sendable {
             attach(watched, to: loop)
         } else {
             // Weak: a watch that has gone meanwhile watches nothing.
-            loop.perform(in: .common, wake: true) { [weak self, weak loop] in
+            loop.perform(in: .common) { [weak self, weak loop] in
                 if let self, let loop { self.attach(watched, to: loop) }
             }
         }

@@ -107,21 +107,19 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
 
     // MARK: Places
 
-    final func add(to newLoop: RunLoop, in mode: RunLoop.Mode) throws(RunLoop.SystemCallError) {
+    /// Whether the source is in the mode now.
+    final func add(to newLoop: RunLoop, in mode: RunLoop.Mode) throws(RunLoop.SystemCallError) -> Bool {
         requireHome(origin.home, of: self, in: newLoop.threadID)
-        try lock.withLock { () throws(RunLoop.SystemCallError) in
-            guard file != nil else { return }
+        return try lock.withLock { () throws(RunLoop.SystemCallError) in
+            guard file != nil else { return false }
             if let loop, loop !== newLoop { requireFree(of: loop, for: newLoop) }
             if loop !== newLoop {
                 loop = newLoop
                 modes = []
             }
-            if interest.isEmpty {
-                newLoop.add(theStandIn, in: mode)
-            } else {
-                try newLoop.add(thePort, in: mode)
-            }
-            if !modes.contains(mode) { modes.append(mode) }
+            let isIn = if interest.isEmpty { newLoop.add(theStandIn, in: mode) } else { try newLoop.add(thePort, in: mode) }
+            if isIn, !modes.contains(mode) { modes.append(mode) }
+            return isIn
         }
     }
 

@@ -3,15 +3,20 @@ public import RunLoops
 extension RunLoop {
     /// Adds an event source to `mode`, or to all common modes and those that will be marked later.
     ///
-    /// A source is in one loop at most, in any number of its modes. A cancelled one is passed over; adding twice is once.
+    /// A source is in one loop at most, in any number of its modes. Adding twice is once.
     ///
+    /// - Returns: Whether the source is in `mode` now. A cancelled one is passed over, and every source after the end of the
+    ///   loop's thread.
     /// - Throws: what the system refused: `EBADF` for a descriptor that is not open, `EMFILE`, `ENFILE`, `ENOMEM` and
     ///   `ENOSPC` when it is out of something.
     ///
     /// Precondition: the source's closure may run on this loop's thread, and the source is in no other loop.
     /// Corresponds to `CFRunLoopAddSource`.
     /// Thread safety: any thread. Complexity: O(1) and one system call.
-    public func add(_ source: EventSource, in mode: Mode) throws(SystemCallError) { try source.add(to: self, in: mode) }
+    @discardableResult
+    public func add(_ source: EventSource, in mode: Mode) throws(SystemCallError) -> Bool {
+        try source.add(to: self, in: mode)
+    }
 
     /// Takes an event source out of `mode`, or, if it was added to common, out of all common modes.
     ///

@@ -113,7 +113,7 @@ public final class NotificationQueue {
         switch style {
         case .now: break
         case .asSoonAsPossible:
-            loop.performLocally(in: modes, wake: true) { [weak self] in self?.tellWaiting(entry.number) }
+            loop.performLocally(in: modes) { [weak self] in self?.tellWaiting(entry.number) }
         case .whenIdle:
             for mode in modes { observe(mode) }
             if isPast { loop.wakeUp() }

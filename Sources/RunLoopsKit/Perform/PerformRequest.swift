@@ -51,7 +51,7 @@ extension RunLoop {
         if let timer {
             for mode in modes { add(timer, in: mode) }
         } else {
-            perform(in: modes, wake: true) { holder.run() }
+            perform(in: modes) { holder.run() }
         }
         return PerformRequest(ticket: ticket)
     }

@@ -19,13 +19,17 @@ extension RunLoop {
     /// where this one throws. As there, the thread that is waited on is scheduled at least as well as the one that waits,
     /// for as long as it does, where the system allows: see <doc:PartsOfTheKit>.
     /// Thread safety: any thread.
+    @available(
+        *, noasync,
+        message: "The wait blocks a thread of Swift's pool: await result(in:of:) of RunLoopsConcurrency instead."
+    )
     public func performAndWait<Value: Sendable>(
         in modes: [Mode] = [.common], startingWithin limit: Duration? = nil,
         _ body: @escaping @Sendable () throws -> Value
     ) throws -> Value {
         if isOfCallingThread { return try body() }
         return try waitForTurn(startingWithin: limit, body) { holder in
-            perform(in: modes, wake: true) { holder.run() }
+            perform(in: modes) { holder.run() }
         }
     }
 

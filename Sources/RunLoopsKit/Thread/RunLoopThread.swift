@@ -90,7 +90,7 @@ public final class RunLoopThread: Sendable {
 
     /// One block for all that come until it runs.
     private func call(_ queue: Int, in modes: [RunLoop.Mode]) {
-        loop.perform(in: modes, wake: true) { [tasks] in tasks.runWaiting(queue, on: RunLoop.current) }
+        loop.perform(in: modes) { [tasks] in tasks.runWaiting(queue, on: RunLoop.current) }
     }
 
     /// Runs a closure on the thread, after those that were posted before, and waits for what it returns or throws.
@@ -103,6 +103,7 @@ public final class RunLoopThread: Sendable {
     ///   - body: Runs once, or not at all where an error of the wait is thrown.
     /// - Throws: What the closure threw, or a ``PerformError`` as `RunLoop.performAndWait` does. A thread that was told to
     ///   stop counts as ended.
+    @available(*, noasync, message: "The wait blocks a thread of Swift's pool: await perform(in:_:) of RunLoopsAwaiting instead.")
     public func performAndWait<Value: Sendable>(
         in modes: [RunLoop.Mode] = [.common], startingWithin limit: Duration? = nil,
         _ body: @escaping @Sendable () throws -> Value
@@ -137,6 +138,10 @@ public final class RunLoopThread: Sendable {
     /// Precondition: not called on the thread itself, which would wait for ever, nor on one that it waits for without a
     /// limit, straight or through others. A wait on the thread that joins, begun later, is refused to the one who begins
     /// it: ``PerformError/cycle(_:)``.
+    @available(
+        *, noasync,
+        message: "The wait blocks a thread of Swift's pool: call stop() here, and join() in a synchronous function."
+    )
     public func join() {
         require(
             !loop.isOfCallingThread,

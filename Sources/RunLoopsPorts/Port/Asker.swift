@@ -146,6 +146,10 @@ extension MessageSender {
     ///   ``PortError/dead`` when it has died before answering; ``PortError/timedOut``. An answer that comes later is dropped.
     ///
     /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
+    @available(
+        *, noasync,
+        message: "The wait blocks a thread of Swift's pool: await request(_:on:within:in:) of RunLoopsAwaiting instead."
+    )
     public func request(
         _ message: Message, within limit: Duration? = nil, in mode: RunLoop.Mode? = nil
     ) throws(PortError) -> Message {

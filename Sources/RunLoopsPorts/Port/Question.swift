@@ -1,3 +1,4 @@
+internal import CLinuxKernel
 package import RunLoops
 
 #if canImport(Glibc)

@@ -3,18 +3,26 @@ public import RunLoops
 extension RunLoop {
     /// Adds a message port to `mode`, or to all common modes and those that will be marked later.
     ///
-    /// Messages that were sent before are delivered in the next turn. An invalid port is passed over.
+    /// Messages that were sent before are delivered in the next turn.
     ///
+    /// - Returns: Whether the port is in `mode` now. An invalid one is passed over, and every port after the end of the loop's
+    ///   thread.
     /// - Throws: what the system refused, for a port with connections: see ``RunLoops/RunLoop/add(_:in:)``.
     ///
     /// Precondition: the port's closure may run on this loop's thread, and the port has not been in another loop.
     /// Corresponds to `CFRunLoopAddSource` with the source of `CFMessagePortCreateRunLoopSource`.
     /// Complexity: O(1), and one system call for each connection of the port.
-    public func add(_ port: MessagePort, in mode: Mode) throws(SystemCallError) {
-        guard let sockets = port.join(self, mode) else { return }
-        add(port.queue.source, in: mode)
+    @discardableResult
+    public func add(_ port: MessagePort, in mode: Mode) throws(SystemCallError) -> Bool {
+        guard let sockets = port.join(self, mode) else { return false }
+        guard add(port.queue.source, in: mode) else {
+            // The thread has ended, or another thread has made the port invalid: no mode keeps it.
+            remove(port, from: mode)
+            return false
+        }
         port.queue.attach(self)
         for socket in sockets { try add(socket, in: mode) }
+        return true
     }
 
     /// Takes a message port out of `mode`; it stays valid, and its messages wait.

@@ -13,7 +13,7 @@ struct GuestRunTests {
                 calls.names.append("\(activity)")
             }
             host.loop.add(observer, in: .default)
-            host.loop.performLocally(wake: true) { calls.names.append("block") }
+            host.loop.performLocally { calls.names.append("block") }
             host.loop.runReady()
             host.loop.runReady()
             return calls.names.filter { !$0.contains("Timers") && !$0.contains("Sources") }
@@ -69,7 +69,7 @@ struct GuestRunTests {
                     calls.names.append("timer")
                     loop.stop()
                 }, in: .default)
-            loop.performLocally(wake: true) {
+            loop.performLocally {
                 calls.names.append("block")
                 loop.performLocally { calls.names.append("left") }
             }
@@ -87,7 +87,7 @@ struct GuestRunTests {
             #expect(loop.runPlenty() == .finished)
             #expect(calls.lines == ["own run"])
             #expect(!host.isReady)
-            TestThread { loop.perform(wake: true) { calls.note("hosted") } }.join()
+            TestThread { loop.perform { calls.note("hosted") } }.join()
             #expect(host.run { calls.lines.count == 2 } == 1)
             // A sleep of its own is woken as ever, however the guest stood before.
             let keeper = RunLoop.Source { _ in }
@@ -108,9 +108,9 @@ struct GuestRunTests {
             loop.add(
                 RunLoop.Timer(.after(.zero)) { _ in
                     #expect(!loop.prepareToPoll())
-                    TestThread { loop.perform(wake: true) { calls.note("nested") } }.join()
+                    TestThread { loop.perform { calls.note("nested") } }.join()
                     #expect(host.run { calls.lines == ["nested"] } == 1)
-                    TestThread { loop.perform(wake: true) { calls.note("after") } }.join()
+                    TestThread { loop.perform { calls.note("after") } }.join()
                 }, in: .default)
             #expect(host.run { calls.lines == ["nested", "after"] } != nil)
             #expect(!host.isReady)

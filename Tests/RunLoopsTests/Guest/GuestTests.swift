@@ -93,16 +93,16 @@ struct GuestTests {
         try withGuest { host in
             let calls = Locked<[String]>()
             let loop = host.loop
-            TestThread { loop.perform { calls.note("quiet") } }.join()
+            TestThread { loop.perform(wake: false) { calls.note("quiet") } }.join()
             #expect(!host.isReady)
             #expect(loop.prepareToPoll())
-            TestThread { loop.perform(wake: true) { calls.note("loud") } }.join()
+            TestThread { loop.perform { calls.note("loud") } }.join()
             #expect(host.isReady)
             loop.runReady()
             #expect(calls.lines == ["quiet", "loud"])
             #expect(!host.isReady)
             #expect(!loop.prepareToPoll())
-            loop.performLocally { calls.note("own") }
+            loop.performLocally(wake: false) { calls.note("own") }
             #expect(!host.isReady)
             #expect(loop.prepareToPoll())
             loop.runReady()
@@ -111,11 +111,34 @@ struct GuestTests {
         }
     }
 
+    @Test func `A block of the loop's own thread makes it readable, from the host and from a callout`() throws {
+        try withGuest { host in
+            let calls = Calls()
+            let loop = host.loop
+            loop.performLocally { calls.names.append("host") }
+            #expect(host.isReady)
+            loop.runReady()
+            #expect(!host.isReady)
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { [unowned loop] _, _ in
+                    loop.performLocally { calls.names.append("observer") }
+                }, in: .default)
+            loop.runReady()
+            #expect(calls.names == ["host"])
+            #expect(host.isReady)
+            loop.runReady()
+            #expect(calls.names == ["host", "observer"])
+            #expect(!host.isReady)
+        }
+    }
+
     @Test func `A block that another has left behind is not new`() throws {
         try withGuest { host in
             let calls = Calls()
             let loop = host.loop
-            loop.performLocally(wake: true) { [unowned loop] in loop.performLocally { calls.names.append("left") } }
+            loop.performLocally { [unowned loop] in
+                loop.performLocally(wake: false) { calls.names.append("left") }
+            }
             loop.runReady()
             // A wake-up makes a turn of its own, which finds it.
             #expect(calls.names == ["left"])
@@ -156,8 +179,8 @@ struct GuestTests {
         try withGuest { host in
             let calls = Locked<[String]>()
             let loop = host.loop
-            loop.performLocally(wake: true) {
-                TestThread { loop.perform(wake: true) { calls.note("from outside") } }.join()
+            loop.performLocally {
+                TestThread { loop.perform { calls.note("from outside") } }.join()
             }
             #expect(host.run { calls.lines.count == 1 } != nil)
         }
@@ -246,7 +269,7 @@ struct GuestTests {
             let port = RunLoop.PortSource(descriptor: descriptor) { [unowned inner] _, _ in inner.runReady() }
             try outer.add(port, in: .default)
             TestThread {
-                for _ in 0..<3 { inner.perform(wake: true) { got.increment() } }
+                for _ in 0..<3 { inner.perform { got.increment() } }
                 inner.add(.sendable(.after(.milliseconds(2))) { _ in got.increment() }, in: .default)
             }.join()
             while got.count < 4,

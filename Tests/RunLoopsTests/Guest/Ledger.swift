@@ -199,10 +199,10 @@ struct Worker {
             case 8:
                 guard let (id, timer) = timers.popLast() else { continue }
                 ledger.cancel(id, timer)
-            case 9, 10: ledger.post(id) { loop.perform(wake: true) { [ledger] in ledger.runs(id) } }
+            case 9, 10: ledger.post(id) { loop.perform { [ledger] in ledger.runs(id) } }
             case 11:
                 ledger.post(id) {
-                    loop.perform { [ledger] in ledger.runs(id) }
+                    loop.perform(wake: false) { [ledger] in ledger.runs(id) }
                     loop.wakeUp()
                 }
             case 12:
@@ -220,7 +220,7 @@ struct Worker {
         }
         ledger.threadIsDone()
         // What ends the wait of a host that has done everything else.
-        ledger.post(-Int(seed)) { loop.perform(wake: true) { [ledger] in ledger.runs(-Int(seed)) } }
+        ledger.post(-Int(seed)) { loop.perform { [ledger] in ledger.runs(-Int(seed)) } }
     }
 
     /// The port keeps the pipe for as long as the loop keeps the port.

@@ -66,7 +66,7 @@ import Testing
                         port.invalidate()
                     }, to: loop)
                 loop.perform { count.increment() }
-                loop.perform(in: [.default, "other"], wake: true) { count.increment() }
+                loop.perform(in: [.default, "other"]) { count.increment() }
             }
             waitUntil {
                 _ = loop.run(mode: .default, for: .milliseconds(1))

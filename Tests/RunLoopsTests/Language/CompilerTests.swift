@@ -68,9 +68,9 @@ struct CompilerTests {
             accepted: withModel("loop.performLocally { model.count += 1 }")),
         Pair(
             "a block of any thread for several modes and a thread's state",
-            refused: withModel("loop.perform(in: [.default], wake: true) { model.count += 1 }"),
+            refused: withModel("loop.perform(in: [.default]) { model.count += 1 }"),
             error: notSendable,
-            accepted: withModel("loop.performLocally(in: [.default], wake: true) { model.count += 1 }")),
+            accepted: withModel("loop.performLocally(in: [.default]) { model.count += 1 }")),
         Pair(
             "a timer for any thread and a local variable",
             refused: "func use() { var count = 0; _ = RunLoop.Timer.sendable(.after(.zero)) { _ in count += 1 } }",
@@ -125,5 +125,100 @@ struct CompilerTests {
         #expect(refused.status != 0)
         #expect(refused.text.contains("error: "))
         #expect(refused.text.contains(pair.error), "\(refused.text)")
+    }
+
+    /// A call that must not compile, and what the compiler has to say of it.
+    struct Refusal: CustomTestStringConvertible {
+        let line: String
+        let says: String
+
+        init(_ line: String, _ says: String) {
+            self.line = line
+            self.says = says
+        }
+
+        var testDescription: String { line }
+    }
+
+    static let blocking: [Refusal] = [
+        Refusal("_ = RunLoop.current", "use RunLoop.main, or a loop that its thread has handed over"),
+        Refusal("loop.run()", "run the loop in a synchronous function, on a thread of its own"),
+        Refusal("loop.run(mode: .default, until: nil)", "run the loop in a synchronous function"),
+        Refusal("loop.run(mode: .default, for: .seconds(1))", "run the loop in a synchronous function"),
+        Refusal("loop.poll()", "run the loop in a synchronous function"),
+        Refusal("loop.runUntilIdle()", "run the loop in a synchronous function"),
+        Refusal("_ = loop.isEmpty(.default)", "ask in a closure of perform(_:)"),
+        Refusal("loop.performLocally {}", "use perform with a @Sendable closure, or RunLoop.performOnMainActor"),
+        Refusal("loop.performLocally(in: [.default]) {}", "use perform with a @Sendable closure"),
+        Refusal("loop.performLocally(after: .seconds(1)) {}", "use perform with a @Sendable closure"),
+        Refusal("_ = try? loop.pollDescriptor", "call this in a synchronous function of the host's"),
+        Refusal("loop.runReady()", "call this in a synchronous function of the host's"),
+        Refusal("_ = loop.prepareToPoll()", "call this in a synchronous function of the host's"),
+    ]
+
+    /// In one program each, the refused lines in an async function and then in a synchronous one.
+    @Test func `What blocks or belongs to a thread is unavailable in async functions`() throws {
+        let compiler = try #require(Compiler())
+        let body = Self.blocking.map(\.line).joined(separator: "\n")
+        let accepted = compiler.check("import RunLoops\nfunc use(_ loop: RunLoop) {\n\(body)\n}\n")
+        #expect(accepted.status == 0, "\(accepted.text)")
+        let refused = compiler.check(
+            "import RunLoops\nfunc use(_ loop: RunLoop) async {\n\(body)\n}\n", options: "-warnings-as-errors")
+        #expect(refused.status != 0)
+        for (index, refusal) in Self.blocking.enumerated() {
+            let errors = refused.errors(inLine: index + 3)
+            #expect(errors.contains { $0.contains("unavailable from asynchronous contexts; ") }, "\(refusal.line)")
+            #expect(errors.contains { $0.contains(refusal.says) }, "\(refusal.line): \(errors)")
+        }
+    }
+
+    static let spellings: [Refusal] = [
+        Refusal("loop.add(timer, forMode: .default)", "'add(_:forMode:)' has been renamed to 'add(_:in:)'"),
+        Refusal("loop.remove(timer, forMode: .default)", "'remove(_:forMode:)' has been renamed to 'remove(_:from:)'"),
+        Refusal("loop.perform(inModes: [.default]) {}", "has been renamed to 'perform(in:_:)'"),
+        Refusal("loop.run(mode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
+        Refusal("loop.run(until: date)", "Use run(mode: .default, for:) with a Duration"),
+        Refusal("loop.acceptInput(forMode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
+        Refusal("_ = loop.limitDate(forMode: .default)", "nextTimerDeadline(in:)"),
+        Refusal("_ = loop.getCFRunLoop()", "RunLoop itself has stop(), wakeUp()"),
+        Refusal("loop.run(mode: .eventTracking, until: nil)", "'eventTracking' has been renamed to 'tracking'"),
+        Refusal("loop.run(mode: .defaultMode, until: nil)", "'defaultMode' has been renamed to 'default'"),
+        Refusal("loop.add(timer, in: .commonModes)", "'commonModes' has been renamed to 'common'"),
+        Refusal(
+            "_ = RunLoop.Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in }",
+            "and add it to a loop: add(_:in:)"),
+        Refusal("_ = RunLoop.Timer(timeInterval: 1, repeats: true) { _ in }", "Use RunLoop.Timer(.every(interval))"),
+        Refusal(
+            "_ = RunLoop.Timer(fire: date, interval: 1, repeats: true) { _ in }",
+            "Use RunLoop.Timer(.at(instant, every: interval))"),
+        Refusal("timer.fire()", "Use restart(after: .zero)"),
+        Refusal("_ = timer.fireDate", "'fireDate' has been renamed to 'fireInstant'"),
+        Refusal("_ = timer.timeInterval", "'timeInterval' has been renamed to 'interval'"),
+    ]
+
+    @Test func `A spelling of Foundation's is refused with the name that it has here`() throws {
+        let compiler = try #require(Compiler())
+        let body = Self.spellings.map(\.line).joined(separator: "\n")
+        let refused = compiler.check(
+            """
+            import RunLoops
+            struct Date {}
+            func use(_ loop: RunLoop, _ timer: RunLoop.Timer, _ date: Date) {
+            \(body)
+            }
+
+            """)
+        #expect(refused.status != 0)
+        for (index, spelling) in Self.spellings.enumerated() {
+            let errors = refused.errors(inLine: index + 4)
+            #expect(errors.contains { $0.contains(spelling.says) }, "\(spelling.line): \(errors)")
+        }
+    }
+}
+
+extension Compiler.Output {
+    /// What the compiler says of one line of the program.
+    func errors(inLine line: Int) -> [Substring] {
+        text.split(separator: "\n").filter { $0.contains("main.swift:\(line):") && $0.contains(": error: ") }
     }
 }

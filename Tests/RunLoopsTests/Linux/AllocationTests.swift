@@ -85,7 +85,7 @@ import Testing
             let isOver = Locked(0)
             let poster = TestThread {
                 while isOver.count == 0 {
-                    loop.perform(wake: true) {
+                    loop.perform {
                         if !unshared.tick() {
                             isOver.increment()
                             loop.stop()

@@ -59,7 +59,7 @@ import Testing
             let poster = TestThread {
                 for round in 0..<100 {
                     waitUntil { ran.count == round }
-                    loop.perform(wake: true) {
+                    loop.perform {
                         #expect(SystemCalls.threadID == thread)
                         ran.increment()
                         if round == 99 { RunLoop.current.stop() }

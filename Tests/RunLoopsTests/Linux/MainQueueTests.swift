@@ -78,7 +78,7 @@ struct MainQueueTests {
             let source = RunLoop.Source.mainActor { _ in say("source \\(title)"); RunLoop.main.stop() }
             RunLoop.main.add(source, in: .default)
             DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) {
-                RunLoop.performOnMainActor(wake: true) { say("block \\(title)"); source.signal(); RunLoop.main.wakeUp() }
+                RunLoop.performOnMainActor { say("block \\(title)"); source.signal(); RunLoop.main.wakeUp() }
             }
             print(RunLoop.main.run(mode: .default, for: .seconds(20)))
         case "fair":
@@ -92,7 +92,7 @@ struct MainQueueTests {
             DispatchQueue.global().async {
                 print(RunLoop.current === RunLoop.main)
                 // Inside the run: a stop that comes before it is forgotten.
-                RunLoop.main.perform(wake: true) { RunLoop.main.stop() }
+                RunLoop.main.perform { RunLoop.main.stop() }
             }
             RunLoop.main.run()
         default:

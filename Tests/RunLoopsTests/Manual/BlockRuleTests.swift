@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `Adding a block does not wake the loop`() {
+    @Test func `A block that does not wake waits for another turn`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -86,7 +86,7 @@ import Testing
             loop.add(RunLoop.Timer(.after(.seconds(2))) { _ in }, in: .default)
             loop.add(
                 RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
-                    loop.performLocally { ran.value = start.duration(to: manual.now) }
+                    loop.performLocally(wake: false) { ran.value = start.duration(to: manual.now) }
                 }, in: .default)
             loop.run(mode: .default, for: .seconds(5))
             #expect(ran.value == .seconds(2))
@@ -101,10 +101,96 @@ import Testing
             loop.add(RunLoop.Timer(.after(.seconds(2))) { _ in }, in: .default)
             loop.add(
                 RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
-                    loop.performLocally(wake: true) { ran.value.append(start.duration(to: manual.now)) }
+                    loop.performLocally { ran.value.append(start.duration(to: manual.now)) }
                 }, in: .default)
             loop.run(mode: .default, for: .seconds(5))
             #expect(ran.value == [.zero])
+        }
+    }
+
+    /// The trace of a run in which a callout posts a block, and the same with a block that does not wake.
+    private func twins(_ prepare: (RunLoop, Bool) -> Void) -> (waking: String, quiet: String) {
+        func trace(_ wake: Bool) -> String {
+            ManualRunLoop.with { manual in
+                manual.loop.addSource()
+                prepare(manual.loop, wake)
+                let recorder = TraceRecorder(manual.loop)
+                manual.loop.run(mode: .default, for: .seconds(5))
+                #expect(manual.wakeUps == 0)
+                return "\(recorder.text)\n\(manual.sleeps) sleeps"
+            }
+        }
+        return (trace(true), trace(false))
+    }
+
+    @Test(arguments: [RunLoop.Activities.entry, .beforeTimers, .beforeSources, .afterWaiting])
+    func `A block of the loop's own thread makes no turn where one is made anyway`(moment: RunLoop.Activities) {
+        let (waking, quiet) = twins { loop, wake in
+            loop.add(
+                RunLoop.Observer(moment, repeats: false) { _, _ in loop.performLocally(wake: wake) {} }, in: .default)
+        }
+        #expect(waking == quiet)
+    }
+
+    @Test func `A block of a timer or a source makes no turn`() {
+        let timers = twins { loop, wake in
+            loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in loop.performLocally(wake: wake) {} }, in: .default)
+        }
+        #expect(timers.waking == timers.quiet)
+        let sources = twins { loop, wake in
+            let source = RunLoop.Source { _ in loop.performLocally(wake: wake) {} }
+            loop.add(source, in: .default)
+            source.signal()
+        }
+        #expect(sources.waking == sources.quiet)
+    }
+
+    @Test func `A block that a block adds before the sleep is not slept over`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            let start = manual.now
+            let ran = Box<[Duration]>([])
+            loop.performLocally {
+                loop.performLocally { ran.value.append(start.duration(to: manual.now)) }
+            }
+            let recorder = TraceRecorder(loop)
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(ran.value == [.zero])
+            // The turn that runs both, and the turn that sleeps until the end.
+            #expect(recorder.count(of: "beforeTimers") == 2)
+            #expect(manual.sleeps == 1)
+        }
+    }
+
+    @Test func `A block whose wake-up a nested run of another mode has used up is not slept over`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            loop.addSource(in: "nested")
+            let calls = Locked<[String]>()
+            loop.add(RunLoop.Timer.sendable(.after(.seconds(2))) { _ in calls.note("timer") }, in: .default)
+            loop.performLocally {
+                TestThread { loop.perform { calls.note("block") } }.join()
+                #expect(loop.run(mode: "nested", for: .milliseconds(1)) == .timedOut)
+            }
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(calls.lines == ["block", "timer"])
+            // In the nested run, until the timer, and until the end.
+            #expect(manual.sleeps == 3)
+        }
+    }
+
+    @Test func `A block of another mode does not keep the thread awake`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource()
+            loop.addSource(in: "other")
+            loop.performLocally(in: "other") {}
+            let recorder = TraceRecorder(loop)
+            loop.run(mode: .default, for: .seconds(5))
+            #expect(recorder.count(of: "beforeTimers") == 1)
+            #expect(manual.sleeps == 1)
         }
     }
 

@@ -327,7 +327,7 @@ import Testing
     @Test func `A local closure cannot be postponed by another thread`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let loop = TestThread.run { RunLoop.current }
-            loop.performLocally(after: .zero) {}
+            TestThread.run { _ = loop.performLocally(after: .zero) {} }
         }
         expectText(result, "performLocally was called on thread")
     }

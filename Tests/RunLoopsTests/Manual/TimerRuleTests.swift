@@ -32,6 +32,26 @@ import Testing
         }
     }
 
+    @Test func `A delay counts from the making of a timer and not from its adding`() {
+        ManualRunLoop.with { manual in
+            let fired = Box<[Duration]>([])
+            let start = manual.now
+            func make() -> RunLoop.Timer {
+                RunLoop.Timer(.after(.seconds(3))) { _ in fired.value.append(start.duration(to: manual.now)) }
+            }
+            let (early, late, restarted) = (make(), make(), make())
+            manual.advance(by: .seconds(1))
+            manual.loop.add(early, in: .default)
+            manual.advance(by: .seconds(4))
+            manual.loop.add(late, in: .default)
+            restarted.restart(after: .seconds(3))
+            manual.loop.add(restarted, in: .default)
+            manual.advance(by: .seconds(10))
+            // The second was due when it was added; the third counts anew.
+            #expect(fired.value == [.seconds(3), .seconds(5), .seconds(8)])
+        }
+    }
+
     @Test func `A timer that fires once is valid inside its callout and invalid after it`() {
         ManualRunLoop.with { manual in
             let timer = RunLoop.Timer(.after(.zero)) { timer in

@@ -28,10 +28,10 @@ struct Compiler {
     /// What the compiler says of `source`, which imports `RunLoops`, in Swift 6 mode.
     ///
     /// Not `-typecheck`: who may send what to whom is decided later, on the intermediate language.
-    func check(_ source: String) -> Output {
+    func check(_ source: String, options: String = "") -> Output {
         withFile(source) { file, _ in
             Self.run(
-                "swiftc -frontend -emit-sil -o /dev/null -swift-version 6 -I '\(products)/Modules' -I '\(headers)' '\(file)'"
+                "swiftc -frontend -emit-sil -o /dev/null -swift-version 6 \(options) -I '\(products)/Modules' -I '\(headers)' '\(file)'"
             )
         }
     }

@@ -100,7 +100,7 @@ import Testing
             addPort(port, to: ended)
             #expect(!ended.contains(port, in: .default))
             ended.perform { withExtendedLifetime(token) {} }
-            ended.perform(in: [.default, "new"], wake: true) { withExtendedLifetime(token) {} }
+            ended.perform(in: [.default, "new"]) { withExtendedLifetime(token) {} }
             ended.addCommonMode("marked")
             ended.wakeUp()
             ended.stop()

@@ -62,7 +62,7 @@ import Testing
 
     @Test func `A closure may wait for a mode of its own`() throws {
         try LoopThread.with { thread in
-            thread.loop.perform(wake: true) {
+            thread.loop.perform {
                 let loop = RunLoop.current
                 loop.add(RunLoop.Source(label: "keeper") { _ in }, in: .tracking)
                 loop.run(mode: .tracking, until: nil)
@@ -91,7 +91,7 @@ import Testing
         let (witness, began) = (Witness(), Permit())
         let value = try LoopThread.with { thread in
             hold(witness.makeToken(), in: thread.loop)
-            thread.loop.perform(wake: true) {
+            thread.loop.perform {
                 let loop = RunLoop.current
                 loop.performLocally {
                     loop.performLocally { began.signal() }
@@ -127,7 +127,7 @@ import Testing
         let error = #expect(throws: LoopThread.Timeout.self) {
             try LoopThread.with(within: soon) { thread in
                 hold(witness.makeToken(), in: thread.loop)
-                thread.loop.perform(wake: true) {
+                thread.loop.perform {
                     began.signal()
                     proceed.wait()
                 }
@@ -149,7 +149,7 @@ import Testing
             try LoopThread.with(within: soon) { thread in
                 loop.withLock { $0 = thread.loop }
                 hold(witness.makeToken(), in: thread.loop)
-                thread.loop.perform(wake: true) {
+                thread.loop.perform {
                     RunLoop.current.add(RunLoop.Source(label: "keeper") { _ in }, in: "private")
                     RunLoop.current.run(mode: "private", until: nil)
                 }
@@ -163,8 +163,10 @@ import Testing
 
     @Test func `A closure after the end traps and says why`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let thread = try LoopThread.with { $0 }
-            try thread.sync { _ in }
+            try TestThread.run {
+                let thread = try LoopThread.with { $0 }
+                try thread.sync { _ in }
+            }
         }
         expectText(result, "has ended with LoopThread.with: use it inside of the closure alone")
     }

@@ -54,6 +54,7 @@ import Testing
             _ = RunLoop.Timer.Schedule.after(.zero, every: .seconds(-1))
         }
         expectText(negative, "an interval must be at least a nanosecond")
+        expectText(negative, "max(interval, .milliseconds(1)), or leave it out for a timer that fires once")
     }
 
     @Test func `A negative descriptor is refused`() async {

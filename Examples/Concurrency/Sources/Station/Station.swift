@@ -217,7 +217,9 @@ final class Driver {
     let answer = Started()
     startThread(named: "synchronous") {
         let loop = RunLoop.current
-        let task = Task(executorPreference: loop.executor) { RunLoop.current === loop }
+        // A function, because an async closure has no thread of its own and may not ask for its loop.
+        let isOnLoop: @Sendable () -> Bool = { RunLoop.current === loop }
+        let task = Task(executorPreference: loop.executor) { isOnLoop() }
         precondition(loop.run(until: task), "the task has run on this thread")
         answer.loop(loop)
     }

@@ -87,7 +87,7 @@ func wake(_ count: Int) {
         pong.call()
         ping.loop.run()
     }
-    pong.loop.perform(wake: true) { RunLoop.current.stop() }
+    pong.loop.perform { RunLoop.current.stop() }
     pthread_join(last, nil)
 }
 

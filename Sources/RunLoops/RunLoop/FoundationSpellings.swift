@@ -1,0 +1,106 @@
+// What people bring from Foundation and Core Foundation, and what it is called here. None of it can be called: the compiler
+// names the remedy, and corrects the call where only names differ. Completion and documentation leave all of it out.
+//
+// Dates and intervals are generic where Foundation has a type of its own, which this module does not import.
+
+extension RunLoop {
+    /// Foundation's `add(_:forMode:)`.
+    @available(*, unavailable, renamed: "add(_:in:)")
+    public func add<Added>(_ item: Added, forMode mode: Mode) { isNotCalled() }
+
+    /// Foundation's `remove(_:forMode:)`.
+    @available(*, unavailable, renamed: "remove(_:from:)")
+    public func remove<Removed>(_ item: Removed, forMode mode: Mode) { isNotCalled() }
+
+    /// Foundation's `perform(inModes:block:)`.
+    @available(*, unavailable, renamed: "perform(in:_:)")
+    public func perform(inModes modes: [Mode], block: @escaping @Sendable () -> Void) { isNotCalled() }
+
+    /// Foundation's `run(mode:before:)`.
+    @available(
+        *, unavailable,
+        message: "Use run(mode:for:returnAfterSourceHandled: true) with a Duration, or run(mode:until:) with a RunLoop.Instant."
+    )
+    @discardableResult
+    public func run<Date>(mode: Mode, before limit: Date) -> Bool { isNotCalled() }
+
+    /// Foundation's `run(until:)`.
+    @available(
+        *, unavailable,
+        message: "Use run(mode: .default, for:) with a Duration, or run(mode: .default, until:) with a RunLoop.Instant.")
+    public func run<Date>(until limit: Date) { isNotCalled() }
+
+    /// Foundation's `acceptInput(forMode:before:)`.
+    @available(
+        *, unavailable, message: "Use run(mode:for:returnAfterSourceHandled: true) with a Duration, or poll(mode:).")
+    public func acceptInput<Date>(forMode mode: Mode, before limit: Date) { isNotCalled() }
+
+    /// Foundation's `limitDate(forMode:)`.
+    @available(
+        *, unavailable,
+        message: "Use poll(mode:) to serve what is ready, and nextTimerDeadline(in:) to ask when the next timer is due.")
+    public func limitDate(forMode mode: Mode) -> Never { isNotCalled() }
+
+    /// Foundation's `getCFRunLoop()`.
+    @available(
+        *, unavailable,
+        message: "There is no CFRunLoop underneath. RunLoop itself has stop(), wakeUp(), perform(_:), isWaiting and modes.")
+    public func getCFRunLoop() -> RunLoop { isNotCalled() }
+}
+
+extension RunLoop.Mode {
+    /// AppKit's `eventTracking`.
+    @available(*, unavailable, renamed: "tracking")
+    public static var eventTracking: RunLoop.Mode { isNotCalled() }
+
+    /// Core Foundation's `CFRunLoopMode.defaultMode`.
+    @available(*, unavailable, renamed: "default")
+    public static var defaultMode: RunLoop.Mode { isNotCalled() }
+
+    /// Core Foundation's `CFRunLoopMode.commonModes`.
+    @available(*, unavailable, renamed: "common")
+    public static var commonModes: RunLoop.Mode { isNotCalled() }
+}
+
+extension RunLoop.Timer {
+    /// Foundation's `scheduledTimer(withTimeInterval:repeats:block:)`.
+    @available(
+        *, unavailable,
+        message: "Make a RunLoop.Timer(.every(interval)) or RunLoop.Timer(.after(delay)), and add it to a loop: add(_:in:).")
+    @discardableResult
+    public static func scheduledTimer(
+        withTimeInterval interval: Double, repeats: Bool, block: @escaping (RunLoop.Timer) -> Void
+    ) -> RunLoop.Timer { isNotCalled() }
+
+    /// Foundation's `Timer(timeInterval:repeats:block:)`.
+    @available(
+        *, unavailable, message: "Use RunLoop.Timer(.every(interval)), or RunLoop.Timer(.after(delay)) for one that fires once.")
+    public convenience init(
+        timeInterval interval: Double, repeats: Bool, block: @escaping (RunLoop.Timer) -> Void
+    ) { isNotCalled() }
+
+    /// Foundation's `Timer(fire:interval:repeats:block:)`.
+    @available(
+        *, unavailable, message: "Use RunLoop.Timer(.at(instant, every: interval)), or .after(delay, every: interval).")
+    public convenience init<Date>(
+        fire date: Date, interval: Double, repeats: Bool, block: @escaping (RunLoop.Timer) -> Void
+    ) { isNotCalled() }
+
+    /// Foundation's `fireDate`.
+    @available(*, unavailable, renamed: "fireInstant")
+    public var fireDate: RunLoop.Instant { isNotCalled() }
+
+    /// Foundation's `timeInterval`.
+    @available(*, unavailable, renamed: "interval")
+    public var timeInterval: Duration? { isNotCalled() }
+}
+
+extension RunLoop.Item {
+    /// Foundation's `Timer.fire()`.
+    // Of all items, because a timer has a field of this name.
+    @available(
+        *, unavailable, message: "Use restart(after: .zero) to have a timer fire in the next turn, or call its closure.")
+    public final func fire() { isNotCalled() }
+}
+
+private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
