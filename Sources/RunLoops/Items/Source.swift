@@ -118,7 +118,7 @@ extension RunLoop {
         /// A source that has been signalled and not yet performed stays as it is, and so does an invalid source.
         /// Corresponds to `CFRunLoopSourceSignal`.
         /// Thread safety: any thread.
-        /// Complexity: O(1) in the number of sources; O(k) in the modes that this source is in.
+        /// - Complexity: O(1) in the number of sources; O(k) in the modes that this source is in.
         public func signal() {
             let isNew = calls.signal {
                 let number = rl_next_number()

@@ -16,8 +16,8 @@ extension RunLoop.Timer {
 
         /// Fires after `delay`, then, if `interval` is given, again and again.
         ///
-        /// Precondition: `interval` is `nil` or at least one nanosecond.
         /// A `delay` that is not positive means as soon as the loop turns.
+        /// - Precondition: `interval` is `nil` or at least one nanosecond.
         public static func after(
             _ delay: Duration, every interval: Duration? = nil, clock: RunLoop.TimeBase = .monotonic
         ) -> Schedule {
@@ -26,7 +26,7 @@ extension RunLoop.Timer {
 
         /// Fires again and again, for the first time when one interval has passed.
         ///
-        /// Precondition: `interval` is at least one nanosecond.
+        /// - Precondition: `interval` is at least one nanosecond.
         public static func every(_ interval: Duration, clock: RunLoop.TimeBase = .monotonic) -> Schedule {
             Schedule(base: clock, start: .after(interval), interval: interval)
         }
@@ -35,7 +35,7 @@ extension RunLoop.Timer {
         ///
         /// An instant of the `.realtime` clock is a date: it keeps its meaning when the wall clock is changed.
         /// An instant that has passed counts as the present instant, as in Core Foundation.
-        /// Precondition: `interval` is `nil` or at least one nanosecond.
+        /// - Precondition: `interval` is `nil` or at least one nanosecond.
         public static func at(_ instant: RunLoop.Instant, every interval: Duration? = nil) -> Schedule {
             Schedule(base: instant.base, start: .at(instant.nanoseconds), interval: interval)
         }

@@ -44,7 +44,8 @@ extension RunLoop {
     /// - Returns: What ``cancel(_:)`` takes.
     ///
     /// Corresponds to `performSelector:withObject:afterDelay:inModes:`, and to a Core Foundation timer that fires once.
-    /// Thread safety: any thread. Complexity: O(log n) in the timers of the mode.
+    /// Thread safety: any thread.
+    /// - Complexity: O(log n) in the timers of the mode.
     @discardableResult
     public func perform(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
@@ -57,7 +58,7 @@ extension RunLoop {
     ///
     /// The parameters and the result are those of ``perform(after:in:fileID:line:_:)``.
     ///
-    /// Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; any other traps.
     @discardableResult
     public func performLocally(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
@@ -84,8 +85,8 @@ extension RunLoop {
     /// - Returns: Whether this call keeps the closure from running. `false` if the closure runs, has run, or was cancelled
     /// before; always `false` for a closure of another loop.
     ///
-    /// Corresponds to `cancelPreviousPerformRequestsWithTarget:`, for one request.
-    /// Thread safety: any thread. Complexity: O(log n) in the timers of the mode.
+    /// Corresponds to `cancelPreviousPerformRequestsWithTarget:`, for one request. Thread safety: any thread.
+    /// - Complexity: O(log n) in the timers of the mode.
     @discardableResult
     public func cancel(_ delayed: Delayed) -> Bool {
         checkNotForked()

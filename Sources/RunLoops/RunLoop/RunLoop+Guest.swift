@@ -16,9 +16,9 @@ extension RunLoop {
     /// - Throws: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC` from `epoll_create1(2)`, `eventfd(2)`, `timerfd_create(2)` or
     /// `epoll_ctl(2)`. The loop is no guest then, and can be asked again. After a success nothing can fail later.
     ///
-    /// Precondition: called on the loop's own thread; not on a loop with a manual kernel.
     /// Corresponds to nothing in Core Foundation, and to the wake-up port of a loop on Apple's systems.
-    /// Complexity: O(1); four descriptors, and a fifth if the loop has no port source yet.
+    /// - Precondition: called on the loop's own thread; not on a loop with a manual kernel.
+    /// - Complexity: O(1); four descriptors, and a fifth if the loop has no port source yet.
     public var pollDescriptor: CInt {
         get throws(SystemCallError) {
             requireOwnThread()
@@ -51,7 +51,7 @@ extension RunLoop {
     /// - Returns: `stopped` after ``stop()`` in a callout; `finished` if nothing is left that could ever become ready;
     ///   `timedOut` otherwise.
     ///
-    /// Precondition: called on the loop's own thread; `mode` is not `.common`.
+    /// - Precondition: called on the loop's own thread; `mode` is not `.common`.
     @discardableResult
     public func runReady(in mode: Mode = .default, servingMainQueue: Bool = true) -> RunResult {
         requireMode(mode)
@@ -97,8 +97,8 @@ extension RunLoop {
     /// of this loop has to call this, or ``runReady(in:servingMainQueue:)``, before it waits: during the callout the loop is
     /// awake, and the descriptor silent.
     ///
-    /// Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not `.common`.
-    /// Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
+    /// - Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not `.common`.
+    /// - Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
     public func prepareToPoll(in mode: Mode = .default) -> Bool {
         requireMode(mode)
         requireOwnThread()

@@ -138,8 +138,8 @@ public final class RunLoop: @unchecked Sendable {
 
     /// The loop of the calling thread, made at the first access.
     ///
-    /// Corresponds to `CFRunLoopGetCurrent`.
-    /// Thread safety: any thread. Complexity: O(1).
+    /// Corresponds to `CFRunLoopGetCurrent`. Thread safety: any thread.
+    /// - Complexity: O(1).
     public static var current: RunLoop {
         if let existing = ThreadLoop.existing { return existing }
         let id = SystemCalls.threadID
@@ -180,7 +180,7 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// A timer whose callout is under way counts with the date that is being served.
     /// Corresponds to `CFRunLoopGetNextTimerFireDate`.
-    /// Complexity: O(1) in the timers.
+    /// - Complexity: O(1) in the timers.
     public func nextTimerDeadline(in mode: Mode) -> Instant? { withLock { nextTimer(in: mode) } }
 
     // MARK: Reaching a loop from elsewhere
@@ -192,7 +192,7 @@ public final class RunLoop: @unchecked Sendable {
     /// wake-up does nothing.
     /// Corresponds to `CFRunLoopWakeUp`.
     /// Thread safety: any thread; async-signal-safe on the main loop after its first use.
-    /// Complexity: one system call if the loop sleeps, none otherwise.
+    /// - Complexity: one system call if the loop sleeps, none otherwise.
     public func wakeUp() {
         checkNotForked()
         if let phase = wakeWord.wake(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
