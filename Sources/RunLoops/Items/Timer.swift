@@ -58,13 +58,13 @@ extension RunLoop {
         /// A timer whose closure runs on the thread that makes it, and may use that thread's state.
         ///
         /// - Parameters:
-        /// - schedule: When the timer fires, on which clock, and how often. A delay counts from now, not from the moment at which
-        /// the timer is added.
-        /// - tolerance: How much later than its date the timer may fire; it never fires earlier. The loop uses the tolerance to
-        /// serve several timers with one wake-up. At most half the interval counts.
-        /// - label: The name in descriptions and tools; where it was made, if `nil`.
-        /// - fileID: The file that makes the timer.
-        /// - line: The line that makes the timer.
+        ///   - schedule: When the timer fires, on which clock, and how often. A delay counts from now, not from the moment at
+        ///     which the timer is added.
+        ///   - tolerance: How much later than its date the timer may fire; it never fires earlier. The loop uses the tolerance to
+        ///     serve several timers with one wake-up. At most half the interval counts.
+        ///   - label: The name in descriptions and tools; where it was made, if `nil`.
+        ///   - fileID: The file that makes the timer.
+        ///   - line: The line that makes the timer.
         ///   - handler: Called with the timer at each fire.
         ///
         /// Adding the timer to the loop of another thread traps; see ``sendable(_:tolerance:label:fileID:line:handler:)``.
@@ -78,7 +78,7 @@ extension RunLoop {
 
         /// A timer whose closure may run on any thread: it can be added to any loop.
         ///
-        /// The parameters are those of ``init(_:tolerance:label:fileID:line:handler:)``.
+        /// The parameters are the same as for ``init(_:tolerance:label:fileID:line:handler:)``.
         public static func sendable(
             _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @Sendable (Timer) -> Void
@@ -88,7 +88,7 @@ extension RunLoop {
 
         /// A timer whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
-        /// The parameters are those of ``init(_:tolerance:label:fileID:line:handler:)``.
+        /// The parameters are the same as for ``init(_:tolerance:label:fileID:line:handler:)``.
         public static func mainActor(
             _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @MainActor (Timer) -> Void

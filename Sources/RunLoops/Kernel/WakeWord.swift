@@ -158,7 +158,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// Asks the innermost run to stop; without a run nothing happens.
     ///
-    /// The parameter and the result are those of ``wake(now:)``.
+    /// The parameter and the result are the same as for ``wake(now:)``.
     package borrowing func stop(now: () -> Int64) -> Phase? { request(stop: true, now) }
 
     /// Makes a thread that sleeps, or is about to, look again at what it waits for; this is no wake-up, and makes no turn.

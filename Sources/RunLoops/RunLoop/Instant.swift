@@ -65,7 +65,7 @@ extension RunLoop {
         private func requireSameBase(_ other: Instant) {
             require(
                 base == other.base,
-                "An instant of the \(base) clock was compared with an instant of the \(other.base) clock: convert one of them first."
+                "An instant of the \(base) clock was compared with an instant of the \(other.base) clock: convert one first."
             )
         }
     }

@@ -14,7 +14,7 @@ extension RunLoop {
     /// ends, which closes the descriptor: the host must stop waiting for it before that.
     ///
     /// - Throws: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC` from `epoll_create1(2)`, `eventfd(2)`, `timerfd_create(2)` or
-    /// `epoll_ctl(2)`. The loop is no guest then, and can be asked again. After a success nothing can fail later.
+    ///   `epoll_ctl(2)`. The loop is no guest then, and can be asked again. After a success nothing can fail later.
     ///
     /// Corresponds to nothing in Core Foundation, and to the wake-up port of a loop on Apple's systems.
     /// - Precondition: called on the loop's own thread; not on a loop with a manual kernel.
@@ -44,10 +44,10 @@ extension RunLoop {
     /// readable.
     ///
     /// - Parameters:
-    /// - mode: The mode, which ``pollDescriptor`` stands for from now on. An unknown or empty mode does nothing now, and can
-    /// become ready later.
-    /// - servingMainQueue: Whether the main loop does the work of `DispatchQueue.main` and `@MainActor`. Pass `false` in a host
-    /// that does this work itself.
+    ///   - mode: The mode, which ``pollDescriptor`` stands for from now on. An unknown or empty mode does nothing now, and can
+    ///     become ready later.
+    ///   - servingMainQueue: Whether the main loop does the work of `DispatchQueue.main` and `@MainActor`. Pass `false` in a host
+    ///     that does this work itself.
     /// - Returns: `stopped` after ``stop()`` in a callout; `finished` if nothing is left that could ever become ready;
     ///   `timedOut` otherwise.
     ///

@@ -11,9 +11,9 @@ package import Synchronization
 ///
 /// Corresponds to `CFRunLoop`. The article <doc:OneTurn> describes what a loop does, rule by rule.
 ///
-/// Thread safety: any thread may use all members, except those that run the loop. The loop calls closures on its own thread
-/// with no lock held, so that a closure may call anything, the loop itself included. After the thread's end all members are
-/// harmless and do nothing. After `fork()` a loop of the parent traps in the child.
+/// Thread safety: any thread may use all members, except members that run the loop. The loop calls closures on its own
+/// thread with no lock held, so that a closure may call anything, the loop itself included. After the thread's end all
+/// members are harmless and do nothing. After `fork()` a loop of the parent traps in the child.
 public final class RunLoop: @unchecked Sendable {
     // MARK: Constants
 
