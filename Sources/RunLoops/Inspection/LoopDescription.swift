@@ -8,7 +8,8 @@ extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// Everything the loop holds, laid out as Apple's loop prints itself: the current mode, the common modes and
     /// items, then each mode with its sources, observers and timers.
     ///
-    /// Thread safety: any thread; a picture of one instant. Complexity: O(n log n) in the items.
+    /// Thread safety: any thread; a picture of one instant.
+    /// - Complexity: O(n log n) in the items.
     public var debugDescription: String { describeWithItems().text }
 
     /// The same, with the items that the text describes.

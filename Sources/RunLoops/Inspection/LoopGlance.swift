@@ -20,8 +20,8 @@ package struct LoopGlance: Sendable {
 extension RunLoop {
     /// A look at the loop; `nil` when the loop's lock is not free for `patience` nanoseconds.
     ///
-    /// Nobody holds the lock during a callout, so that a loop that hangs can be looked at.
-    /// Thread safety: any thread. Complexity: O(n) in the timers, when some are asked for.
+    /// Nobody holds the lock during a callout, so that a loop that hangs can be looked at. Thread safety: any thread.
+    /// - Complexity: O(n) in the timers, when some are asked for.
     package func glance(timers most: Int = 0, patience: Int64) -> LoopGlance? {
         guard lockPointer.pointee.take(until: SystemCalls.now(.monotonic) + patience) else { return nil }
         defer { unlock() }

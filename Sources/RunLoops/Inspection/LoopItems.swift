@@ -38,7 +38,8 @@ extension RunLoop {
 
     /// What is in which mode now; `nil` after the thread's end, and for a loop that has too much in it.
     ///
-    /// Any thread. Complexity: O(n) in the items.
+    /// Any thread.
+    /// - Complexity: O(n) in the items.
     package func itemsInModes() -> LoopItems? {
         guard let places = withLock({ placesOfItems() }) else { return nil }
         // Labels are made strings after the lock is released.
@@ -54,7 +55,8 @@ extension RunLoop {
 
     /// How much work waits that the loop has not taken up: blocks posted by other threads, sources signalled.
     ///
-    /// Any thread. Complexity: O(n) in the sources.
+    /// Any thread.
+    /// - Complexity: O(n) in the sources.
     package var pendingCount: Int {
         withLock {
             let signalled = Set(modeStates.flatMap(\.sources).filter(\.isSignalled).map { ObjectIdentifier($0) })

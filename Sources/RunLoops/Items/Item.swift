@@ -91,8 +91,8 @@ enum ItemHome {
 ///
 /// - Parameters:
 ///   - home: The one thread whose loop may take the item, by the kernel's number; 0 for any.
-/// - item: The item with the closure.
-/// - thread: The loop's thread.
+///   - item: The item with the closure.
+///   - thread: The loop's thread.
 @inline(__always)
 package func requireHome(_ home: Int32, of item: some CustomStringConvertible, in thread: Int32) {
     if home != 0, home != thread { fatalError(wrongHome(home, item, thread)) }

@@ -28,13 +28,13 @@ extension RunLoop {
         /// An observer whose closure runs on the thread that makes it, and may use that thread's state.
         ///
         /// - Parameters:
-        /// - activities: The points of a run at which the observer is called.
+        ///   - activities: The points of a run at which the observer is called.
         ///   - order: Lower orders are called first.
-        /// - repeats: `false` for an observer that is called once and is then invalid.
+        ///   - repeats: `false` for an observer that is called once and is then invalid.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-        /// - fileID: The file that makes the observer.
-        /// - line: The line that makes the observer.
-        /// - handler: Called with the observer and the one activity that the run has reached.
+        ///   - fileID: The file that makes the observer.
+        ///   - line: The line that makes the observer.
+        ///   - handler: Called with the observer and the one activity that the run has reached.
         ///
         /// Adding the observer to the loop of another thread traps.
         /// Corresponds to `CFRunLoopObserverCreateWithHandler`.
@@ -48,7 +48,7 @@ extension RunLoop {
 
         /// An observer whose closure may run on any thread: it can be added to any loop.
         ///
-        /// The parameters are those of ``init(_:order:repeats:label:fileID:line:handler:)``.
+        /// The parameters are the same as for ``init(_:order:repeats:label:fileID:line:handler:)``.
         public static func sendable(
             _ activities: Activities, order: Int = 0, repeats: Bool = true, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line,
@@ -60,7 +60,7 @@ extension RunLoop {
 
         /// An observer whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
-        /// The parameters are those of ``init(_:order:repeats:label:fileID:line:handler:)``.
+        /// The parameters are the same as for ``init(_:order:repeats:label:fileID:line:handler:)``.
         public static func mainActor(
             _ activities: Activities, order: Int = 0, repeats: Bool = true, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line,

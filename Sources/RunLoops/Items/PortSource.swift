@@ -46,9 +46,9 @@ extension RunLoop {
         ///   - line: Where it was made.
         ///   - handler: Called with the source and what the descriptor is ready for.
         ///
-        /// Precondition: `descriptor` is not negative.
-        /// Adding it to the loop of another thread traps.
         /// Corresponds to `CFRunLoopSourceCreate` with a context of version 1.
+        /// - Precondition: `descriptor` is not negative.
+        ///   Adding it to the loop of another thread traps.
         public convenience init(
             descriptor: CInt, events: Events = .readable, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line,
@@ -100,7 +100,7 @@ extension RunLoop {
         ///
         /// A change takes effect before the next callout, also from inside the closure. With an empty set only hang-up
         /// and error are reported.
-        /// Complexity: one system call for each loop and mode the source is in, when the set changes.
+        /// - Complexity: one system call for each loop and mode the source is in, when the set changes.
         public var events: Events {
             get { Events(rawValue: interest.load(ordering: .relaxed)) }
             set {

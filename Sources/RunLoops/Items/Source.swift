@@ -54,9 +54,9 @@ extension RunLoop {
         ///   - order: Lower orders are performed first.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.
         ///   - schedule: Called when the source is added to a mode of a loop, on the thread that adds it.
-        /// - cancel: Called when the source is taken out of a mode of a loop, or is made invalid, on the thread that does so.
-        /// - fileID: The file that makes the source.
-        /// - line: The line that makes the source.
+        ///   - cancel: Called when the source is taken out of a mode of a loop, or is made invalid, on the thread that does so.
+        ///   - fileID: The file that makes the source.
+        ///   - line: The line that makes the source.
         ///   - perform: Called with the source after it was signalled.
         ///
         /// Adding the source to the loop of another thread traps.
@@ -73,7 +73,7 @@ extension RunLoop {
 
         /// A source whose closures may run on any thread: it can be added to any number of loops.
         ///
-        /// The parameters are those of ``init(order:label:schedule:cancel:fileID:line:perform:)``.
+        /// The parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
         public static func sendable(
             order: Int = 0, label: String? = nil, schedule: (@Sendable (RunLoop, Mode) -> Void)? = nil,
             cancel: (@Sendable (RunLoop, Mode) -> Void)? = nil, fileID: StaticString = #fileID,
@@ -86,7 +86,7 @@ extension RunLoop {
 
         /// A source whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
-        /// The other parameters are those of ``init(order:label:schedule:cancel:fileID:line:perform:)``.
+        /// The other parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
         public static func mainActor(
             order: Int = 0, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
             perform: @escaping @MainActor (Source) -> Void
@@ -118,7 +118,7 @@ extension RunLoop {
         /// A source that has been signalled and not yet performed stays as it is, and so does an invalid source.
         /// Corresponds to `CFRunLoopSourceSignal`.
         /// Thread safety: any thread.
-        /// Complexity: O(1) in the number of sources; O(k) in the modes that this source is in.
+        /// - Complexity: O(1) in the number of sources; O(k) in the modes that this source is in.
         public func signal() {
             let isNew = calls.signal {
                 let number = rl_next_number()

@@ -78,7 +78,7 @@ extension RunLoop {
 
         /// A timer whose closure may run on any thread: it can be added to any loop.
         ///
-        /// The parameters are those of ``init(_:tolerance:label:fileID:line:handler:)``.
+        /// The parameters are the same as for ``init(_:tolerance:label:fileID:line:handler:)``.
         public static func sendable(
             _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @Sendable (Timer) -> Void
@@ -88,7 +88,7 @@ extension RunLoop {
 
         /// A timer whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
-        /// The parameters are those of ``init(_:tolerance:label:fileID:line:handler:)``.
+        /// The parameters are the same as for ``init(_:tolerance:label:fileID:line:handler:)``.
         public static func mainActor(
             _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @MainActor (Timer) -> Void
@@ -141,7 +141,7 @@ extension RunLoop {
         ///
         /// A new value is limited to half the interval; a negative value counts as zero. Corresponds to
         /// `CFRunLoopTimerSetTolerance`, which does nothing on Linux.
-        /// Complexity: O(log n) in the timers of the loop.
+        /// - Complexity: O(log n) in the timers of the loop.
         public var tolerance: Duration {
             get { .nanoseconds(withFields { _ in toleranceNanoseconds }) }
             set {
@@ -166,9 +166,9 @@ extension RunLoop {
         /// has passed counts as the present instant. If a sleeping loop must now sleep shorter, it is woken for that, and does
         /// not turn.
         ///
-        /// Precondition: the instant set is on the timer's clock.
         /// Corresponds to `CFRunLoopTimerGetNextFireDate` and `CFRunLoopTimerSetNextFireDate`.
-        /// Complexity: O(log n) in the timers of the loop.
+        /// - Precondition: the instant set is on the timer's clock.
+        /// - Complexity: O(log n) in the timers of the loop.
         public var fireInstant: Instant {
             get { Instant(nanoseconds: withFields { _ in fire }, base: base) }
             set {
@@ -187,7 +187,7 @@ extension RunLoop {
         /// next date and another grid. An invalid timer stays as it is.
         ///
         /// Corresponds to `CFRunLoopTimerSetNextFireDate`, which cannot restart a timer that fires once in its callout.
-        /// Complexity: O(log n) in the timers of the loop.
+        /// - Complexity: O(log n) in the timers of the loop.
         public func restart(after delay: Duration) {
             let delay = max(0, delay.clampedNanoseconds)
             withFields { loop in

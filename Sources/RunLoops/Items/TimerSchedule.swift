@@ -20,8 +20,8 @@ extension RunLoop.Timer {
         /// timer that is made early and added late calls ``RunLoop/Timer/restart(after:)`` first. A `delay` that is not
         /// positive means as soon as the loop turns.
         ///
-        /// Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
-        /// ``every(_:clock:)``.
+        /// - Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
+        ///   ``every(_:clock:)``.
         public static func after(
             _ delay: Duration, every interval: Duration? = nil, clock: RunLoop.TimeBase = .monotonic
         ) -> Schedule {
@@ -34,8 +34,8 @@ extension RunLoop.Timer {
         /// computed interval a lower bound, such as `max(interval, .milliseconds(1))`, or take ``after(_:every:clock:)`` with
         /// `every: nil` where the timer is to fire once.
         ///
-        /// Precondition: `interval` is at least one nanosecond.
         /// Corresponds to `CFRunLoopTimerCreate`, where such an interval makes a timer that fires once.
+        /// - Precondition: `interval` is at least one nanosecond.
         public static func every(_ interval: Duration, clock: RunLoop.TimeBase = .monotonic) -> Schedule {
             Schedule(base: clock, start: .after(interval), interval: interval)
         }
@@ -45,8 +45,8 @@ extension RunLoop.Timer {
         /// An instant of the `.realtime` clock is a date: it keeps its meaning when the wall clock is changed.
         /// An instant that has passed counts as the present instant, as in Core Foundation.
         ///
-        /// Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
-        /// ``every(_:clock:)``.
+        /// - Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
+        ///   ``every(_:clock:)``.
         public static func at(_ instant: RunLoop.Instant, every interval: Duration? = nil) -> Schedule {
             Schedule(base: instant.base, start: .at(instant.nanoseconds), interval: interval)
         }

@@ -11,7 +11,7 @@ extension RunLoop {
         public static var readable: DescriptorEvents { DescriptorEvents(rawValue: 1) }
         /// Writing would not block.
         public static var writable: DescriptorEvents { DescriptorEvents(rawValue: 2) }
-        /// The other side has closed.
+        /// The other side has closed its end.
         ///
         /// Always reported, whether asked for or not.
         public static var hangUp: DescriptorEvents { DescriptorEvents(rawValue: 4) }

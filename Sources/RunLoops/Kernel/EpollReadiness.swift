@@ -97,7 +97,7 @@ package final class EpollReadiness: Readiness {
         try makeEpoll()
         let result = calls.epollAdd(epoll, descriptor, events: Self.bits(events), token: token)
         if result == -EPERM {
-            // Regular files and directories: poll(2) reports them as always ready, and so does this.
+            // Regular files and directories: poll(2) reports them as always ready, and so does this class.
             let always = events.intersection([.readable, .writable])
             alwaysReady[descriptor] = ReadyDescriptor(token: token, events: always)
             tellNews()

@@ -37,7 +37,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         static let phase: UInt64 = 7
         /// A run is in progress.
         static let run: UInt64 = 8
-        /// The run was stopped.
+        /// The run was asked to stop.
         static let stop: UInt64 = 16
         static let ofRun: UInt64 = 31
         /// There is news since the thread last looked: it must not sleep, or has to look again.
@@ -62,7 +62,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// A run ends: a stop that came too late for it is forgotten, a wake-up that waits is kept.
     ///
-    /// - Parameter isStopped: Whether the outer run was stopped meanwhile.
+    /// - Parameter isStopped: Whether the outer run was asked to stop meanwhile.
     package borrowing func endRun(_ outer: Outer, isStopped: Bool = false) {
         let bits = isStopped ? outer.bits | Bits.stop : outer.bits
         _ = update { ($0 & ~Bits.ofRun) | bits }
@@ -70,7 +70,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// A turn begins: wake-ups count.
     ///
-    /// Wake-ups do not count if the run was stopped since it asked last: a stop that came while wake-ups did not count has left
+    /// Wake-ups do not count if a stop has come since the run last looked: a stop that came while wake-ups did not count has left
     /// no wake-up, and nobody would see the stop before the sleep. Then the call returns false, and has served the stop.
     @inline(__always)
     package borrowing func beginTurn() -> Bool {
@@ -158,7 +158,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// Asks the innermost run to stop; without a run nothing happens.
     ///
-    /// The parameter and the result are those of ``wake(now:)``.
+    /// The parameter and the result are the same as for ``wake(now:)``.
     package borrowing func stop(now: () -> Int64) -> Phase? { request(stop: true, now) }
 
     /// Makes a thread that sleeps, or is about to, look again at what it waits for; this is no wake-up, and makes no turn.

@@ -21,7 +21,7 @@ extension RunLoop {
 
         /// The present instant on `base`.
         ///
-        /// Complexity: one read of the clock, without a system call where the kernel offers that.
+        /// - Complexity: one read of the clock, without a system call where the kernel offers that.
         public static func now(_ base: TimeBase) -> Instant {
             Instant(nanoseconds: SystemCalls.now(base), base: base)
         }
@@ -33,7 +33,7 @@ extension RunLoop {
 
         /// How long it is from this instant until `other`.
         ///
-        /// Precondition: both are counted on the same clock.
+        /// - Precondition: both are counted on the same clock.
         public func duration(to other: Instant) -> Duration {
             requireSameBase(other)
             return .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
@@ -41,7 +41,7 @@ extension RunLoop {
 
         /// Whether `left` is earlier.
         ///
-        /// Precondition: both are counted on the same clock.
+        /// - Precondition: both are counted on the same clock.
         public static func < (left: Instant, right: Instant) -> Bool {
             left.requireSameBase(right)
             return left.nanoseconds < right.nanoseconds
@@ -59,13 +59,13 @@ extension RunLoop {
 
         /// How long it is from `right` to `left`.
         ///
-        /// Precondition: both are counted on the same clock.
+        /// - Precondition: both are counted on the same clock.
         public static func - (left: Instant, right: Instant) -> Duration { right.duration(to: left) }
 
         private func requireSameBase(_ other: Instant) {
             require(
                 base == other.base,
-                "An instant of the \(base) clock was compared with an instant of the \(other.base) clock: convert one of them first."
+                "An instant of the \(base) clock was compared with an instant of the \(other.base) clock: convert one first."
             )
         }
     }

@@ -16,7 +16,7 @@ extension RunLoop {
 
         /// The mode with this name.
         ///
-        /// Complexity: one look-up in a table of all names, under a lock.
+        /// - Complexity: one look-up in a table of all names, under a lock.
         public init(rawValue: String) { number = Self.names.number(of: rawValue) }
 
         /// The mode with this name.

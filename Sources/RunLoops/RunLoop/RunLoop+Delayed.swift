@@ -38,13 +38,14 @@ extension RunLoop {
     /// - Parameters:
     ///   - delay: How long to wait, on the monotonic clock; not positive means as soon as the loop turns.
     ///   - mode: The mode; `.common` for all common modes, which takes a ``Timer``.
-    /// - fileID: The file that asks for the closure.
-    /// - line: The line that asks for the closure.
-    /// - body: Runs once; released without a run if it is cancelled, or if the thread ends before.
+    ///   - fileID: The file that asks for the closure.
+    ///   - line: The line that asks for the closure.
+    ///   - body: Runs once; released without a run if it is cancelled, or if the thread ends before.
     /// - Returns: What ``cancel(_:)`` takes.
     ///
     /// Corresponds to `performSelector:withObject:afterDelay:inModes:`, and to a Core Foundation timer that fires once.
-    /// Thread safety: any thread. Complexity: O(log n) in the timers of the mode.
+    /// Thread safety: any thread.
+    /// - Complexity: O(log n) in the timers of the mode.
     @discardableResult
     public func perform(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
@@ -55,9 +56,9 @@ extension RunLoop {
 
     /// Runs a closure that may use this thread's state once, when a delay has passed.
     ///
-    /// The parameters and the result are those of ``perform(after:in:fileID:line:_:)``.
+    /// The parameters and the result are the same as for ``perform(after:in:fileID:line:_:)``.
     ///
-    /// Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
         message: "A task has no thread of its own: use perform with a @Sendable closure, or RunLoop.performOnMainActor."
@@ -73,7 +74,7 @@ extension RunLoop {
 
     /// Runs a closure on the main actor once, when a delay has passed.
     ///
-    /// The parameters and the result are those of ``perform(after:in:fileID:line:_:)``.
+    /// The parameters and the result are the same as for ``perform(after:in:fileID:line:_:)``.
     /// Thread safety: any thread.
     @discardableResult
     public static func performOnMainActor(
@@ -86,10 +87,10 @@ extension RunLoop {
     /// Cancels a closure that waits for its delay, and releases it.
     ///
     /// - Returns: Whether this call keeps the closure from running. `false` if the closure runs, has run, or was cancelled
-    /// before; always `false` for a closure of another loop.
+    ///   before; always `false` for a closure of another loop.
     ///
-    /// Corresponds to `cancelPreviousPerformRequestsWithTarget:`, for one request.
-    /// Thread safety: any thread. Complexity: O(log n) in the timers of the mode.
+    /// Corresponds to `cancelPreviousPerformRequestsWithTarget:`, for one request. Thread safety: any thread.
+    /// - Complexity: O(log n) in the timers of the mode.
     @discardableResult
     public func cancel(_ delayed: Delayed) -> Bool {
         checkNotForked()

@@ -14,11 +14,10 @@ extension RunLoop {
     /// ends, which closes the descriptor: the host must stop waiting for it before that.
     ///
     /// - Throws: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC` from `epoll_create1(2)`, `eventfd(2)`, `timerfd_create(2)` or
-    /// `epoll_ctl(2)`. The loop is no guest then, and can be asked again. After a success nothing can fail later.
+    ///   `epoll_ctl(2)`. The loop is no guest then, and can be asked again. After a success nothing can fail later.
     ///
-    /// Precondition: called on the loop's own thread; not on a loop with a manual kernel.
     /// Corresponds to nothing in Core Foundation, and to the wake-up port of a loop on Apple's systems.
-    /// Complexity: O(1); four descriptors, and a fifth if the loop has no port source yet.
+    /// - Complexity: O(1); four descriptors, and a fifth if the loop has no port source yet.
     @available(
         *, noasync,
         message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
@@ -48,14 +47,14 @@ extension RunLoop {
     /// readable.
     ///
     /// - Parameters:
-    /// - mode: The mode, which ``pollDescriptor`` stands for from now on. An unknown or empty mode does nothing now, and can
-    /// become ready later.
-    /// - servingMainQueue: Whether the main loop does the work of `DispatchQueue.main` and `@MainActor`. Pass `false` in a host
-    /// that does this work itself.
+    ///   - mode: The mode, which ``pollDescriptor`` stands for from now on. An unknown or empty mode does nothing now, and can
+    ///     become ready later.
+    ///   - servingMainQueue: Whether the main loop does the work of `DispatchQueue.main` and `@MainActor`. Pass `false` in a host
+    ///     that does this work itself.
     /// - Returns: `stopped` after ``stop()`` in a callout; `finished` if nothing is left that could ever become ready;
     ///   `timedOut` otherwise.
     ///
-    /// Precondition: called on the loop's own thread; `mode` is not `.common`.
+    /// - Precondition: called on the loop's own thread; `mode` is not `.common`.
     @available(
         *, noasync,
         message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
@@ -105,8 +104,8 @@ extension RunLoop {
     /// of this loop has to call this, or ``runReady(in:servingMainQueue:)``, before it waits: during the callout the loop is
     /// awake, and the descriptor silent.
     ///
-    /// Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not `.common`.
-    /// Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
+    /// - Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not `.common`.
+    /// - Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
     @available(
         *, noasync,
         message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."

@@ -10,8 +10,9 @@ extension RunLoop {
     /// - Returns: Whether the timer is in `mode` now. One that is invalid or in another loop is passed over, as in Core
     ///   Foundation, and so is every timer after the end of the loop's thread.
     ///
-    /// Precondition: the timer's closure may run on this loop's thread.
-    /// Corresponds to `CFRunLoopAddTimer`. Complexity: O(log n) in the timers of the mode.
+    /// Corresponds to `CFRunLoopAddTimer`.
+    /// - Precondition: the timer's closure may run on this loop's thread.
+    /// - Complexity: O(log n) in the timers of the mode.
     @discardableResult
     public func add(_ timer: Timer, in mode: Mode) -> Bool {
         if mode == .common { return addWithoutDescriptor(timer, mode) }
@@ -37,8 +38,9 @@ extension RunLoop {
     /// - Returns: Whether the source is in `mode` now. An invalid one is passed over, and every source after the end of the
     ///   loop's thread.
     ///
-    /// Precondition: the source's closure may run on this loop's thread.
-    /// Corresponds to `CFRunLoopAddSource`. Complexity: O(1).
+    /// Corresponds to `CFRunLoopAddSource`.
+    /// - Precondition: the source's closure may run on this loop's thread.
+    /// - Complexity: O(1).
     @discardableResult
     public func add(_ source: Source, in mode: Mode) -> Bool { addWithoutDescriptor(source, mode) }
 
@@ -49,8 +51,9 @@ extension RunLoop {
     /// - Returns: Whether the observer is in `mode` now. One that is invalid or in another loop is passed over, and every
     ///   observer after the end of the loop's thread.
     ///
-    /// Precondition: the observer's closure may run on this loop's thread.
-    /// Corresponds to `CFRunLoopAddObserver`. Complexity: O(n) in the observers of the mode.
+    /// Corresponds to `CFRunLoopAddObserver`.
+    /// - Precondition: the observer's closure may run on this loop's thread.
+    /// - Complexity: O(n) in the observers of the mode.
     @discardableResult
     public func add(_ observer: Observer, in mode: Mode) -> Bool { addWithoutDescriptor(observer, mode) }
 
@@ -64,8 +67,9 @@ extension RunLoop {
     /// - Throws: What `epoll_ctl(2)`, `epoll_create1(2)` or `eventfd(2)` refused: `EBADF` for a descriptor that is not
     ///   open, `EMFILE`, `ENFILE`, `ENOMEM` and `ENOSPC` when the system is out of something.
     ///
-    /// Precondition: the source's closure may run on this loop's thread.
-    /// Corresponds to `CFRunLoopAddSource`. Complexity: O(1) and one system call.
+    /// Corresponds to `CFRunLoopAddSource`.
+    /// - Precondition: the source's closure may run on this loop's thread.
+    /// - Complexity: O(1) and one system call.
     @discardableResult
     public func add(_ source: PortSource, in mode: Mode) throws(SystemCallError) -> Bool { try add(item: source, mode) }
 
@@ -122,7 +126,8 @@ extension RunLoop {
     /// A mode cannot be unmarked. On the main loop it serves the main queue from its next run on.
     /// Traps if the system refuses a common port source a place in the mode, which happens when the process is out of
     /// descriptors or memory.
-    /// Corresponds to `CFRunLoopAddCommonMode`. Complexity: O(n) in the common items.
+    /// Corresponds to `CFRunLoopAddCommonMode`.
+    /// - Complexity: O(n) in the common items.
     public func addCommonMode(_ mode: Mode) {
         checkNotForked()
         var entered: [Item] = []
@@ -149,7 +154,8 @@ extension RunLoop {
     ///
     /// A source's cancel closure is called for each mode it leaves. The item stays valid and can be added again.
     /// Legal in every callout; takes effect before the next turn looks at the mode.
-    /// Corresponds to `CFRunLoopRemoveTimer` and its like. Complexity: as for adding.
+    /// Corresponds to `CFRunLoopRemoveTimer` and its like.
+    /// - Complexity: as for adding.
     public func remove(_ item: Item, from mode: Mode) {
         checkNotForked()
         let left = withLock { () -> [Mode] in
@@ -206,8 +212,8 @@ extension RunLoop {
     /// Observers do not count. On the main loop the main queue counts in every common mode. `.common` is no mode to run
     /// in, and always empty.
     ///
-    /// Precondition: called on the loop's own thread; any other traps.
-    /// Complexity: O(n) in the closures that wait for another mode.
+    /// - Precondition: called on the loop's own thread; any other traps.
+    /// - Complexity: O(n) in the closures that wait for another mode.
     @available(*, noasync, message: "Only the loop's own thread may ask, and a task has none: ask in a closure of perform(_:).")
     public func isEmpty(_ mode: Mode) -> Bool {
         requireOwnThread()

@@ -17,8 +17,9 @@ extension RunLoop {
     ///
     /// Corresponds to `CFRunLoopPerformBlock` followed by `CFRunLoopWakeUp`; with `wake: false` to `CFRunLoopPerformBlock`
     /// alone.
-    /// Thread safety: any thread. Complexity: O(1) amortised. From another thread one system call if the loop sleeps; from the
-    /// loop's own thread no system call, and no turn that would not be made without the closure, but for the one that runs it.
+    /// Thread safety: any thread.
+    /// - Complexity: O(1) amortised. From another thread one system call if the loop sleeps; from the
+    ///   loop's own thread no system call, and no turn that would not be made without the closure, but for the one that runs it.
     public func perform(
         in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
@@ -41,7 +42,7 @@ extension RunLoop {
     /// Like ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``, but the closure stays on its thread and need not be
     /// `@Sendable`.
     ///
-    /// Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
         message: "A task has no thread of its own: use perform with a @Sendable closure, or RunLoop.performOnMainActor."
@@ -56,7 +57,7 @@ extension RunLoop {
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in one of `modes`.
     ///
-    /// Precondition: called on the loop's own thread; any other traps.
+    /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
         message: "A task has no thread of its own: use perform with a @Sendable closure, or RunLoop.performOnMainActor."

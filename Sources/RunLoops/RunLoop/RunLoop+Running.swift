@@ -1,8 +1,8 @@
 extension RunLoop {
     /// Runs the default mode over and over until it is stopped or has nothing left to wait for.
     ///
-    /// Precondition: called on the loop's own thread; any other traps.
     /// Corresponds to `CFRunLoopRun`.
+    /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
@@ -26,9 +26,9 @@ extension RunLoop {
     ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
     /// - Returns: Why the run ended.
     ///
-    /// Precondition: called on the loop's own thread; `instant` is on the monotonic clock.
     /// Corresponds to `CFRunLoopRunInMode`. The limit takes no timer and no thread.
-    /// Complexity: to begin, O(n) in the modes of the loop, but for the default one; a turn is O(1) in them.
+    /// - Precondition: called on the loop's own thread; `instant` is on the monotonic clock.
+    /// - Complexity: to begin, O(n) in the modes of the loop, but for the default one; a turn is O(1) in them.
     @available(
         *, noasync,
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
@@ -79,8 +79,8 @@ extension RunLoop {
     /// - Returns: `stopped` after ``stop()``; `finished` if nothing is left that could ever become ready; `timedOut`
     ///   otherwise.
     ///
-    /// Precondition: called on the loop's own thread; any other traps.
     /// Corresponds to nothing in Core Foundation, where one polls again and again.
+    /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
@@ -110,8 +110,8 @@ extension RunLoop {
     /// The innermost ends as with ``stop()``. Another one ends at the end of its turn, when the runs that are nested in it have
     /// ended by themselves: they go on. A run that has ended stays ended.
     ///
-    /// Corresponds to `g_main_loop_quit` of GLib; Core Foundation has nothing like it.
-    /// Thread safety: any thread. Complexity: O(n) in the nested runs.
+    /// Corresponds to `g_main_loop_quit` of GLib; Core Foundation has nothing like it. Thread safety: any thread.
+    /// - Complexity: O(n) in the nested runs.
     public func stop(_ run: Run) {
         checkNotForked()
         withLock {

@@ -11,9 +11,9 @@ package import Synchronization
 ///
 /// Corresponds to `CFRunLoop`. The article <doc:OneTurn> describes what a loop does, rule by rule.
 ///
-/// Thread safety: any thread may use all members, except those that run the loop. The loop calls closures on its own thread
-/// with no lock held, so that a closure may call anything, the loop itself included. After the thread's end all members are
-/// harmless and do nothing. After `fork()` a loop of the parent traps in the child.
+/// Thread safety: any thread may use all members, except members that run the loop. The loop calls closures on its own
+/// thread with no lock held, so that a closure may call anything, the loop itself included. After the thread's end all
+/// members are harmless and do nothing. After `fork()` a loop of the parent traps in the child.
 public final class RunLoop: @unchecked Sendable {
     // MARK: Constants
 
@@ -138,8 +138,8 @@ public final class RunLoop: @unchecked Sendable {
 
     /// The loop of the calling thread, made at the first access.
     ///
-    /// Corresponds to `CFRunLoopGetCurrent`.
-    /// Thread safety: any thread. Complexity: O(1).
+    /// Corresponds to `CFRunLoopGetCurrent`. Thread safety: any thread.
+    /// - Complexity: O(1).
     @available(
         *, noasync,
         message: "A task has no thread of its own: use RunLoop.main, or a loop that its thread has handed over."
@@ -184,7 +184,7 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// A timer whose callout is under way counts with the date that is being served.
     /// Corresponds to `CFRunLoopGetNextTimerFireDate`.
-    /// Complexity: O(1) in the timers.
+    /// - Complexity: O(1) in the timers.
     public func nextTimerDeadline(in mode: Mode) -> Instant? { withLock { nextTimer(in: mode) } }
 
     // MARK: Reaching a loop from elsewhere
@@ -196,7 +196,7 @@ public final class RunLoop: @unchecked Sendable {
     /// wake-up does nothing.
     /// Corresponds to `CFRunLoopWakeUp`.
     /// Thread safety: any thread; async-signal-safe on the main loop after its first use.
-    /// Complexity: one system call if the loop sleeps, none otherwise.
+    /// - Complexity: one system call if the loop sleeps, none otherwise.
     public func wakeUp() {
         checkNotForked()
         if let phase = wakeWord.wake(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }

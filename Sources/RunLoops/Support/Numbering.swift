@@ -1,6 +1,7 @@
 /// Gives each value a number, in the order in which the values were first seen, and keeps both until the process ends.
 ///
-/// Thread safety: any thread. Complexity: one look-up in a table of all values, under a lock.
+/// Thread safety: any thread.
+/// - Complexity: one look-up in a table of all values, under a lock.
 final class Numbering<Value: Hashable>: @unchecked Sendable {
     private let lock = Lock()
     // Both guarded by the lock.

@@ -82,7 +82,7 @@ struct BlockBuffer: ~Copyable {
     ///
     /// What a burst has left is released by halves, in the rounds that use less than a quarter of it.
     ///
-    /// Precondition: empty.
+    /// - Precondition: empty.
     mutating func reset() {
         let used = end
         first = 0

@@ -29,7 +29,7 @@ package final class BlockQueue: @unchecked Sendable {
 
     /// Puts a block in; a block that comes after the end is released unrun.
     ///
-    /// Complexity: O(1) amortised.
+    /// - Complexity: O(1) amortised.
     @inline(__always)
     package func push(_ block: consuming Block) {
         lock.lock()
@@ -59,7 +59,7 @@ package final class BlockQueue: @unchecked Sendable {
     ///
     /// Straight behind the blocks that wait, unless blocks of other threads have come, which may be what this block follows.
     ///
-    /// Complexity: O(1) amortised; no lock while no other thread has put anything in.
+    /// - Complexity: O(1) amortised; no lock while no other thread has put anything in.
     @inline(__always)
     package func pushHere(_ block: consuming Block) {
         // acquiring: a thread that has seen another thread put a block in sees here that the block is there.

@@ -73,7 +73,7 @@ struct DelayedTable: ~Copyable {
 
     /// Takes a closure out.
     ///
-    /// Precondition: the place has a closure.
+    /// - Precondition: the place has a closure.
     @inline(__always)
     mutating func take(_ place: UInt32) -> DelayedBody {
         let pointer = places.base + Int(place)
@@ -98,7 +98,7 @@ struct DelayedTable: ~Copyable {
 
     /// Releases the memory that a burst has left.
     ///
-    /// Precondition: empty.
+    /// - Precondition: empty.
     mutating func trim() {
         places.base.deinitialize(count: used)
         places.resize(to: TimerMemory<Place>.leastPaged)

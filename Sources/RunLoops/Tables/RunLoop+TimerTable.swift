@@ -6,7 +6,7 @@ extension RunLoop {
 
     /// The bucket that a timer of this loop is in.
     ///
-    /// Precondition: the timer is in a bucket.
+    /// - Precondition: the timer is in a bucket.
     func bucket(of timer: Timer) -> TimerBucket { timerBuckets[timer.bucket.index] }
 
     /// The same without counting a reference.

@@ -81,7 +81,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
 
     /// Releases the memory that a burst has left.
     ///
-    /// Precondition: empty.
+    /// - Precondition: empty.
     mutating func trim() {
         words.resize(to: TimerMemory<UInt>.leastPaged)
         used = 0

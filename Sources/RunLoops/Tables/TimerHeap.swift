@@ -3,8 +3,8 @@
 ///
 /// A number, its slot, stands for what is ordered; the owner of the heap gives the slots out. A table of its own says where
 /// the entry of each slot is.
-/// Complexity: the first is read in O(1); adding and removing are O(log n), adding at a random date O(1) on average.
 /// Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes a slot.
+/// - Complexity: the first is read in O(1); adding and removing are O(log n), adding at a random date O(1) on average.
 package struct TimerHeap: ~Copyable {
     /// One date and the slot that it belongs to.
     package struct Entry: BitwiseCopyable {
@@ -63,7 +63,7 @@ package struct TimerHeap: ~Copyable {
 
     /// The entry of a slot.
     ///
-    /// Precondition: the slot has an entry.
+    /// - Precondition: the slot has an entry.
     package func entry(of slot: UInt32) -> Entry { entries[Int(positions[Int(slot)])] }
 
     /// Precondition: no entry has the slot.
@@ -77,7 +77,7 @@ package struct TimerHeap: ~Copyable {
 
     /// Puts an entry in the place of the present entry of its slot.
     ///
-    /// Precondition: an entry has the slot.
+    /// - Precondition: an entry has the slot.
     @inline(__always)
     package mutating func update(_ entry: Entry) { place(entry, at: Int(positions[Int(entry.slot)])) }
 
@@ -93,7 +93,7 @@ package struct TimerHeap: ~Copyable {
 
     /// Takes the first entry out.
     ///
-    /// Precondition: the heap is not empty.
+    /// - Precondition: the heap is not empty.
     @inline(__always)
     package mutating func removeFirst() {
         positions[Int(entries[0].slot)] = Self.nowhere

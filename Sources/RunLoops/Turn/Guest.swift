@@ -31,7 +31,7 @@ extension RunLoop {
     /// From here on the descriptor shows whatever the loop has to do in its mode.
     ///
     /// - Parameter isReady: Whether the loop has something to do already; `nil` to look whether blocks or signals wait. A turn
-    /// that has found nothing leaves what came since then without a wake-up to the next turn.
+    ///   that has found nothing leaves what came since then without a wake-up to the next turn.
     func waitInHost(isReady: Bool? = nil) {
         guard let guest else { return }
         leaveHost()

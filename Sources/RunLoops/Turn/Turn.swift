@@ -36,7 +36,7 @@ extension RunLoop {
         return verdict(run, mode, handled: didPerform || didServe)
     }
 
-    /// From here on wake-ups count; returns false if the run was stopped since the last turn looked.
+    /// From here on wake-ups count; returns false if a stop has come since the last turn looked.
     @inline(__always)
     private func beginTurn() -> Bool {
         // A callout of the turn before may have let a host wait for the loop.
