@@ -164,7 +164,7 @@ struct InspectorTests {
         try second.record(capacity: 16, within: plenty)
         thread.turn()
         thread.turn()
-        // One that is made meanwhile is recorded too.
+        // A loop that is made meanwhile is recorded too.
         let newcomer = InspectedThread(inspector)
         newcomer.turn()
         let trace = try second.takeRecording(within: plenty)

@@ -311,7 +311,7 @@ import Testing
             loop.add(RunLoop.Observer(.beforeWaiting) { _, _ in turns.value += 1 }, in: .default)
             #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
             #expect(turns.value <= 3)
-            // What was put off is told then.
+            // The stream now reports what it had put off.
             streams[0].isReadingPaused = false
             for stream in streams { stream.finish() }
             #expect(loop.runPlenty() == .finished)

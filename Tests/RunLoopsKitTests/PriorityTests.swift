@@ -23,7 +23,7 @@ private struct Schedule: Equatable, Sendable {
         (self.policy, self.nice, self.priority) = (policy, nice, priority)
     }
 
-    /// That of a thread; of the calling one without a number.
+    /// The schedule of a thread; without a number, of the calling thread.
     init(of thread: Int32 = 0) {
         var found = rl_schedule()
         let code = rl_schedule_read(thread, &found)

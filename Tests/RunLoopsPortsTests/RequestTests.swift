@@ -66,7 +66,7 @@ import Testing
                 try await port.sender.request(Message(), on: loop, within: .milliseconds(5))
             }
             #expect(await hasNoDesk(loop))
-            // The late answer is dropped, and whoever sends it is told.
+            // The late answer is dropped, and its sender gets an error.
             #expect(throws: PortError.dead) { try kept.withLock { $0 }.first??.send(Message()) }
             port.invalidate()
         }

@@ -117,7 +117,7 @@ final class Ledger: @unchecked Sendable {
         lock.withLock {
             done += 1
             guard let timer = timers.removeValue(forKey: id) else {
-                // One that was made invalid when its callout had begun.
+                // A timer that was made invalid after its callout had begun.
                 return
             }
             if RunLoop.Instant.now(timer.earliest.base) < timer.earliest { fault("timer \(id) was early") }

@@ -54,7 +54,7 @@ enum Sockets {
         return descriptor
     }
 
-    /// What became of a connection that was begun; 0 for success.
+    /// The result of a connection that was begun, as an error number; 0 for success.
     static func connectError(_ descriptor: CInt) -> CInt {
         var code: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)
