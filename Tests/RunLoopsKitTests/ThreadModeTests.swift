@@ -6,7 +6,7 @@ import Testing
 
 /// Tasks of a resident thread that may run in some modes only, and what it does while there are none.
 @Suite(.timeLimit(.minutes(10))) struct ThreadModeTests {
-    /// Makes a thread run in `mode` until the permit that this returns is signalled.
+    /// Makes the thread run in `mode` until that run is stopped; the permit that this returns is signalled then.
     private func running(_ mode: RunLoop.Mode, _ thread: RunLoopThread) -> Permit {
         let (inside, left) = (Permit(), Permit())
         let run: @Sendable () -> Void = {
