@@ -383,7 +383,7 @@ import Testing
     }
 }
 
-/// Bytes of a long message from a place on, which show one that is lost or moved.
+/// Bytes of a long message from a place on; they show whether a byte was lost or moved.
 private func pattern(_ place: Int, _ count: Int) -> ArraySlice<UInt8> {
     let start = place % patternPeriod
     return patternBytes[start..<start + count]

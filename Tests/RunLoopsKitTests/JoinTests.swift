@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-/// Joins that nobody could survive, each in a process of its own.
+/// Joins that trap, each in a process of its own.
 @Suite(.timeLimit(.minutes(10))) struct JoinTrapProcessTests {
     @Test func `A join of a thread that waits on the caller traps and names both`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

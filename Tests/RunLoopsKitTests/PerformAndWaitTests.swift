@@ -167,7 +167,7 @@ import Testing
             thread.stop()
         }
         for thread in [one, two] { thread.join() }
-        // Told to stop, a thread also refuses by its end; nobody hangs.
+        // A thread that was stopped also refuses, by its end; no waiting thread hangs.
         #expect(!errors.withLock { $0 }.isEmpty)
     }
 

@@ -108,7 +108,7 @@ import Testing
     @Test func `A thread that nobody asks for anything does not wake up`() throws {
         let threads = (0..<3).map { makeThread("idle \($0)") }
         for thread in threads {
-            // Something to do, in several modes, of which one does not run.
+            // Tasks in several modes; one of the modes does not run.
             try thread.performAndWait {}
             thread.post(in: ["never"]) {}
             waitUntil { thread.loop.isWaiting && isAsleep(thread) }

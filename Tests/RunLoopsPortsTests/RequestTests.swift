@@ -28,7 +28,7 @@ import Testing
             let reply = try await port.sender.request(Message(id: 3, text: "hello"), on: loop)
             #expect(reply.id == 4)
             #expect(reply.text == "hello")
-            // The loop that answers is the one that takes the answer in, and is asked by a task of its own.
+            // The same loop answers and takes the answer in, and a task of that loop asks.
             let own = Task(executorPreference: loop.executor) {
                 try await port.sender.request(Message(id: 7), on: loop, within: plenty).id
             }
@@ -136,7 +136,7 @@ import Testing
 
     @Test func `A full queue is waited for, and no longer than was said`() async throws {
         try await withLoop { loop in
-            // In no loop yet: nobody takes out.
+            // The port is in no loop yet, so nothing takes messages out.
             let port = MessagePort.sendable(limits: .init(queue: 1)) { Message(id: $0.id + 1) }
             let sender = port.sender
             try sender.send(Message())

@@ -127,7 +127,7 @@ final class Meter: @unchecked Sendable {
         left = count + count / 10
     }
 
-    /// Whether there is to be another one.
+    /// Whether there should be another operation.
     func next() -> Bool {
         if left == count {
             clockBefore = Self.time(CLOCK_MONOTONIC)

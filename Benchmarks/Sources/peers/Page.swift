@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The page of figures in Markdown: each row with every loop, what was to be reached, and the command that repeats it.
+/// The page of figures in Markdown: each row with every loop, its goal, and the command that repeats it.
 struct Page {
     private let summary: Summary
     private let isQuick: Bool

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Specification 5.5: of several things that are ready, the one that has been ready longest goes first.
+/// Specification 5.5: what has been ready longest goes first.
 @Suite struct FairnessTests {
     // MARK: Timers
 

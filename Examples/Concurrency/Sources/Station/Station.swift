@@ -44,7 +44,7 @@ import class RunLoops.RunLoop
     }
 }
 
-/// The sensors belong to their thread: a driver that may be used by one thread alone is safe in here.
+/// The sensors belong to their thread: a driver that only one thread may use is safe in here.
 actor Sensors: RunLoopActor {
     nonisolated let runLoopExecutor: RunLoopExecutor
     nonisolated var loop: RunLoop { runLoopExecutor.loop }
