@@ -192,7 +192,7 @@ let package = Package(
         .executableTarget(
             name: "RunLoopsHangPrograms", dependencies: ["RunLoopsDiagnostics", "RunLoops"],
             path: "Tests/RunLoopsHangPrograms", swiftSettings: strict),
-        // The integrations, as far as a test runner can test them. It keeps the main thread, so the main loop is not in these tests.
+        // The integrations, as far as a test runner can test them: the runner keeps the main thread, so no test has the main loop.
         .testTarget(
             name: "RunLoopsGLibTests", dependencies: ["RunLoops", "RunLoopsGLib", glib], swiftSettings: strict),
         .testTarget(
