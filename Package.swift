@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// One array for every target of ours, each line with its reason.
+// One array of settings for every Swift target of this package, each line with its reason.
 var strict: [SwiftSetting] = [
     // Data races are compile-time errors, in the library and in what uses it.
     .swiftLanguageMode(.v6),
@@ -12,8 +12,8 @@ var strict: [SwiftSetting] = [
     // A member is visible only where its module is imported.
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
-// A warning that is kept is a warning nobody reads. Warnings are errors in our checks (Scripts/environment), and never in the
-// build of a package that depends on this one, whose compiler may be newer.
+// Nobody reads warnings that stay. They are errors in this package's checks (Scripts/environment), and never in the build of a
+// package that depends on this one, whose compiler may be newer.
 if Context.environment["RUNLOOPS_WARNINGS_ARE_ERRORS"] != nil { strict.append(.treatAllWarnings(as: .error)) }
 
 // What the integrations need from others.
@@ -34,7 +34,7 @@ let package = Package(
         .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
         .library(name: "RunLoopsDiagnostics", targets: ["RunLoopsDiagnostics"]),
-        // Beside other people's packages. Who does not use one of these does not resolve what it needs.
+        // The integrations with other loops and packages. SwiftPM resolves what an integration needs only for packages that use it.
         .library(name: "RunLoopsDispatch", targets: ["RunLoopsDispatch"]),
         .library(name: "RunLoopsGLib", targets: ["RunLoopsGLib"]),
         .library(name: "RunLoopsLog", targets: ["RunLoopsLog"]),
@@ -68,14 +68,14 @@ let package = Package(
         .target(
             name: "RunLoopsPorts", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
             swiftSettings: strict),
-        // Async mains, executors, clocks and sequences on a loop. Knows the loop alone, so that it brings nothing else along.
+        // Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other library along.
         .target(name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
-        // What links it has the main actor on the main loop's own executor, from before main.
+        // A program that links this library has the main actor on the main loop's own executor, from before main.
         .target(
             name: "RunLoopsMainActor", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainActorAtLoad"],
             swiftSettings: strict),
         .target(name: "CMainActorAtLoad"),
-        // A trait for tests that need a live main loop. What depends on it gets the main thread of its test runner.
+        // A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
         .target(
             name: "RunLoopsTestingMain", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainLoopAtLoad"],
             swiftSettings: strict),
@@ -109,7 +109,7 @@ let package = Package(
         .executableTarget(
             name: "runloop", dependencies: ["RunLoops", "RunLoopsDiagnostics", "RunLoopsPorts", "CLinuxKernel"],
             swiftSettings: strict),
-        // The same scenario on ours and on the real CFRunLoop: the only target that links Foundation.
+        // The same scenario on this package's loop and on the real CFRunLoop, which OracleScenarios links.
         .executableTarget(
             name: "oracle",
             dependencies: [
@@ -138,7 +138,7 @@ let package = Package(
                 "RunLoopsTestSupport",
             ],
             swiftSettings: strict),
-        // The tool is named so that it is built: it is the other process.
+        // The tool is named here so that it is built: it is the other process of these tests.
         .testTarget(
             name: "RunLoopsPortsTests",
             dependencies: [
@@ -165,7 +165,7 @@ let package = Package(
         .executableTarget(
             name: "RunLoopsMainActorPrograms", dependencies: ["RunLoopsConcurrencyScenes", "RunLoopsMainActor"],
             path: "Tests/RunLoopsMainActorPrograms", swiftSettings: strict),
-        // What all of them play.
+        // The scenes that all of these programs play.
         .target(
             name: "RunLoopsConcurrencyScenes",
             dependencies: ["RunLoopsConcurrency", "RunLoops", "RunLoopsPorts"],
@@ -192,7 +192,7 @@ let package = Package(
         .executableTarget(
             name: "RunLoopsHangPrograms", dependencies: ["RunLoopsDiagnostics", "RunLoops"],
             path: "Tests/RunLoopsHangPrograms", swiftSettings: strict),
-        // The integrations, where a test runner does. The main loop is not among them: the runner keeps the main thread.
+        // The integrations, as far as a test runner can test them: the runner keeps the main thread, so no test has the main loop.
         .testTarget(
             name: "RunLoopsGLibTests", dependencies: ["RunLoops", "RunLoopsGLib", glib], swiftSettings: strict),
         .testTarget(

@@ -2,7 +2,7 @@
 import Foundation
 import PackageDescription
 
-// One array for every Swift target of ours, as in the library's own manifest.
+// One array for every Swift target of this package, as in the library's own manifest.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
@@ -36,7 +36,7 @@ let package = Package(
     dependencies: [
         .package(name: "swift-run-loops", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        // A peer; at the version the figures are told with.
+        // A peer, at the version that the figures name.
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     ],
     targets: [

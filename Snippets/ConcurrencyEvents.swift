@@ -1,4 +1,4 @@
-// What happens on a loop, as sequences that tasks go through.
+// Events of a loop, as sequences that tasks read.
 
 import Glibc
 import RunLoops

@@ -4,7 +4,7 @@ import RunLoops
 import RunLoopsConcurrency
 import RunLoopsTesting
 
-/// What is to be tested: it asks for a clock.
+/// The code under test, which takes a clock.
 func remind(_ times: Int, every pause: Duration, on clock: some Clock<Duration>, _ say: () -> Void) async throws {
     for _ in 0..<times {
         try await clock.sleep(for: pause)

@@ -7,7 +7,7 @@ import RunLoopsDiagnostics
 do {
     try Inspector.start()
 } catch {
-    // Nobody can look in; the program works all the same.
+    // No other process can look in; the program works all the same.
     print(error)
 }
 // snippet.end

@@ -1,4 +1,4 @@
-// The three kinds of closures, for event sources as for all that is added to a loop.
+// The three kinds of closures, for event sources as for everything else that you add to a loop.
 
 import Dispatch
 import Glibc

@@ -1,11 +1,11 @@
-// Told when the machine is short of memory.
+// A source that is called when the machine is short of memory.
 
 import Glibc
 import RunLoops
 import RunLoopsEvents
 
 // snippet.CODE
-// A quarter of a second within two in which some task has waited for memory.
+// Within two seconds some task has waited for memory for a quarter of a second.
 let threshold = "some 250000 2000000"
 let pressure = open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)
 guard pressure >= 0, write(pressure, threshold, threshold.utf8.count + 1) > 0 else {

@@ -1,4 +1,4 @@
-// An echo service, and one who uses it.
+// An echo service and its client.
 
 import RunLoops
 import RunLoopsEvents

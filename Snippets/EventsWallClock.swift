@@ -1,4 +1,4 @@
-// A timer for a date, which holds when the clock is set and when the machine sleeps.
+// A timer for a date. It keeps the date when the clock is set and when the machine sleeps.
 
 import RunLoops
 

@@ -1,4 +1,4 @@
-// Thumbnails that are made while nothing else is to be done.
+// Thumbnails that are made while there is nothing else to do.
 
 import RunLoops
 import RunLoopsKit

@@ -1,4 +1,4 @@
-// A timer of the default mode stands still while the loop runs in tracking; one of the common modes goes on.
+// A timer of the default mode stands still while the loop runs in tracking; a timer of the common modes goes on.
 
 import RunLoops
 

@@ -1,4 +1,4 @@
-// A hundred changes, told once.
+// A hundred changes, one notification.
 
 import RunLoops
 import RunLoopsKit

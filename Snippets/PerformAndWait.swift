@@ -9,7 +9,7 @@ let sum = try worker.performAndWait { (1...100).reduce(0, +) }
 print("the worker's answer: \(sum)")
 
 do {
-    // The worker waits on the main thread, which waits on the worker.
+    // The worker waits for the main thread, which waits for the worker.
     try worker.performAndWait { try RunLoop.main.performAndWait {} }
 } catch let error as PerformError {
     print(error)

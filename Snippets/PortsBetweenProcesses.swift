@@ -1,4 +1,4 @@
-// A port with a name, and whoever sends to it, from this process or another of the same user.
+// A port with a name, and a sender, in this process or in another process of the same user.
 
 import Dispatch
 import RunLoops

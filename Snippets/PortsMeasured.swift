@@ -20,7 +20,7 @@ func startSelf(_ arguments: [String], _ descriptor: CInt) -> pid_t {
     return process
 }
 
-/// The environment as it is; the variable itself is one that Swift will not touch.
+/// The environment as it is; Swift refuses to touch the C variable itself.
 func environ() -> [UnsafeMutablePointer<CChar>?] {
     var variables: [UnsafeMutablePointer<CChar>?] = []
     for name in ["XDG_RUNTIME_DIR", "LD_LIBRARY_PATH"] {

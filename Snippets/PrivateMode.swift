@@ -1,4 +1,4 @@
-// A run in a mode of its own: nothing but the answer gets in between.
+// A run in a mode of its own: only the answer gets through.
 
 import Dispatch
 import RunLoops

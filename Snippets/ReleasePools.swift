@@ -12,7 +12,7 @@ final class Buffer {
 
 let pool = ReleasePool()
 let timer = RunLoop.Timer(.after(.milliseconds(10))) { _ in
-    // Both are needed until the end of the turn, by whatever was told of them.
+    // Code that received either buffer may use it until the end of the turn.
     ReleasePool.hold(Buffer(1))
     ReleasePool.hold(Buffer(2))
     print("end of the callout")

@@ -4,7 +4,7 @@ import RunLoops
 import RunLoopsTesting
 
 // snippet.INBOX
-/// What is to be tested: any thread sends, and the loop's thread receives.
+/// The code under test: any thread sends, and the loop's thread receives.
 struct Inbox: Sendable {
     let loop: RunLoop
     let receive: @Sendable (String) -> Void

@@ -4,7 +4,7 @@ import RunLoops
 import RunLoopsTesting
 
 // snippet.TICKER
-/// What is to be tested: knows nothing of the test.
+/// The code under test, which does not know of the test.
 final class Ticker {
     private(set) var ticks = 0
 

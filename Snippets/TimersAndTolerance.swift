@@ -19,7 +19,7 @@ for timer in [once, often, asleepToo, date] { timer.invalidate() }
 let timeOut = loop.performLocally(after: .seconds(30)) { print("nobody has answered") }
 let silence = RunLoop.Timer(.after(.seconds(30))) { _ in print("nothing for half a minute") }
 loop.add(silence, in: .default)
-// An answer: one is cancelled by its value, the other begins anew and keeps its place.
+// An answer has come: the value cancels the closure, and the timer begins anew and keeps its place.
 loop.cancel(timeOut)
 silence.restart(after: .seconds(30))
 // snippet.end

@@ -1,4 +1,4 @@
-// The three that everybody writes by hand.
+// Three helpers that everybody writes by hand.
 
 import RunLoops
 import RunLoopsKit

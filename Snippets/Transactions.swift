@@ -1,4 +1,4 @@
-// Changes that are laid out once.
+// Many changes, one layout.
 
 import RunLoops
 import RunLoopsKit

@@ -1,11 +1,11 @@
-// Three ways to have something done by a loop that sleeps.
+// Three ways to give work to a sleeping loop.
 
 import Dispatch
 import Glibc
 import RunLoops
 
 // snippet.SIGNAL
-// A source: made once, signalled often; signals that come before it is performed are one.
+// A source: made once, signalled often; signals that come before the source is performed count as one.
 let arrived = RunLoop.Source.mainActor { _ in print("performed: something has arrived") }
 RunLoop.main.add(arrived, in: .common)
 
@@ -23,7 +23,7 @@ DispatchQueue.global().async {
 // snippet.end
 
 // snippet.PORT
-// A descriptor: wakes the loop by itself, no matter who makes it ready.
+// A descriptor: wakes the loop by itself, whatever makes it ready.
 var ends: [CInt] = [-1, -1]
 guard pipe(&ends) == 0 else { fatalError("no pipe: errno \(errno)") }
 let (readEnd, writeEnd) = (ends[0], ends[1])

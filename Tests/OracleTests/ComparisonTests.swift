@@ -12,7 +12,7 @@ import Testing
         // Three programs to read are enough for one failure.
         for number in 0..<1_300 where found < 3 {
             let scenario = ScenarioGenerator.scenario(number, seed: 1, mainThread: false)
-            // Those that wait for dates are for the program: a test must not depend on being prompt.
+            // Scenarios that wait for dates are for the program: a test must not depend on being prompt.
             guard scenario.timing == .still, case .different(let difference) = comparison.compare(scenario) else {
                 continue
             }
@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-/// The real loop, but for sources that stay where they are.
+/// The real loop, except that sources stay where they are.
 private final class FaultyEngine: CoreFoundationEngine, @unchecked Sendable {
     override func remove(_ item: ItemName, from mode: ModeName) {
         if case .source = item { return }

@@ -12,7 +12,7 @@ extension Scenes {
         try port.publish(as: "numbers", in: PortDirectory(shared: CommandLine.arguments.last ?? ""))
         say("published")
         fflush(nil)
-        // Nobody is to wait for it for ever whose test has failed.
+        // A failed test must not wait for ever.
         RunLoop.main.add(.mainActor(.after(.seconds(60))) { _ in exit(2) }, in: .common)
         var kept: [Message] = []
         for await message in messages {

@@ -75,7 +75,7 @@ private struct Refusal: Error {}
             let inner = Task { try await loop.run(in: "inner", from: "outer") }
             while loop.currentMode != "inner" { await Task.yield() }
             outer.cancel()
-            // It has been asked to end, and cannot before the one that is nested in it.
+            // The outer run has been asked to end, and cannot end before the run that is nested in it.
             for _ in 0..<100 { await Task.yield() }
             #expect(loop.currentMode == "inner")
             inner.cancel()

@@ -6,7 +6,7 @@ import Testing
 
 /// Everything that waits, started and cancelled at random: each ends, once, and nothing stays behind.
 ///
-/// A continuation that is resumed twice traps; one that is lost leaves its task waiting, and the test with it.
+/// A continuation that is resumed twice traps. A lost continuation leaves its task waiting, and the test with the task.
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
     @Test func `Nothing stays registered of what is started and cancelled at random`() async {
         let count = isFull ? 100_000 : Sanitizer.isAny ? 2000 : 4000

@@ -93,7 +93,7 @@ import Testing
         var queue = JobQueue()
         for number in 1...1000 { queue.append(.init(job(number), priority: Priority.background)) }
         queue.append(.init(job(1001), priority: Priority.medium))
-        // Each call looks at a bounded number, the next goes on.
+        // Each call looks at a bounded number of jobs, and the next call goes on from there.
         for _ in 0..<5 {
             queue.liftEscalated { job, _ in job.number == 900 ? Priority.high : Priority.background }
         }

@@ -21,7 +21,7 @@ extension TestThread {
     }
 }
 
-/// A thread whose loop runs until it is told to end.
+/// A thread whose loop runs until a test ends it.
 final class LoopThread: Sendable {
     let loop: RunLoop
     private let thread: TestThread

@@ -18,7 +18,7 @@ struct FindingTests {
         return try TraceReport(json: trace.chromeJSON()).findings()
     }
 
-    /// What is found in one turn after the other, each of which calls out once: virtual time stands still in callouts.
+    /// The findings in a series of turns with one callout each: virtual time stands still in callouts.
     private func findings(callouts: [(TraceEvent.Callee, wait: TraceEvent.Wait?, from: Int64, to: Int64)]) throws
         -> [TraceReport.Finding]
     {

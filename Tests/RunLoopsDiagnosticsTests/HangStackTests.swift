@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-/// A thread that does what it is told, in functions of its own.
+/// A thread that does the deeds it is given, in functions of its own.
 private final class Victim: @unchecked Sendable {
     enum Deed { case spin, nap, longNap, wait }
 
@@ -53,7 +53,7 @@ private final class Victim: @unchecked Sendable {
 private func spinsForTheTest(_ count: Int) {
     var value = count
     withUnsafeMutablePointer(to: &value) { pointer in
-        // Through memory, so that nothing of it is left out.
+        // Through memory, so that the compiler does not remove the loop.
         while pointer.pointee > 0 { pointer.pointee -= rl_thread_id() == 0 ? 2 : 1 }
     }
 }

@@ -23,7 +23,7 @@ private let builtFolder: String? = {
 
 private let asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups"
 
-/// Whether the tests may become somebody else, who can run what was built.
+/// Whether the tests may become another user, and that user can run the built programs.
 private let canBeNobody: Bool = {
     guard geteuid() == 0, let builtFolder else { return false }
     return system("\(asNobody) '\(builtFolder)/runloop' --help >/dev/null 2>&1") == 0
@@ -193,7 +193,7 @@ struct InspectorProcessTests {
                 }
                 if index.isMultiple(of: 100) { thread.turn() }
             }
-            // Clients have gone when nobody follows and their descriptors are closed.
+            // The clients are gone when nobody follows and their descriptors are closed.
             waitUntil { inspector.server.loops.followerCount == 0 && countOpenDescriptors() == before }
             thread.turn()
             thread.end()

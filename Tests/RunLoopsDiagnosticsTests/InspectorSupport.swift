@@ -66,7 +66,7 @@ final class RawClient {
     }
 }
 
-/// A thread whose loop runs until it is told not to.
+/// A thread whose loop runs until a test stops it.
 final class InspectedThread: Sendable {
     let loop: RunLoop
     private let thread: TestThread

@@ -50,7 +50,7 @@ struct InspectorTests {
             #expect(loop.callouts.allSatisfy { $0.since >= 0 })
         }
         goOn.signal()
-        // Else the inner run could be the one that is ended.
+        // Otherwise the stop could end the inner run.
         isOver.wait()
         thread.end()
     }
@@ -164,7 +164,7 @@ struct InspectorTests {
         try second.record(capacity: 16, within: plenty)
         thread.turn()
         thread.turn()
-        // One that is made meanwhile is recorded too.
+        // A loop that is made meanwhile is recorded too.
         let newcomer = InspectedThread(inspector)
         newcomer.turn()
         let trace = try second.takeRecording(within: plenty)
@@ -188,7 +188,7 @@ struct InspectorTests {
         let inspector = try TestInspector(user: geteuid() + 1)
         let client = try inspector.connectRaw()
         #expect(client.readToEnd().contains("only user \(geteuid() + 1) may look into this process"))
-        // It goes on answering: here only to be asked whether it does.
+        // The inspector goes on answering.
         #expect(try inspector.connectRaw().readToEnd().contains("only user"))
     }
 
@@ -221,7 +221,7 @@ struct InspectorTests {
         withExtendedLifetime(socket) {}
         socket = nil
         #expect(directory.names().map(\.name) == [name])
-        // The process lives: its name is nobody's to remove without asking.
+        // The process lives, so nobody may remove its name without asking.
         directory.tidy()
         #expect(directory.names().map(\.name) == [name])
         #expect(throws: RunLoop.SystemCallError.self) { try directory.connect(name).get() }

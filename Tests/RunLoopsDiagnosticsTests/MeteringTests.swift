@@ -101,7 +101,7 @@ struct MeteringTests {
             return SystemCalls.threadID
         }
         metering.report()
-        // Other tests' threads make loops as well, and then the last report may be told by one of them.
+        // Other tests' threads make loops as well, and then one of those loops may make the last report.
         func own() -> [Metering.Report] { told.copy.filter { $0.loop.thread == number && !$0.loop.isMain } }
         waitUntil { !own().isEmpty }
         #expect(own().map { $0.statistics.callouts[.block] ?? 0 } == [1])

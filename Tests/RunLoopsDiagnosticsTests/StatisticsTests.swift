@@ -135,7 +135,7 @@ struct LoopStatisticsTests {
 }
 
 extension ManualRunLoop {
-    /// Time goes by in a callout.
+    /// Lets time pass in a callout.
     fileprivate func elapse(_ duration: Duration) {
         guard let kernel = loop.kernel as? ManualKernel else { return }
         kernel.advance(to: kernel.now(.monotonic) + duration.clampedNanoseconds)

@@ -48,7 +48,7 @@ struct TraceProcessTests {
         return system(text) >> 8 & 0xFF
     }
 
-    /// What the doctor has said, but for what a machine with too much to do may make of any program; `nil` for nothing at all.
+    /// The doctor's findings, without those that a busy machine causes in any program; `nil` if the doctor printed nothing.
     private func findings(in folder: Folder) -> [Substring]? {
         let lines = folder.text("output").split(separator: "\n")
         guard let last = lines.last, last == "Nothing found." || last.hasPrefix("•") else { return nil }

@@ -1,4 +1,4 @@
-// Foundation's run loop has the main thread; timers, blocks and sources of ours are served on it.
+// Foundation's run loop has the main thread; this package's timers, blocks and sources are served on it.
 
 import Dispatch
 import Foundation

@@ -286,7 +286,7 @@ import Testing
                 directory.makeDirectory("flood")
                 rmdir(directory.path("flood"))
             }
-            // Nobody is told of these.
+            // The watch does not report these.
             directory.makeDirectory("early/late")
             rmdir(directory.path("gone"))
             drain(loop)
@@ -327,7 +327,7 @@ import Testing
     }
 }
 
-/// A loop, an empty directory, and a place for what is told.
+/// A loop, an empty directory, and a place for the reported events.
 private func withWatched(
     _ body: @escaping @Sendable (RunLoop, TemporaryDirectory, Box<[FileWatch.Event]>) throws -> Void
 ) throws {
@@ -337,7 +337,7 @@ private func withWatched(
     }
 }
 
-/// Until nothing is ready: what this thread has done before is told then.
+/// Polls until nothing is ready: the watch has then reported what this thread did before.
 private func drain(_ loop: RunLoop) {
     while loop.poll(returnAfterSourceHandled: true) == .handledSource {}
 }

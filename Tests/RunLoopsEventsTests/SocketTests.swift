@@ -311,7 +311,7 @@ import Testing
             loop.add(RunLoop.Observer(.beforeWaiting) { _, _ in turns.value += 1 }, in: .default)
             #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
             #expect(turns.value <= 3)
-            // What was put off is told then.
+            // The stream now reports what it had put off.
             streams[0].isReadingPaused = false
             for stream in streams { stream.finish() }
             #expect(loop.runPlenty() == .finished)
@@ -383,7 +383,7 @@ import Testing
     }
 }
 
-/// Bytes of a long message from a place on, which show one that is lost or moved.
+/// Bytes of a long message from a place on; they show whether a byte was lost or moved.
 private func pattern(_ place: Int, _ count: Int) -> ArraySlice<UInt8> {
     let start = place % patternPeriod
     return patternBytes[start..<start + count]

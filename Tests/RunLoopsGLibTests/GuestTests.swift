@@ -57,8 +57,8 @@ struct GuestTests {
                     notes.note("fire")
                     if notes.lines.count == 10 { context.quit() }
                 }, in: .default)
-            // Fires that went by while the machine was busy need no sleep of their own; GLib wakes itself once for a
-            // descriptor that is added.
+            // Fires whose date passed while the machine was busy need no sleep of their own; GLib wakes itself once for
+            // a descriptor that is added.
             #expect(context.run() <= 11)
         }
     }

@@ -3,7 +3,7 @@ import CGLib
 import Glibc
 import RunLoops
 
-/// A thread of the test's own: a loop belongs to one, and those of the test runner are shared.
+/// A thread of the test's own: a loop belongs to one thread, and the test runner's threads are shared.
 final class TestThread: @unchecked Sendable {
     private final class Body {
         let run: @Sendable () -> Void
@@ -52,7 +52,7 @@ final class Notes: @unchecked Sendable {
     }
 }
 
-/// A main context with a `GMainLoop`, used by one thread but for what GLib allows others.
+/// A main context with a `GMainLoop`, used by one thread, except for what GLib allows other threads.
 final class Context: @unchecked Sendable {
     let pointer: OpaquePointer
     let mainLoop: OpaquePointer
@@ -67,7 +67,7 @@ final class Context: @unchecked Sendable {
         g_main_context_unref(pointer)
     }
 
-    /// Runs the context in GLib's own way, until `quit()` or until plenty of time has gone by; how often it has slept.
+    /// Runs the context in GLib's own way, until `quit()` or until plenty of time has passed; how often it has slept.
     func run(forAtMost duration: Duration = plenty) -> Int {
         Sleeps.count = 0
         g_main_context_set_poll_func(pointer) { fds, count, timeout in

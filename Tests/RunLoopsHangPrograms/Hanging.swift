@@ -59,7 +59,7 @@ private func pipes() -> (writing: CInt, reading: CInt) {
 }
 
 extension Program {
-    /// Others have all processors, and the callout takes what nobody wants: what needs 50 ms takes much longer.
+    /// Other threads have all processors, and the callout gets only what is left: 50 ms of work take much longer.
     static func starved() {
         let processors = sysconf(CInt(_SC_NPROCESSORS_ONLN))
         let others = (0..<2 * processors).map { _ in Thread { spinHard(.milliseconds(500)) } }

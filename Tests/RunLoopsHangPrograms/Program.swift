@@ -67,7 +67,7 @@ func say(_ text: String) {
         RunLoop.main.run()
     }
 
-    /// The loop ends in between what a sleep does not.
+    /// The nested run comes to rest in between; a callout that only sleeps does not.
     static func nested() {
         hang("around") {
             let keeps = RunLoop.Source(label: "keeps it") { _ in }
@@ -84,7 +84,7 @@ func say(_ text: String) {
         RunLoop.main.run()
     }
 
-    /// Short callouts with sleeps in between, and now and then one that stays below the limit.
+    /// Short callouts with sleeps in between, and now and then a longer callout that stays below the limit.
     static func healthy(_ time: Duration) {
         for milliseconds in [7, 10, 13] {
             let timer = RunLoop.Timer(.every(.milliseconds(milliseconds)), label: "every \(milliseconds)") { _ in
@@ -97,7 +97,7 @@ func say(_ text: String) {
         RunLoop.main.run(mode: .default, for: time)
     }
 
-    /// Sleeps, and counts how often the watching thread has waked up meanwhile.
+    /// Sleeps, and counts how often the watching thread wakes up meanwhile.
     static func idle(seconds: UInt32) {
         let source = RunLoop.Source(label: "waits") { _ in }
         RunLoop.main.add(source, in: .default)

@@ -4,7 +4,7 @@ import RunLoopsKit
 import RunLoopsTestSupport
 import Testing
 
-/// Waiting for a thread's end, when that may wait on who waits.
+/// Waiting for a thread's end, while that thread may wait for the waiting one.
 @Suite(.timeLimit(.minutes(10))) struct JoinTests {
     @Test func `A wait on a thread that waits for one's own end is refused`() throws {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-/// Joins that nobody could survive, each in a process of its own.
+/// Joins that trap, each in a process of its own.
 @Suite(.timeLimit(.minutes(10))) struct JoinTrapProcessTests {
     @Test func `A join of a thread that waits on the caller traps and names both`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

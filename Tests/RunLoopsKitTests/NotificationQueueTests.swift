@@ -49,7 +49,7 @@ import Testing
             manual.advance(by: .seconds(1))
             #expect(lines.value == ["default", "common", "private"])
             #expect(queue.waitingCount == 0)
-            // What was not told then is not told later.
+            // A notification that was not delivered then is not delivered later.
             keepAlive(manual.loop, in: .tracking)
             manual.advance(by: .seconds(1), in: .tracking)
             #expect(lines.value.count == 3)

@@ -152,7 +152,7 @@ import Testing
         let (one, two) = (makeThread("one"), makeThread("two"))
         let errors = Locked<[PerformError]>([])
         let (first, second) = (Permit(), Permit())
-        // Each asks while it is in a task of its own: one of them gets in first, and the other is told.
+        // Each asks while it is in a task of its own: one of them gets in first, and the other gets an error.
         one.post {
             first.signal()
             second.wait()
@@ -167,7 +167,7 @@ import Testing
             thread.stop()
         }
         for thread in [one, two] { thread.join() }
-        // Told to stop, a thread also refuses by its end; nobody hangs.
+        // A thread that was stopped also refuses, by its end; no waiting thread hangs.
         #expect(!errors.withLock { $0 }.isEmpty)
     }
 

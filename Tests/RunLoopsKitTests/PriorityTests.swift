@@ -23,7 +23,7 @@ private struct Schedule: Equatable, Sendable {
         (self.policy, self.nice, self.priority) = (policy, nice, priority)
     }
 
-    /// That of a thread; of the calling one without a number.
+    /// The schedule of a thread; without a number, of the calling thread.
     init(of thread: Int32 = 0) {
         var found = rl_schedule()
         let code = rl_schedule_read(thread, &found)
@@ -32,7 +32,7 @@ private struct Schedule: Equatable, Sendable {
     }
 }
 
-/// The priority of a thread that waits, passed on to the one that keeps it waiting.
+/// A waiting thread lends its priority to the thread that it waits for.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: mayRaise, "needs CAP_SYS_NICE")) struct PriorityTests {
     private func realTime(_ name: String, _ priority: Int) throws -> RunLoopThread {
         try RunLoopThread(ThreadAttributes(name: name, schedulingClass: .firstInFirstOut(priority: priority)))
@@ -60,7 +60,7 @@ private struct Schedule: Equatable, Sendable {
         #expect(inside == .realTime(10))
         #expect(schedule(of: other) == Schedule(nice: 5))
         #expect(schedule(of: waiter) == .realTime(10))
-        // Through the loop alone as well.
+        // The same through the thread's loop.
         #expect(try waiter.performAndWait { try other.loop.performAndWait { Schedule() } } == .realTime(10))
         #expect(schedule(of: other) == Schedule(nice: 5))
     }
@@ -96,7 +96,7 @@ private struct Schedule: Equatable, Sendable {
         waitUntil { schedule(of: other) == .realTime(10) }
         let mayLeave = Locked(false)
         twenty.post {
-            // Many short waits, of which each has an end.
+            // Many short waits; each of them ends.
             while !mayLeave.copy { try? other.performAndWait(startingWithin: .milliseconds(20)) {} }
             givenUp.signal()
         }

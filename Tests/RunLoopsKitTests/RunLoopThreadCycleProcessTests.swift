@@ -67,7 +67,7 @@ private func settle() {
 }
 
 private struct Surroundings: CustomStringConvertible {
-    /// The main thread, and those of the test runner, which do not come and go.
+    /// The main thread, and the threads of the test runner, which do not come and go.
     static let usualThreads = countEntries("/proc/self/task")
 
     let threads = countEntries("/proc/self/task")

@@ -6,7 +6,7 @@ import Testing
 
 /// Tasks of a resident thread that may run in some modes only, and what it does while there are none.
 @Suite(.timeLimit(.minutes(10))) struct ThreadModeTests {
-    /// A thread that runs in `mode` until it is told to go on, and what to tell it by.
+    /// Makes the thread run in `mode` until that run is stopped; the permit that this returns is signalled then.
     private func running(_ mode: RunLoop.Mode, _ thread: RunLoopThread) -> Permit {
         let (inside, left) = (Permit(), Permit())
         let run: @Sendable () -> Void = {
@@ -108,7 +108,7 @@ import Testing
     @Test func `A thread that nobody asks for anything does not wake up`() throws {
         let threads = (0..<3).map { makeThread("idle \($0)") }
         for thread in threads {
-            // Something to do, in several modes, of which one does not run.
+            // Tasks in several modes; one of the modes does not run.
             try thread.performAndWait {}
             thread.post(in: ["never"]) {}
             waitUntil { thread.loop.isWaiting && isAsleep(thread) }

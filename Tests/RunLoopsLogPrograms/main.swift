@@ -1,4 +1,4 @@
-// A timer that takes longer than a frame, and one that hangs, in a log on standard error.
+// A timer that takes longer than a frame, and a timer that hangs, in a log on standard error.
 //
 //   swift run RunLoopsLogPrograms
 

@@ -21,7 +21,7 @@ import Testing
             manual.loop.add(RunLoop.Timer(.every(.milliseconds(100))) { _ in }, in: .default)
             let sleeps = manual.sleeps
             manual.advance(by: .milliseconds(2_550))
-            // The timer's, and the end of the time: none of this library's.
+            // The timer's sleeps, and the sleep until the end of the time: none of this library.
             #expect(manual.sleeps - sleeps == 26)
             let loop = try loopName(backend)
             let turns = try backend.expectCounter("run_loop_turns", [loop])

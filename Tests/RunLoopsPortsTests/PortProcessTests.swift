@@ -157,7 +157,7 @@ import Testing
             try server.port.publish(as: "mine", in: shared)
             try server.port.publish(as: "ours", in: shared, access: .users([0]))
             try server.port.publish(as: "all", in: shared, access: .everybody)
-            // Of the whole process; the port's access names its users, and does not ask who we are now.
+            // Of the whole process; the port's access names its users, and does not ask for the present user.
             #expect(seteuid(65534) == 0)
             defer { seteuid(0) }
             for name in ["mine", "ours"] {

@@ -27,7 +27,7 @@ import Testing
             let reply = try await port.sender.request(Message(id: 3, text: "hello"), on: loop)
             #expect(reply.id == 4)
             #expect(reply.text == "hello")
-            // The loop that answers is the one that takes the answer in, and is asked by a task of its own.
+            // The same loop answers and takes the answer in, and a task of that loop asks.
             let own = Task(executorPreference: loop.executor) {
                 try await port.sender.request(Message(id: 7), on: loop, within: plenty).id
             }
@@ -65,7 +65,7 @@ import Testing
                 try await port.sender.request(Message(), on: loop, within: .milliseconds(5))
             }
             #expect(await hasNoDesk(loop))
-            // The late answer is dropped, and whoever sends it is told.
+            // The late answer is dropped, and its sender gets an error.
             #expect(throws: PortError.dead) { try kept.withLock { $0 }.first??.send(Message()) }
             port.invalidate()
         }
@@ -134,7 +134,7 @@ import Testing
 
     @Test func `A full queue is waited for, and no longer than was said`() async throws {
         try await withLoop { loop in
-            // In no loop yet: nobody takes out.
+            // The port is in no loop yet, so nothing takes messages out.
             let port = MessagePort.sendable(limits: .init(queue: 1)) { Message(id: $0.id + 1) }
             let sender = port.sender
             try sender.send(Message())

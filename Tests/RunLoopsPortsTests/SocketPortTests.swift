@@ -272,7 +272,7 @@ import Testing
         let senders = try (0..<2).map { _ in try directory.sender("small") }
         for sender in senders { try sender.send(Message(), within: plenty) }
         let third = try directory.sender("small")
-        // It is greeted and then dropped: the first message may still go into a connection that nobody reads.
+        // The peer is greeted and then dropped: the first message may still go into a connection that nobody reads.
         #expect(throws: PortError.dead) { while true { try third.send(Message(), within: plenty) } }
         for sender in senders { try sender.send(Message(), within: plenty) }
         server.end()

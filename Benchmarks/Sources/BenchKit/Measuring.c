@@ -94,7 +94,7 @@ static int64_t cpu_of(clockid_t clock) {
     return (int64_t) time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-// Of the process and not of each thread: a thread that ends in between takes nothing with it.
+// Of the process and not of each thread, so that the time of a thread that ends in between is counted.
 bk_others bk_look_at_others(void) {
     struct rusage process, self;
     getrusage(RUSAGE_SELF, &process);

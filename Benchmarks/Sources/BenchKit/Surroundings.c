@@ -20,7 +20,7 @@
 
 static int argument_count;
 static char **argument_words;
-// What the process was given at its start: asked for later, from a pinned thread, it would be that one CPU.
+// The CPUs that the process had at its start: a pinned thread that asks later would get only its own CPU.
 static cpu_set_t allowed;
 
 void bk_arguments(int count, char **words) {

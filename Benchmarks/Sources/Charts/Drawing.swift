@@ -1,7 +1,7 @@
 /// An SVG picture that follows the reader's light or dark scheme, with nothing in it that has to be loaded.
 public struct Drawing {
-    /// Colours by role, for both schemes. The hues keep their order of lightness, so that they are told apart without
-    /// colour vision as well; ours is the only saturated one.
+    /// Colours by role, for both schemes. The hues keep their order of lightness, so that a reader can distinguish them
+    /// without colour vision; the colour of this package is the only saturated one.
     private static let style = """
         text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#3b4048}
         .title{font-size:15px;font-weight:600;fill:#15181d}

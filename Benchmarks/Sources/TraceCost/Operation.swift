@@ -113,7 +113,7 @@ private final class Side: @unchecked Sendable {
     func stop() { loop?.stop() }
 }
 
-/// Counts, and takes the time of all but the first few. One thread's own, but for what is atomic.
+/// Counts operations, and takes the time of all after the first few. Belongs to one thread, except for what is atomic.
 final class Meter: @unchecked Sendable {
     private let count: Int
     private var left: Int
@@ -127,7 +127,7 @@ final class Meter: @unchecked Sendable {
         left = count + count / 10
     }
 
-    /// Whether there is to be another one.
+    /// Whether there should be another operation.
     func next() -> Bool {
         if left == count {
             clockBefore = Self.time(CLOCK_MONOTONIC)

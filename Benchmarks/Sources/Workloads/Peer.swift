@@ -87,7 +87,7 @@ extension Peer where Delayed == Timer {
     public func cancel(delayed: Timer) { cancel(delayed) }
 }
 
-/// State that one thread has to itself, which is what the callbacks of one loop amount to.
+/// State of one thread; the callbacks of one loop all run on one thread.
 public final class Confined<Value>: @unchecked Sendable {
     public var value: Value
 

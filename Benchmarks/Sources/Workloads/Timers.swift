@@ -213,7 +213,7 @@ final class Firing<P: Peer>: @unchecked Sendable {
         timers.append(loop.timer(at: after, tolerance: tolerance, Fired(firing: self, due: after)))
     }
 
-    /// Ends the process here, for those who count instructions and want no more than these.
+    /// Ends the process here, for a count of these instructions and no others.
     @inlinable
     func finish(ifUntil stage: String) {
         if String(cString: bk_text("until", "")) == stage { bk_finish() }

@@ -6,7 +6,7 @@ public func w1<P: Peer>(_: P.Type) {
     let place = String(cString: bk_text("place", "free"))
     let isApart = place == "each" || place == "spin"
     if isApart, bk_cpu_count() < 2 { bk_skip("needs two CPUs") }
-    // Threads inherit it, also those that the peer does not let one choose.
+    // Threads inherit it, even threads that the peer starts by itself.
     if place == "one" { bk_pin_thread(0) }
     if place == "spin" { bk_start_spinners() }
     let done = Gate()
@@ -112,7 +112,7 @@ public func w2<P: Peer>(_: P.Type) {
 @inlinable
 @discardableResult
 func w2Once<P: Peer>(_ loop: P, _ count: Int64, _ done: Gate) -> Int64 {
-    // The loop is to be asleep when the first one comes.
+    // The loop should be asleep when the first callback comes.
     bk_sleep(5_000_000)
     let run = Tally(until: count, done)
     let began = bk_now()

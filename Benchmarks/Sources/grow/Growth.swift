@@ -45,7 +45,7 @@ struct Growth: Sendable {
         return Double(bk_now() - began) / Double(operations)
     }
 
-    /// n observers are told of each turn.
+    /// Each turn calls n observers.
     static let observersCalled = Growth(title: "observers: a turn that calls all") { count in
         let loop = RunLoop.current
         for _ in 0..<count { loop.add(RunLoop.Observer(.beforeTimers) { _, _ in }, in: .default) }

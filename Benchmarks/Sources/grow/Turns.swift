@@ -1,7 +1,7 @@
 internal import BenchKit
 internal import RunLoops
 
-/// Counts the turns of a loop and takes the time of all but the first few. One thread's own.
+/// Counts the turns of a loop and takes the time of all turns after the first few. Belongs to one thread.
 final class Turns: @unchecked Sendable {
     var random = bk_random_seeded()
     private let count: Int

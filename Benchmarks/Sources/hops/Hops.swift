@@ -52,7 +52,7 @@ func visitPool(from here: isolated any Actor, times: Int) async {
 
 @inline(never) @concurrent func inPool() async { work() }
 
-/// Lets others of the actor go first, and goes on: one job from the executor to itself.
+/// Lets other jobs of the actor go first, and goes on: one job from the executor to itself.
 ///
 /// Swift puts the job on the executor that the task prefers, and on its pool, from where it has to come back, if there is none.
 func yields(on actor: isolated any Actor, times: Int) async {
@@ -67,7 +67,7 @@ final class Made: Sendable {
     let loop = Mutex<RunLoop?>(nil)
 }
 
-/// A serial queue of libdispatch as an executor, which Linux has none of.
+/// A serial queue of libdispatch as an executor, which Linux does not provide.
 final class QueueExecutor: SerialExecutor, TaskExecutor {
     private let queue: DispatchQueue
 

@@ -74,7 +74,7 @@ static void post_here(struct loop *loop, GSourceFunc run, void *argument) {
     g_source_unref(attach(loop, g_idle_source_new(), run, argument));
 }
 
-// Timers. One that has fired once destroys itself.
+// Timers. A timer that fires once destroys itself after its fire.
 
 struct timer {
     GSource *source;

@@ -95,7 +95,7 @@ static void timer_stop(struct loop *loop, struct timer *timer) {
 }
 static void timer_restart(struct loop *loop, struct timer *timer, int64_t delay) { timer_in(loop, timer, delay); }
 
-// The library makes the event alone, which a timer begins with; `due` is not there.
+// The library makes only the event with which a timer begins; `due` is not there.
 static struct timer *timer_make(struct loop *loop, struct timer *ready, event_callback_fn callback) {
     (void) ready;
     return (struct timer *) evtimer_new(loop->base, callback, event_self_cbarg());

@@ -44,7 +44,7 @@ struct timer {
     static void name(uv_timer_t *handle) { name##_body((void *) handle); } \
     static void name##_body(struct timer *timer)
 
-// The callback is an argument of uv_timer_start: kept here in between.
+// The callback is an argument of uv_timer_start, and is kept here until that call.
 static void timer_open(struct loop *loop, struct timer *timer, uv_timer_cb callback) {
     uv_timer_init(&loop->uv, &timer->timer);
     timer->timer.data = (void *) callback;

@@ -1,4 +1,4 @@
-// A loop written by hand, straight on epoll: what there is to be had without a library, and so the limit.
+// A loop written by hand, straight on epoll: the best that a program can do without a library, and so the limit.
 //
 // It is a plain one, not a proven floor. Variants by the argument `variant`:
 //   level     the wake-up's eventfd is level-triggered and read (the default)
@@ -106,7 +106,7 @@ static void loop_fire(struct loop *loop) {
     while (loop->timers.count > 0 && loop->timers.entries[0].due <= now) {
         struct timer *timer = loop->timers.entries[0].timer;
         heap_remove(&loop->timers, timer);
-        // The grid is laid by the first date; what went by is skipped.
+        // The grid is laid by the first date; dates that have passed are skipped.
         if (timer->interval > 0) {
             timer->at += ((now - timer->at) / timer->interval + 1) * timer->interval;
             heap_insert(&loop->timers, timer, timer->at);

@@ -5,7 +5,7 @@ struct Peer: Sendable {
     let program: String
     /// Arguments beside the run's: which of the program's ways of working.
     var arguments: [String] = []
-    /// A loop written by hand: not a competitor but what there is to be had.
+    /// A loop written by hand: not a competitor but the limit of what is possible.
     var isLimit = false
     /// The kinds of runs it takes part in; nil for all.
     var only: Set<String>?

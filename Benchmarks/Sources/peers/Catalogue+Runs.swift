@@ -13,16 +13,16 @@ extension Run {
         "W3": "a callback asks to be called again in the next turn",
         "W3d": "the same beside an idle descriptor, so that every loop has to look at the kernel",
         "W4": "timers that are far away are added, cancelled and added again, cancelled",
-        "W4r": "timers that are out are given another date",
+        "W4r": "waiting timers get another date",
         "W4u": "a timer is cancelled and another added, as users write it: each timer is made and freed",
-        "W5": "timers that are due within 200 ms, and one 16 ms after the last of them",
+        "W5": "timers that are due within 200 ms, and one more timer 16 ms after the last of them",
         "W5t": "the same with a tolerance of 1 ms, for loops that have one",
         "W6": "a timer repeats each millisecond",
         "W6b": "a chain of timers, each made by the one before",
         "W7": "a callback reads a byte and writes one to a random pipe",
         "W7b": "the chain of libevent's own benchmark",
         "W8": "a loop with nothing to do for an hour",
-        "W9": "memory; ours and the peers in Swift have a closure of two words in it",
+        "W9": "memory; the figures of this package and of the peers in Swift include a closure of two words",
         "W10": "from the start of a program to its end: a loop is made, and a timer of 1 ms fires",
         "W10s": "the same with the Swift libraries linked in",
         "S": "system calls an operation",
@@ -91,21 +91,21 @@ extension Run {
         }
 
     private static let restart: [String: Remark] = [
-        "libev": .note("by ev_timer_again, which suits a timer that repeats; counts from a clock it reads once a turn"),
+        "libev": .note("uses ev_timer_again, which suits a repeating timer; counts from a clock it reads once a turn"),
         "libuv": .note("counts from a clock it reads once a turn, in milliseconds"),
         "libevent": .note("reads a coarse clock"),
     ]
 
     private static let asWritten: [String: Remark] = [
-        "ours": .note("by its lightest way"),
-        "raw": .note("malloc and free for each timer, as with libev; libevent by event_new and event_free"),
-        "libuv": .note("by uv_close, whose callback frees the timer; with a turn for each hundred"),
+        "ours": .note("takes its lightest way"),
+        "raw": .note("calls malloc and free for each timer, as with libev; with libevent, event_new and event_free"),
+        "libuv": .note("calls uv_close, whose callback frees the timer; makes a turn for each hundred timers"),
         "GLib": .note("its timer is an object anyway, as with NIO, dispatch and CFRunLoop"),
     ]
 
     private static let w4: [String: Remark] = [
         "ours": .note("each timer is an object that is made and freed, as with GLib, NIO, dispatch and CFRunLoop"),
-        "raw": .note("uses memory the caller has ready, as do libuv, libev and libevent"),
+        "raw": .note("uses memory that the caller has ready, as libuv, libev and libevent do"),
         "libev": .note("counts from a clock it reads once a turn"),
         "libuv": .note("counts from a clock it reads once a turn, in milliseconds"),
         "libevent": .note("reads a coarse clock"),

@@ -1,10 +1,10 @@
-/// What ours is to reach, as the project's plan puts it; the figures are those of the table.
+/// The goals for this package's loop, as the project's plan puts them; the table has the figures.
 struct Goal: Sendable {
     enum Measure: Sendable {
         /// At most so many times what these loops took (the best of them).
         case times(Double, [String])
         case atMost(Double)
-        /// Not fewer fires than grid points, but for one at the end.
+        /// Not fewer fires than grid points, except for one at the end.
         case allGridPoints
     }
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How many instructions an operation of ours takes, as Scripts/instructions counts them.
+/// How many instructions an operation of this package takes, as Scripts/instructions counts them.
 enum Instructions {
     static func measure(_ peer: Peer) -> Program.Outcome {
         let script = Command.repository.appendingPathComponent("Scripts/instructions").path

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The page of figures in Markdown: each row with every loop, what was to be reached, and the command that repeats it.
+/// The page of figures in Markdown: each row with every loop, its goal, and the command that repeats it.
 struct Page {
     private let summary: Summary
     private let isQuick: Bool
@@ -39,9 +39,10 @@ struct Page {
         | versions | \(Machine.versions.joined(separator: ", ")) |
 
         \(isQuick ? "This was a quick run, with small counts: its figures say whether it works and no more. " : "")\
-        The figures are medians of the passes; for ours, the least and the greatest stand in brackets. Less is better, but for \
-        fires and grid points. Compare figures of one row, never of two pages: a machine that others use is slower at one time \
-        than at another. `raw` is a loop written by hand for the one purpose. A number in square brackets is a note below the table.
+        The figures are medians of the passes. The column `ours` is this package's loop; it also has the least and the greatest \
+        figure, in brackets. Less is better, except for fires and grid points. Compare figures of one row, never of two pages: a \
+        machine that others use is slower at one time than at another. `raw` is a loop written by hand for this one purpose. A \
+        number in square brackets refers to a note below the table.
         """
     }
 

@@ -51,7 +51,7 @@ struct Figure {
     var greatest: Double { samples[samples.count - 1] }
 }
 
-/// One row of the table: ours beside the limit and the best of the peers.
+/// One row of the table: this package's loop beside the limit and the best of the peers.
 struct Comparison {
     let run: Run
     let row: Row

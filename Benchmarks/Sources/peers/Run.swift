@@ -57,7 +57,7 @@ struct Row: Sendable {
     /// What follows the run's title; empty if there is only one.
     let title: String
     let unit: Unit
-    /// What is to be known about a peer's figure.
+    /// What a reader has to know about a peer's figure.
     var remarks: [String: Remark] = [:]
     /// Shown in the plot.
     var isPlotted = false

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 bool allocations_are_counted(void);
-// Those of the calling thread since it began.
+// The allocations of the calling thread since the thread began.
 int64_t allocations_of_this_thread(void);
 
 #endif

@@ -18,7 +18,7 @@ struct GuestRunTests {
             host.loop.runReady()
             return calls.names.filter { !$0.contains("Timers") && !$0.contains("Sources") }
         }
-        // The wait before the first of the two calls began when nobody observed.
+        // The wait before the first of the two calls began before there was an observer.
         #expect(
             told == [
                 "[entry]", "[afterWaiting]", "block", "[beforeWaiting]", "[exit]",
@@ -164,7 +164,7 @@ struct GuestRunTests {
             let got = Box("")
             let port = RunLoop.PortSource(descriptor: pipe.first) { source, _ in got.value = readText(source.descriptor)
             }
-            // The wake-up's, the pipe's, and then the one that is refused.
+            // The wake-up's descriptor, the pipe's, and then the refused one.
             calls.failNext("epoll_add", with: ENOSPC, after: 2)
             try host.loop.add(port, in: .default)
             pipe.send("found")

@@ -117,7 +117,7 @@ final class Ledger: @unchecked Sendable {
         lock.withLock {
             done += 1
             guard let timer = timers.removeValue(forKey: id) else {
-                // One that was made invalid when its callout had begun.
+                // A timer that was made invalid after its callout had begun.
                 return
             }
             if RunLoop.Instant.now(timer.earliest.base) < timer.earliest { fault("timer \(id) was early") }
@@ -150,7 +150,7 @@ final class Ledger: @unchecked Sendable {
     /// If the descriptor is silent, nothing may be overdue.
     ///
     /// An instant that has just passed may still be on its way through the kernel: the descriptor must become readable for
-    /// it while nobody does anything, since everybody waits for the lock.
+    /// it while no thread does anything, because all wait for the lock.
     func check(_ host: Host) {
         lock.withLock {
             let now = RunLoop.TimeBase.allCases.map { RunLoop.Instant.now($0) }

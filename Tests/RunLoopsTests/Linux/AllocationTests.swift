@@ -80,7 +80,7 @@ import Testing
         withRealLoop { loop in
             loop.addSource()
             let meter = Meter()
-            // The loop's thread alone runs it.
+            // Only the loop's thread uses it.
             nonisolated(unsafe) let unshared = meter
             let isOver = Locked(0)
             let poster = TestThread {

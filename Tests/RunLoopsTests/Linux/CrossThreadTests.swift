@@ -285,7 +285,7 @@ import Testing
                 #expect(next.date > one.date)
                 #expect((next.date - one.date) % 5_000_000 == 0)
             }
-            // The turn of the timer, and the one that has slept until the stop.
+            // The turn of the timer, and the turn that has slept until the stop.
             #expect(turns.count == 2)
             #expect(!first.contains(timer, in: .default))
             #expect(first.nextTimerDeadline(in: .default) == nil)

@@ -29,7 +29,7 @@ import Testing
                 RunLoop.Timer(.at(first, every: .milliseconds(2))) { timer in
                     fires.value += 1
                     let date = timer.fireInstant
-                    // A wall clock that is set back meanwhile would be no fault of ours.
+                    // A wall clock that is set back meanwhile would not be the loop's fault.
                     if base != .realtime { #expect(.now(base) >= date) }
                     let offset = first.duration(to: date)
                     #expect(offset >= .zero)

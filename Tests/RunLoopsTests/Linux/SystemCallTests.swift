@@ -137,7 +137,7 @@ import Testing
                     if fires.value == 5 { loop.stop() }
                 }, in: .default)
             #expect(loop.runPlenty() == .stopped)
-            // One that is late needs none.
+            // A late fire needs no sleep.
             #expect(calls.count("futex_wait") <= 5)
             #expect(calls.count("timer_slack") == 1)
             #expect(Set(calls.takeCounts().keys) == ["futex_wait", "timer_slack"])

@@ -164,7 +164,7 @@ import Testing
             #expect(fires.value == ["kCFRunLoopCommonModes": 5])
             manual.advance(by: .seconds(5), in: .default)
             #expect(fires.value["kCFRunLoopCommonModes"] == 10)
-            // Late once for the dates that went by, then on its grid.
+            // Late once for the dates that have passed, then on its grid.
             #expect(fires.value["kCFRunLoopDefaultMode"] == 6)
         }
     }
@@ -289,7 +289,7 @@ import Testing
                 RunLoop.Observer(.entry) { _, _ in told.value.append(number) }
             }
             for observer in observers { loop.add(observer, in: .common) }
-            // One that leaves and comes again is the last.
+            // An observer that leaves and comes again is the last.
             loop.remove(observers[10], from: .common)
             loop.add(observers[10], in: .common)
             loop.addCommonMode("marked")
@@ -301,7 +301,7 @@ import Testing
 }
 
 extension RunLoop {
-    /// Adds an item that asks nothing of the system.
+    /// Adds an item that the system cannot refuse.
     func addAny(_ item: Item, in mode: Mode) {
         switch item {
         case let source as Source: add(source, in: mode)

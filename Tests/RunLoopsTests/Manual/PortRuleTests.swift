@@ -158,7 +158,7 @@ import Testing
             let loop = manual.loop
             let old = RunLoop.PortSource(descriptor: 2) { _, _ in Issue.record("the old one was called") }
             let new = RunLoop.PortSource(descriptor: 2) { _, events in
-                // Only for what it is told itself, after a new look at what is ready.
+                // Only for what it asks for itself, after a new look at what is ready.
                 #expect(events == .writable)
                 manual.setReady(2, [])
             }

@@ -70,7 +70,7 @@ import Testing
             loop.addSource()
             let recorder = TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(1))
-            // The turn of the timer, and the one that sleeps until the end.
+            // The turn of the timer, and the turn that sleeps until the end.
             #expect(recorder.count(of: "beforeTimers") == 2)
         }
     }
@@ -185,7 +185,8 @@ import Testing
             #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
             #expect(recorder.count(of: "beforeTimers") == 1)
             #expect(recorder.count(of: "exit") == 1)
-            // After the sleep the turn goes on to its end: the timer that ended it fires. Before, it does not sleep.
+            // After a stop past the sleep the turn goes on to its end, and the timer that ended the sleep fires. After a
+            // stop before the sleep the turn does not sleep.
             #expect(recorder.callouts.contains("timer \"due\"") == (moment == .afterWaiting))
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Specification 5.5: of several things that are ready, the one that has been ready longest goes first.
+/// Specification 5.5: what has been ready longest goes first.
 @Suite struct FairnessTests {
     // MARK: Timers
 
@@ -99,7 +99,7 @@ import Testing
 
     // MARK: In a loop
 
-    /// A turn in which time goes by, and how many turns it takes until the timer called "due" fires.
+    /// A turn in which time passes, and how many turns it takes until the timer called "due" fires.
     ///
     /// A wake-up that goes first has a turn of its own.
     private func turns(
@@ -192,7 +192,7 @@ import Testing
             manual.loop.wakeUp()
             idle(manual, milliseconds: 2)
         }
-        // One of them is that of the other mode.
+        // One of them is the turn of the other mode.
         #expect(turns == (isServed ? 3 : 2))
     }
 

@@ -101,6 +101,6 @@ import Testing
 }
 
 extension ManualRunLoop {
-    /// The thread is busy: time goes by and nothing is served.
+    /// The thread is busy: time passes and nothing is served.
     func idle(for duration: Duration) { advance(by: duration, in: "a mode that nothing is in") }
 }

@@ -139,7 +139,7 @@ import Testing
         let tolerant = queue.insert(FakeTimer(fire: 2, slack: 5))
         let closure = queue.insert(at: 3)
         #expect(queue.firstDue(at: 9, through: start)?.date == 9)
-        // No entry can be told of one that was set aside.
+        // A timer that was set aside has no entry to ask for.
         #expect(queue.entry(of: gone) == nil)
         #expect(!queue.move(gone, to: 4))
         queue.remove(gone)
@@ -221,7 +221,7 @@ import Testing
         let witness = Witness()
         let timer = queue.insert(FakeTimer(fire: 9))
         let start = queue.sequence
-        // One that was set aside, and one that was not; and a place that is free.
+        // A timer that was set aside, a timer that was not, and a free place.
         let late = queue.insert(at: 1, keeping: witness.makeToken())
         _ = queue.firstDue(at: 9, through: start)
         let other = queue.insert(at: 2)
@@ -451,7 +451,7 @@ private final class SharedQueue {
 
     func entry(of name: Name) -> TimerHeap.Entry? { members[name].timer.flatMap { queue.entry(of: $0) } }
 
-    /// Takes the first out that is due; tells its name.
+    /// Takes out the first timer that is due, and returns its name.
     private func takeFirst(at now: Int64, through sequence: UInt32) -> Name? {
         guard let entry = queue.firstDue(at: now, through: sequence) else { return nil }
         var name: Name?

@@ -50,7 +50,7 @@ import Testing
     private static let phases: [WakeWord.Phase] = [
         .awake, .goingToSleep, .asleepOnWord, .asleepOnDescriptors, .inHost,
     ]
-    /// Those in which the kernel, or the host, has to be told of news.
+    /// The phases in which a change has to reach the kernel, or the host.
     private static let asleep: [WakeWord.Phase] = [.asleepOnWord, .asleepOnDescriptors, .inHost]
 
     // MARK: Phases
@@ -107,7 +107,7 @@ import Testing
         _ = word.beginRun()
         _ = word.lookAgain()
         #expect(word.enterHost())
-        // Once: it has been told.
+        // Once: the host already knows.
         #expect(!word.enterHost())
         word.leaveHost()
         _ = word.wake()
@@ -391,7 +391,7 @@ import Testing
         word.enter(phase)
         #expect(word.lookAgain() == phase)
         #expect(word.lookAgain() == nil)
-        // The kernel was told already.
+        // The kernel has been called already.
         #expect(word.wake(at: 6) == nil)
         #expect(word.wakeUp == 6)
     }

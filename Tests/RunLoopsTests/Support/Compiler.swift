@@ -27,7 +27,7 @@ struct Compiler {
 
     /// What the compiler says of `source`, which imports `RunLoops`, in Swift 6 mode.
     ///
-    /// Not `-typecheck`: who may send what to whom is decided later, on the intermediate language.
+    /// Not `-typecheck`: the compiler checks later, on the intermediate language, what may be sent to another thread.
     func check(_ source: String, options: String = "") -> Output {
         withFile(source) { file, _ in
             Self.run(
@@ -49,7 +49,7 @@ struct Compiler {
         }
     }
 
-    /// What the objects were built with, as the runtime in this process tells.
+    /// The sanitizer that the objects were built with, judged by the runtime in this process.
     private var sanitizer: String {
         if Sanitizer.isThread { return "-sanitize=thread" }
         return Sanitizer.isAddress ? "-sanitize=address" : ""

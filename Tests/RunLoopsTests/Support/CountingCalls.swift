@@ -40,7 +40,7 @@ final class CountingCalls: KernelCalls, @unchecked Sendable {
         state.withLock { $0.failures.append((call, code, skips)) }
     }
 
-    /// Makes every `call` fail from now on, or, with `nil`, no more.
+    /// Makes every `call` fail from now on; with `nil`, no call fails any more.
     func failAlways(_ call: String, with code: CInt?) { state.withLock { $0.lastingFailures[call] = code } }
 
     /// Descriptors the kernel has made and not closed.

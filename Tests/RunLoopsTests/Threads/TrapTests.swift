@@ -97,7 +97,7 @@ import Testing
                 _ = loop.run(mode: .default, for: .milliseconds(5))
                 let child = fork()
                 if child == 0 {
-                    // Nothing but the trap is to be seen.
+                    // The output shows only the trap.
                     loop.wakeUp()
                     _exit(0)
                 }

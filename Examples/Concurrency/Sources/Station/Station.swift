@@ -44,7 +44,7 @@ import class RunLoops.RunLoop
     }
 }
 
-/// The sensors belong to their thread: a driver that may be used by one thread alone is safe in here.
+/// The sensors belong to their thread: a driver that only one thread may use is safe in here.
 actor Sensors: RunLoopActor {
     nonisolated let runLoopExecutor: RunLoopExecutor
     nonisolated var loop: RunLoop { runLoopExecutor.loop }
@@ -186,7 +186,7 @@ final class Driver {
     let (port, questions) = try loop.messages()
     let archive = Task {
         for await question in questions {
-            // One that is not answered is dropped with its right to answer, and the asker is told.
+            // A question without an answer is dropped with its right to answer, and the asker gets an error.
             if question.text != "tomorrow" { try question.replyTo?.send(Message(text: "\(question.text) it was dry")) }
         }
     }

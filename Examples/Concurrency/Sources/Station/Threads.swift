@@ -5,7 +5,7 @@ import Synchronization
 
 import class RunLoops.RunLoop
 
-/// A loop that one thread has and another waits for.
+/// The loop of one thread, for which another thread waits.
 final class Started: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private let found = Mutex<RunLoop?>(nil)

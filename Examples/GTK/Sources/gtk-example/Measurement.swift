@@ -69,7 +69,7 @@ final class Measurement {
         return delays.count
     }
 
-    /// Counts until a timeout of GLib's, which is none of ours.
+    /// Counts until a timeout of GLib's, which is no timer of this package's loop.
     private func countWakes(seconds: guint, _ then: @escaping @MainActor () -> Void) {
         // What is under way has to end before the count begins.
         let after = { (milliseconds: guint, body: @escaping @MainActor () -> Void) in

@@ -4,7 +4,7 @@ import RunLoopsKit
 enum LoaderError: Error {
     /// It came after the stop.
     case stopped
-    /// The bytes are not those of the file.
+    /// The bytes differ from the bytes of the file.
     case damaged
 }
 
@@ -14,9 +14,9 @@ struct Loaded: Sendable {
     let result: Result<[UInt8], any Error>
 }
 
-/// Keeps the list of what is to be loaded, on a thread that all callers share.
+/// Keeps the list of requests, on a thread that all callers share.
 ///
-/// Answers go to the mailbox of whoever asked.
+/// Answers go to the mailbox of the thread that asked.
 final class Loader: Sendable {
     private let thread: RunLoopThread
     private let network: NetworkThread
@@ -29,7 +29,7 @@ final class Loader: Sendable {
     }
 
     private final class List: @unchecked Sendable {
-        // Of the loader thread alone: all that reach it come by post.
+        // Only the loader thread uses these: everything that reaches them comes by post.
         var waiting: [Waiting] = []
         var underWay = 0
     }

@@ -26,7 +26,7 @@ final class NetworkThread: Sendable {
     }
 }
 
-/// One connection; kept alive by its port source, and the network thread's alone.
+/// One connection: its port source keeps it alive, and only the network thread uses it.
 private final class Connection {
     private let descriptor: CInt
     private var request: ArraySlice<UInt8>

@@ -36,7 +36,7 @@ final class Server: Sendable {
     }
 }
 
-/// One client of the server; kept alive by its port source, and the server's thread's alone.
+/// One client of the server: its port source keeps it alive, and only the server's thread uses it.
 private final class Answering {
     private let descriptor: CInt
     private var request: [UInt8] = []

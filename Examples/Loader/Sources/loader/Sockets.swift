@@ -31,7 +31,7 @@ enum Sockets {
     static func accept(_ descriptor: CInt) -> CInt? {
         let client = Glibc.accept(descriptor, nil, nil)
         if client < 0 { return nil }
-        // Not in one call, which Swift's Glibc does not have: this program starts no others in between.
+        // In two calls, because Swift's Glibc does not have the one call: this program starts no other program in between.
         _ = fcntl(client, F_SETFL, O_NONBLOCK)
         _ = fcntl(client, F_SETFD, FD_CLOEXEC)
         return client
@@ -54,7 +54,7 @@ enum Sockets {
         return descriptor
     }
 
-    /// What became of a connection that was begun; 0 for success.
+    /// The result of a connection that was begun, as an error number; 0 for success.
     static func connectError(_ descriptor: CInt) -> CInt {
         var code: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)

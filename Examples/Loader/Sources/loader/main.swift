@@ -7,7 +7,7 @@ let count = arguments.firstIndex(of: "--count").flatMap { Int(arguments[min($0 +
 let server = try Server()
 let loader = try Loader(port: server.port)
 
-/// What the caller's loop has received so far; its thread's alone.
+/// What the caller's loop has received so far; only its thread uses this.
 @MainActor
 struct Received {
     static var files = 0

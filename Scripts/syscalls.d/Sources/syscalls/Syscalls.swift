@@ -44,7 +44,7 @@ func source(_ count: Int) {
     loop.run()
 }
 
-/// One thread of the ping-pong: its loop, and the source by which the other thread calls it.
+/// One thread of the ping-pong: its loop, and the source with which the other thread calls it.
 final class Side: @unchecked Sendable {
     // Written by the side's own thread before `ready`, read by the other after it.
     private(set) var loop: RunLoop!

@@ -90,7 +90,7 @@ static void *w2_thread(void *argument) {
 }
 
 static void w2_once(int64_t count, bool counts) {
-    // The loop is to be asleep when the first one comes.
+    // The loop should be asleep when the first callback comes.
     bk_sleep(5000000);
     w2_count = count;
     w2_run = 0;
