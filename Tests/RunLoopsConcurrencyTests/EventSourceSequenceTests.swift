@@ -26,8 +26,7 @@ import Testing
         // The cancel is done when it returns.
         sigaction(SIGURG, nil, &action)
         #expect(action.__sigaction_handler.sa_handler == nil)
-        thread.stop()
-        thread.join()
+        end(thread)
     }
 
     @Test func `Changes of a directory come as a sequence and all of them are kept`() async throws {
@@ -44,8 +43,7 @@ import Testing
             if made == 10 { break }
         }
         #expect(made == 10)
-        thread.stop()
-        thread.join()
+        end(thread)
     }
 
     @Test func `Messages come as a sequence in order and it ends with the port`() async throws {
@@ -59,8 +57,7 @@ import Testing
             if seen.count == 100 { port.invalidate() }
         }
         #expect(seen == Array(0..<100))
-        thread.stop()
-        thread.join()
+        end(thread)
     }
 
     @Test func `A resident thread performs what a task waits for`() async throws {
@@ -69,8 +66,7 @@ import Testing
         let number = thread.identity.number
         #expect(try await thread.perform { SystemCalls.threadID } == number)
         await #expect(throws: Refusal.self) { try await thread.perform { throw Refusal() } }
-        thread.stop()
-        thread.join()
+        end(thread)
         await #expect(throws: RunLoopThreadEnded.self) { try await thread.perform { 1 } }
     }
 
@@ -82,7 +78,12 @@ import Testing
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         gate.withLock { $0 = true }
-        thread.stop()
-        thread.join()
+        end(thread)
     }
+}
+
+/// For async tests, which may not wait for a thread themselves.
+private func end(_ thread: RunLoopThread) {
+    thread.stop()
+    thread.join()
 }
