@@ -53,7 +53,7 @@ public final class LoopThread: Sendable {
     ///   left alone: it ends if its loop ever returns.
     @available(
         *, noasync,
-        message: "The test blocks a thread of Swift's pool: make it a synchronous function, which runs on a thread that may wait."
+        message: "The test blocks a thread of Swift's pool: make it a synchronous function."
     )
     public static func with<Success>(
         name: String = "loop of a test", within limit: Duration = .seconds(10),

@@ -54,9 +54,7 @@ private struct Schedule: Equatable, Sendable {
     @Test func `A thread has the real-time priority of the one that waits on it and its own again afterwards`() throws {
         let waiter = try realTime("waiter", 10)
         let other = try RunLoopThread(ThreadAttributes(name: "other", nice: 5))
-        let inside = try TestThread.run {
-                try waiter.performAndWait { try other.performAndWait { Schedule() } }
-            }
+        let inside = try waiter.performAndWait { try other.performAndWait { Schedule() } }
         #expect(inside == .realTime(10))
         #expect(schedule(of: other) == Schedule(nice: 5))
         #expect(schedule(of: waiter) == .realTime(10))
@@ -68,9 +66,7 @@ private struct Schedule: Equatable, Sendable {
     @Test func `A thread has the nice value of the one that waits on it in its own class`() throws {
         let waiter = try RunLoopThread(ThreadAttributes(name: "waiter", nice: -5))
         let other = try RunLoopThread(ThreadAttributes(name: "other", nice: 5, schedulingClass: .batch))
-        let inside = try TestThread.run {
-                try waiter.performAndWait { try other.performAndWait { Schedule() } }
-            }
+        let inside = try waiter.performAndWait { try other.performAndWait { Schedule() } }
         #expect(inside == Schedule(policy: Schedule.batch, nice: -5))
         #expect(schedule(of: other) == Schedule(policy: Schedule.batch, nice: 5))
         let idle = try RunLoopThread(ThreadAttributes(name: "idle", nice: 5, schedulingClass: .idle))

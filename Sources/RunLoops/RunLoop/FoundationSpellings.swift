@@ -19,7 +19,7 @@ extension RunLoop {
     /// Foundation's `run(mode:before:)`.
     @available(
         *, unavailable,
-        message: "Use run(mode:for:returnAfterSourceHandled: true) with a Duration, or run(mode:until:) with a RunLoop.Instant."
+        message: "Use run(mode:for:returnAfterSourceHandled: true), or run(mode:until:) with a RunLoop.Instant."
     )
     @discardableResult
     public func run<Date>(mode: Mode, before limit: Date) -> Bool { isNotCalled() }
@@ -27,24 +27,28 @@ extension RunLoop {
     /// Foundation's `run(until:)`.
     @available(
         *, unavailable,
-        message: "Use run(mode: .default, for:) with a Duration, or run(mode: .default, until:) with a RunLoop.Instant.")
+        message: "Use run(mode: .default, for:) with a Duration, or run(mode: .default, until:) with a RunLoop.Instant."
+    )
     public func run<Date>(until limit: Date) { isNotCalled() }
 
     /// Foundation's `acceptInput(forMode:before:)`.
     @available(
-        *, unavailable, message: "Use run(mode:for:returnAfterSourceHandled: true) with a Duration, or poll(mode:).")
+        *, unavailable, message: "Use run(mode:for:returnAfterSourceHandled: true) with a Duration, or poll(mode:)."
+    )
     public func acceptInput<Date>(forMode mode: Mode, before limit: Date) { isNotCalled() }
 
     /// Foundation's `limitDate(forMode:)`.
     @available(
         *, unavailable,
-        message: "Use poll(mode:) to serve what is ready, and nextTimerDeadline(in:) to ask when the next timer is due.")
+        message: "Use poll(mode:) to serve what is ready, and nextTimerDeadline(in:) to ask when the next timer is due."
+    )
     public func limitDate(forMode mode: Mode) -> Never { isNotCalled() }
 
     /// Foundation's `getCFRunLoop()`.
     @available(
         *, unavailable,
-        message: "There is no CFRunLoop underneath. RunLoop itself has stop(), wakeUp(), perform(_:), isWaiting and modes.")
+        message: "There is no CFRunLoop underneath. RunLoop itself has stop(), wakeUp(), perform(_:) and modes."
+    )
     public func getCFRunLoop() -> RunLoop { isNotCalled() }
 }
 
@@ -66,7 +70,8 @@ extension RunLoop.Timer {
     /// Foundation's `scheduledTimer(withTimeInterval:repeats:block:)`.
     @available(
         *, unavailable,
-        message: "Make a RunLoop.Timer(.every(interval)) or RunLoop.Timer(.after(delay)), and add it to a loop: add(_:in:).")
+        message: "Make a RunLoop.Timer(.every(interval)) or (.after(delay)), and add it to a loop: add(_:in:)."
+    )
     @discardableResult
     public static func scheduledTimer(
         withTimeInterval interval: Double, repeats: Bool, block: @escaping (RunLoop.Timer) -> Void
@@ -74,14 +79,16 @@ extension RunLoop.Timer {
 
     /// Foundation's `Timer(timeInterval:repeats:block:)`.
     @available(
-        *, unavailable, message: "Use RunLoop.Timer(.every(interval)), or RunLoop.Timer(.after(delay)) for one that fires once.")
+        *, unavailable, message: "Use RunLoop.Timer(.every(interval)), or (.after(delay)) for one that fires once."
+    )
     public convenience init(
         timeInterval interval: Double, repeats: Bool, block: @escaping (RunLoop.Timer) -> Void
     ) { isNotCalled() }
 
     /// Foundation's `Timer(fire:interval:repeats:block:)`.
     @available(
-        *, unavailable, message: "Use RunLoop.Timer(.at(instant, every: interval)), or .after(delay, every: interval).")
+        *, unavailable, message: "Use RunLoop.Timer(.at(instant, every: interval)), or .after(delay, every: interval)."
+    )
     public convenience init<Date>(
         fire date: Date, interval: Double, repeats: Bool, block: @escaping (RunLoop.Timer) -> Void
     ) { isNotCalled() }
@@ -96,10 +103,11 @@ extension RunLoop.Timer {
 }
 
 extension RunLoop.Item {
-    /// Foundation's `Timer.fire()`.
     // Of all items, because a timer has a field of this name.
+    /// Foundation's `Timer.fire()`.
     @available(
-        *, unavailable, message: "Use restart(after: .zero) to have a timer fire in the next turn, or call its closure.")
+        *, unavailable, message: "Use restart(after: .zero) to have a timer fire in the next turn, or call its closure."
+    )
     public final func fire() { isNotCalled() }
 }
 

@@ -61,7 +61,7 @@ extension RunLoop {
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
-        message: "A task has no thread of its own: use perform with a @Sendable closure, or RunLoop.performOnMainActor."
+        message: "A task has no thread of its own: use perform with a @Sendable closure, or performOnMainActor."
     )
     @discardableResult
     public func performLocally(

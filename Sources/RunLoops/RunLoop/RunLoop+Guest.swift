@@ -20,7 +20,7 @@ extension RunLoop {
     /// - Complexity: O(1); four descriptors, and a fifth if the loop has no port source yet.
     @available(
         *, noasync,
-        message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
+        message: "A task has no thread of its own: call this in a synchronous function of the host's."
     )
     public var pollDescriptor: CInt {
         get throws(SystemCallError) {
@@ -57,7 +57,7 @@ extension RunLoop {
     /// - Precondition: called on the loop's own thread; `mode` is not `.common`.
     @available(
         *, noasync,
-        message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
+        message: "A task has no thread of its own: call this in a synchronous function of the host's."
     )
     @discardableResult
     public func runReady(in mode: Mode = .default, servingMainQueue: Bool = true) -> RunResult {
@@ -108,7 +108,7 @@ extension RunLoop {
     /// - Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
     @available(
         *, noasync,
-        message: "A guest runs on its host's thread, and a task has none: call this in a synchronous function of the host's."
+        message: "A task has no thread of its own: call this in a synchronous function of the host's."
     )
     public func prepareToPoll(in mode: Mode = .default) -> Bool {
         requireMode(mode)

@@ -214,7 +214,7 @@ extension RunLoop {
     ///
     /// - Precondition: called on the loop's own thread; any other traps.
     /// - Complexity: O(n) in the closures that wait for another mode.
-    @available(*, noasync, message: "Only the loop's own thread may ask, and a task has none: ask in a closure of perform(_:).")
+    @available(*, noasync, message: "A task has no thread of its own: ask in a closure of perform(_:).")
     public func isEmpty(_ mode: Mode) -> Bool {
         requireOwnThread()
         guard mode != .common, let state = withLock({ isDead ? nil : existingMode(mode) }) else { return true }

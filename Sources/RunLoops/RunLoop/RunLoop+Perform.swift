@@ -45,7 +45,7 @@ extension RunLoop {
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
-        message: "A task has no thread of its own: use perform with a @Sendable closure, or RunLoop.performOnMainActor."
+        message: "A task has no thread of its own: use perform with a @Sendable closure, or performOnMainActor."
     )
     public func performLocally(
         in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
@@ -60,7 +60,7 @@ extension RunLoop {
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
-        message: "A task has no thread of its own: use perform with a @Sendable closure, or RunLoop.performOnMainActor."
+        message: "A task has no thread of its own: use perform with a @Sendable closure, or performOnMainActor."
     )
     public func performLocally(
         in modes: [Mode], wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,

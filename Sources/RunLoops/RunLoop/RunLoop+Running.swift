@@ -5,7 +5,7 @@ extension RunLoop {
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
-        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
+        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
     )
     public func run() {
         var result: RunResult
@@ -31,7 +31,7 @@ extension RunLoop {
     /// - Complexity: to begin, O(n) in the modes of the loop, but for the default one; a turn is O(1) in them.
     @available(
         *, noasync,
-        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
+        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
     )
     @discardableResult
     public func run(mode: Mode, until instant: Instant?, returnAfterSourceHandled: Bool = false) -> RunResult {
@@ -49,7 +49,7 @@ extension RunLoop {
     /// The parameters and the result are those of ``run(mode:until:returnAfterSourceHandled:)``.
     @available(
         *, noasync,
-        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
+        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
     )
     @discardableResult
     public func run(mode: Mode, for duration: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
@@ -63,7 +63,7 @@ extension RunLoop {
     /// The result is `timedOut` unless there is a better reason. One turn: of several ready descriptors one is served.
     @available(
         *, noasync,
-        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
+        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
     )
     @discardableResult
     public func poll(mode: Mode = .default, returnAfterSourceHandled: Bool = false) -> RunResult {
@@ -83,7 +83,7 @@ extension RunLoop {
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
-        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function, on a thread of its own."
+        message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
     )
     @discardableResult
     public func runUntilIdle(mode: Mode = .default) -> RunResult {

@@ -205,7 +205,9 @@ extension RunLoop {
                 takeFetched(mode)
             }
             if let cause = longestReady(run, mode) { return cause }
-            if hasBlock || run.deadline <= monotonicNow() || wakeWord.isStopped || hasLostLastTimer(mode) { return .nothing }
+            if hasBlock || run.deadline <= monotonicNow() || wakeWord.isStopped || hasLostLastTimer(mode) {
+                return .nothing
+            }
         }
     }
 
@@ -253,7 +255,8 @@ extension RunLoop {
         case .nothing where lastServedWakeUp != earlier:
             waking = LoopWaking(wakeUp: lastServedWakeUp, asleepSince: began)
         // The thread has not slept: a block of its own is what it stays awake for.
-        case .nothing where hasWakingBlock(mode): waking = LoopWaking(wakeUp: began, asleepSince: began)
+        case .nothing where hasWakingBlock(mode):
+            waking = LoopWaking(wakeUp: began, asleepSince: began)
         case .nothing: waking = LoopWaking(.limit, asleepSince: began)
         }
         tracer?.trace(.wakes(waking))

@@ -117,7 +117,8 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
                 loop = newLoop
                 modes = []
             }
-            let isIn = if interest.isEmpty { newLoop.add(theStandIn, in: mode) } else { try newLoop.add(thePort, in: mode) }
+            let isIn =
+                if interest.isEmpty { newLoop.add(theStandIn, in: mode) } else { try newLoop.add(thePort, in: mode) }
             if isIn, !modes.contains(mode) { modes.append(mode) }
             return isIn
         }

@@ -103,7 +103,9 @@ public final class RunLoopThread: Sendable {
     ///   - body: Runs once, or not at all where an error of the wait is thrown.
     /// - Throws: What the closure threw, or a ``PerformError`` as `RunLoop.performAndWait` does. A thread that was told to
     ///   stop counts as ended.
-    @available(*, noasync, message: "The wait blocks a thread of Swift's pool: await perform(in:_:) of RunLoopsAwaiting instead.")
+    @available(
+        *, noasync, message: "The wait blocks a thread of Swift's pool: await perform(in:_:) of RunLoopsAwaiting."
+    )
     public func performAndWait<Value: Sendable>(
         in modes: [RunLoop.Mode] = [.common], startingWithin limit: Duration? = nil,
         _ body: @escaping @Sendable () throws -> Value

@@ -148,7 +148,7 @@ extension MessageSender {
     /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
     @available(
         *, noasync,
-        message: "The wait blocks a thread of Swift's pool: await request(_:on:within:in:) of RunLoopsAwaiting instead."
+        message: "The wait blocks a thread of Swift's pool: await request(_:on:within:in:) of RunLoopsAwaiting."
     )
     public func request(
         _ message: Message, within limit: Duration? = nil, in mode: RunLoop.Mode? = nil

@@ -142,13 +142,13 @@ struct CompilerTests {
 
     static let blocking: [Refusal] = [
         Refusal("_ = RunLoop.current", "use RunLoop.main, or a loop that its thread has handed over"),
-        Refusal("loop.run()", "run the loop in a synchronous function, on a thread of its own"),
+        Refusal("loop.run()", "run the loop in a synchronous function"),
         Refusal("loop.run(mode: .default, until: nil)", "run the loop in a synchronous function"),
         Refusal("loop.run(mode: .default, for: .seconds(1))", "run the loop in a synchronous function"),
         Refusal("loop.poll()", "run the loop in a synchronous function"),
         Refusal("loop.runUntilIdle()", "run the loop in a synchronous function"),
         Refusal("_ = loop.isEmpty(.default)", "ask in a closure of perform(_:)"),
-        Refusal("loop.performLocally {}", "use perform with a @Sendable closure, or RunLoop.performOnMainActor"),
+        Refusal("loop.performLocally {}", "use perform with a @Sendable closure, or performOnMainActor"),
         Refusal("loop.performLocally(in: [.default]) {}", "use perform with a @Sendable closure"),
         Refusal("loop.performLocally(after: .seconds(1)) {}", "use perform with a @Sendable closure"),
         Refusal("_ = try? loop.pollDescriptor", "call this in a synchronous function of the host's"),
@@ -178,7 +178,8 @@ struct CompilerTests {
         Refusal("loop.perform(inModes: [.default]) {}", "has been renamed to 'perform(in:_:)'"),
         Refusal("loop.run(mode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
         Refusal("loop.run(until: date)", "Use run(mode: .default, for:) with a Duration"),
-        Refusal("loop.acceptInput(forMode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
+        Refusal(
+            "loop.acceptInput(forMode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
         Refusal("_ = loop.limitDate(forMode: .default)", "nextTimerDeadline(in:)"),
         Refusal("_ = loop.getCFRunLoop()", "RunLoop itself has stop(), wakeUp()"),
         Refusal("loop.run(mode: .eventTracking, until: nil)", "'eventTracking' has been renamed to 'tracking'"),
