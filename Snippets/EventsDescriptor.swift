@@ -5,7 +5,7 @@ import RunLoops
 import RunLoopsEvents
 
 // snippet.CODE
-let input = DescriptorSource(STDIN_FILENO) { source, _ in
+let input = RunLoop.DescriptorSource(STDIN_FILENO) { source, _ in
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = read(source.number, &bytes, bytes.count)
     if count <= 0 { return RunLoop.current.stop() }

@@ -15,14 +15,14 @@ let screen = Screen()
 // The main actor's state: made anywhere, added from anywhere, to the main loop.
 let resized = try SignalSource.mainActor(SIGWINCH) { source, _ in
     screen.text = "drawn anew"
-    source.cancel()
+    source.invalidate()
 }
 try RunLoop.main.add(resized, in: .common)
 
 // Any loop, and any thread may cancel it.
 let hangUp = try SignalSource.sendable(SIGHUP) { _, _ in print("reading the settings again") }
 try RunLoop.main.add(hangUp, in: .common)
-DispatchQueue.global().async { hangUp.cancel() }
+DispatchQueue.global().async { hangUp.invalidate() }
 // snippet.end
 
 kill(getpid(), SIGWINCH)

@@ -12,7 +12,7 @@ guard pressure >= 0, write(pressure, threshold, threshold.utf8.count + 1) > 0 el
     print("this kernel does not tell, or not this user")
     exit(0)
 }
-let source = DescriptorSource(pressure, for: .priority, closes: true) { _, _ in print("memory is short") }
+let source = RunLoop.DescriptorSource(pressure, for: .priority, closes: true) { _, _ in print("memory is short") }
 try RunLoop.main.add(source, in: .common)
 // snippet.end
 RunLoop.main.run(mode: .default, for: .milliseconds(50))

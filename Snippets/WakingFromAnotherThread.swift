@@ -29,7 +29,7 @@ guard pipe(&ends) == 0 else { fatalError("no pipe: errno \(errno)") }
 let (readEnd, writeEnd) = (ends[0], ends[1])
 _ = fcntl(readEnd, F_SETFL, O_NONBLOCK)
 
-let incoming = RunLoop.PortSource.mainActor(descriptor: readEnd) { _, _ in
+let incoming = RunLoop.DescriptorSource.mainActor(readEnd) { _, _ in
     var bytes = [UInt8](repeating: 0, count: 64)
     print("performed: \(read(readEnd, &bytes, bytes.count)) bytes have come")
 }

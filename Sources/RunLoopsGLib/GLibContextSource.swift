@@ -28,7 +28,7 @@ public final class GLibContextSource {
     private var isValid = true
 
     private var observer: RunLoop.Observer?
-    private var port: RunLoop.PortSource?
+    private var descriptorSource: RunLoop.DescriptorSource?
     private var timer: RunLoop.Timer?
     private var source: RunLoop.Source?
 
@@ -69,7 +69,7 @@ public final class GLibContextSource {
         // Callouts do no more than mark the source: a callback of GLib may run the loop again, and an item that is in its
         // own callout is not served by that run.
         let source = RunLoop.Source(label: "GLib") { [weak self] _ in self?.iterate() }
-        let port = RunLoop.PortSource(descriptor: descriptors.epoll, label: "GLib's descriptors") { _, _ in
+        let descriptorSource = RunLoop.DescriptorSource(descriptors.epoll, label: "GLib's descriptors") { _, _ in
             source.signal()
         }
         let timer = RunLoop.Timer(.at(Self.never, every: .seconds(1 << 32)), label: "GLib's timeout") { _ in
@@ -80,8 +80,8 @@ public final class GLibContextSource {
             [weak self] _, activity in
             self?.turn(activity)
         }
-        (self.source, self.port, self.timer, self.observer) = (source, port, timer, observer)
-        try loop.add(port, in: mode)
+        (self.source, self.descriptorSource, self.timer, self.observer) = (source, descriptorSource, timer, observer)
+        try loop.add(descriptorSource, in: mode)
         loop.add(source, in: mode)
         loop.add(timer, in: mode)
         loop.add(observer, in: mode)
@@ -91,7 +91,7 @@ public final class GLibContextSource {
     public func invalidate() {
         guard isValid else { return }
         isValid = false
-        let items: [RunLoop.Item?] = [observer, port, timer, source]
+        let items: [RunLoop.Item?] = [observer, descriptorSource, timer, source]
         for item in items { item?.invalidate() }
         g_main_context_release(context)
         g_main_context_unref(context)

@@ -4,7 +4,7 @@ public import RunLoops
 
 /// A run loop inside a GLib main context: one more source of the context, as those of GTK are.
 ///
-/// While somebody runs the context (`g_main_loop_run`, `g_application_run`), the loop's timers, sources, blocks and port
+/// While somebody runs the context (`g_main_loop_run`, `g_application_run`), the loop's timers, sources, blocks and descriptor
 /// sources are served on that thread, and with the main loop `DispatchQueue.main` and `@MainActor` too. Nothing is looked
 /// at by the clock: the context waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``. A block that is posted without a
 /// wake-up by the thread itself is found before the context goes to sleep, as a loop that runs by itself finds it in its

@@ -23,7 +23,7 @@ public import RunLoopsDiagnostics
 /// |---|---|---|
 /// | `loop` | all | `main`, the name of the loop's thread, or its number |
 /// | `thread` | all | the kernel's number of the thread |
-/// | `kind` | callouts, hangs | `observer`, `block`, `source`, `port`, `timer`, `main queue`, `job` |
+/// | `kind` | callouts, hangs | `observer`, `block`, `source`, `descriptor`, `timer`, `main queue`, `job` |
 /// | `label`, `place` | callouts, hangs | the item's label; where it was made, as `Module/File.swift:12` |
 /// | `duration_ms` | all | how long, in milliseconds; of callouts without the sleeps of runs inside them |
 /// | `limit_ms` | callouts, hangs | how long it may take |

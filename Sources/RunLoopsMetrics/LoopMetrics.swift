@@ -21,13 +21,13 @@ public import RunLoopsDiagnostics
 /// | Metric | Kind | Other dimensions | |
 /// |---|---|---|---|
 /// | `turns` | counter | | turns begun |
-/// | `wake_ups` | counter | `cause` | sleeps ended: `wake_up`, `timer`, `port`, `main_queue`, `limit` |
-/// | `callouts` | counter | `kind` | `observer`, `block`, `source`, `port`, `timer`, `main_queue` |
+/// | `wake_ups` | counter | `cause` | sleeps ended: `wake_up`, `timer`, `descriptor`, `main_queue`, `limit` |
+/// | `callouts` | counter | `kind` | `observer`, `block`, `source`, `descriptor`, `timer`, `main_queue` |
 /// | `busy_seconds`, `sleeping_seconds` | counter | | time awake in runs, and asleep |
 /// | `busy_share` | meter | | of that time, the share awake since the last report |
 /// | `pending` | meter | | blocks and signals that wait to be looked at |
 /// | `timer_lateness_seconds` | meter | `quantile` | of timers, since the last report |
-/// | `latency_seconds` | meter | `kind`, `quantile` | how long sources, blocks and ports had waited |
+/// | `latency_seconds` | meter | `kind`, `quantile` | how long sources, blocks and descriptors had waited |
 /// | `awake_seconds` | meter | `quantile` | stretches from a sleep's end to the next sleep |
 /// | `hangs` | counter | `cause` | hangs that have ended: `computing`, `waiting`, `congestion`, `starvation`; see ``count(_:)`` |
 /// | `hang_seconds` | timer | `cause` | how long they were |

@@ -30,7 +30,7 @@ struct MetricsOfLoop: Sendable {
         busyShare = Meter(label: "run_loop_busy_share", dimensions: own, factory: factory)
         pending = Meter(label: "run_loop_pending", dimensions: own, factory: factory)
         lateness = Quantiles("timer_lateness_seconds", own, factory)
-        latency = [Kind.source, .block, .port].map { kind in
+        latency = [Kind.source, .block, .descriptor].map { kind in
             (kind, Quantiles("latency_seconds", own + [("kind", kind.dimension)], factory))
         }
         awake = Quantiles("awake_seconds", own, factory)
@@ -78,7 +78,7 @@ extension TraceEvent.Waking.Cause {
         switch self {
         case .wakeUp: "wake_up"
         case .timer: "timer"
-        case .port: "port"
+        case .descriptor: "descriptor"
         case .mainQueue: "main_queue"
         case .limit: "limit"
         }

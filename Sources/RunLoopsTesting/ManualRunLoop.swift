@@ -103,7 +103,7 @@ public final class ManualRunLoop {
     /// Makes a descriptor ready for `events`, level-triggered, until it is made ready for others or for none.
     ///
     /// Any number will do; no file is needed. Descriptors are reported in the order in which they became ready.
-    public func setReady(_ descriptor: CInt, _ events: RunLoop.PortSource.Events) {
+    public func setReady(_ descriptor: CInt, _ events: RunLoop.DescriptorSource.Events) {
         kernel.ready.removeAll { $0.descriptor == descriptor }
         if !events.isEmpty { kernel.ready.append((descriptor, events)) }
     }

@@ -59,7 +59,7 @@ import Testing
         var removals = 0
         for number in 0..<200 {
             let scenario = ScenarioGenerator.scenario(number, seed: 13, mainThread: true, family: .lastTimer)
-            #expect(scenario.sources.isEmpty && scenario.ports.isEmpty && scenario.queueItems.isEmpty)
+            #expect(scenario.sources.isEmpty && scenario.descriptors.isEmpty && scenario.queueItems.isEmpty)
             #expect(!scenario.hasSentinels && !scenario.onMainThread)
             #expect(scenario.timers.count == scenario.modeCount)
             for action in scenario.allActions {

@@ -47,7 +47,7 @@ import RunLoopsDiagnostics
 
     /// The main loop has nothing to do until the input ends.
     static func idle() throws {
-        let input = RunLoop.PortSource(descriptor: STDIN_FILENO, label: "input") { _, _ in
+        let input = RunLoop.DescriptorSource(STDIN_FILENO, label: "input") { _, _ in
             waitForEnd()
             RunLoop.current.stop()
         }

@@ -98,9 +98,9 @@ struct FindingTests {
     }
 
     @Test func `a callout that takes a frame, and not one that takes half of it`() throws {
-        let found = try findings(callouts: [(.block, nil, 0, 8_000_000), (.port, nil, 9_000_000, 39_000_000)])
+        let found = try findings(callouts: [(.block, nil, 0, 8_000_000), (.descriptor, nil, 9_000_000, 39_000_000)])
         #expect(found.map(\.kind) == [.takesFrame])
-        #expect(found.first?.text.contains("The port “it” kept loop of worker busy for 30.0 ms") == true)
+        #expect(found.first?.text.contains("The descriptor “it” kept loop of worker busy for 30.0 ms") == true)
     }
 
     @Test(arguments: 1...5)

@@ -59,7 +59,7 @@ struct InspectorProtocolTests {
             TraceEvent(time: 5_000_000_000_000_000_005, depth: 1, kind: .calloutEnded),
             TraceEvent(
                 time: 5_000_000_000_000_000_006, depth: 1,
-                kind: .woke(.init(cause: .port, asleepSince: 1, calledAt: 2, thread: 3))),
+                kind: .woke(.init(cause: .descriptor, asleepSince: 1, calledAt: 2, thread: 3))),
             TraceEvent(time: 5_000_000_000_000_000_007, depth: 1, kind: .runEnded(.stopped)),
         ]
         let bytes = TraceTransfer.encode(events)

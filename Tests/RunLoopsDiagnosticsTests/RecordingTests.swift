@@ -90,12 +90,12 @@ struct RecordingTests {
         ManualRunLoop.with { manual in
             let recording = Recording()
             recording.add(manual.loop)
-            let port = RunLoop.PortSource(descriptor: 7, label: "pipe") { _, _ in }
-            #expect(throws: Never.self) { try manual.loop.add(port, in: .default) }
+            let descriptorSource = RunLoop.DescriptorSource(7, label: "pipe") { _, _ in }
+            #expect(throws: Never.self) { try manual.loop.add(descriptorSource, in: .default) }
             manual.setReady(7, .readable)
             manual.loop.poll()
             #expect(recording.trace().waits.map(\.since) == [manual.now.nanoseconds])
-            #expect(recording.trace().kinds.contains(.calloutBegan(.port, "pipe")))
+            #expect(recording.trace().kinds.contains(.calloutBegan(.descriptor, "pipe")))
         }
     }
 

@@ -12,10 +12,10 @@ import Testing
             let pipe = DescriptorPair.pipe()
             let calls = Box<[RunLoop.DescriptorEvents]>([])
             add(
-                DescriptorSource(pipe.first) { source, events in
+                RunLoop.DescriptorSource(pipe.first) { source, events in
                     calls.value.append(events)
                     if calls.value.count == 2 { #expect(readText(source.number) == "x") }
-                    if calls.value.count == 3 { source.cancel() }
+                    if calls.value.count == 3 { source.invalidate() }
                     if calls.value.count == 2 { pipe.closeSecond() }
                 }, to: loop)
             pipe.send()
@@ -26,16 +26,16 @@ import Testing
 
     @Test func `The interest is changed from inside the closure`() throws {
         try withLoop { loop in
-            let (here, there) = try Socket.pair()
+            let (here, there) = try RunLoop.Socket.pair()
             let calls = Box<[RunLoop.DescriptorEvents]>([])
             add(
-                DescriptorSource(here.descriptor, for: .writable) { source, events in
+                RunLoop.DescriptorSource(here.descriptor, for: .writable) { source, events in
                     calls.value.append(events)
                     if events == .writable {
                         source.events = .readable
                         _ = write(there.descriptor, "y", 1)
                     } else {
-                        source.cancel()
+                        source.invalidate()
                     }
                 }, to: loop)
             #expect(loop.runPlenty() == .finished)
@@ -49,9 +49,9 @@ import Testing
             _ = send(there.descriptor, "!", 1, CInt(MSG_OOB))
             let told = Box<RunLoop.DescriptorEvents>([])
             add(
-                DescriptorSource(here.descriptor, for: .priority) { source, events in
+                RunLoop.DescriptorSource(here.descriptor, for: .priority) { source, events in
                     told.value = events
-                    source.cancel()
+                    source.invalidate()
                 }, to: loop)
             #expect(loop.runPlenty() == .finished)
             #expect(told.value == .priority)
@@ -65,10 +65,10 @@ import Testing
             let file = open(directory.path("file"), O_RDONLY | O_CLOEXEC)
             let told = Box<RunLoop.DescriptorEvents>([])
             add(
-                DescriptorSource(file, for: [.readable, .writable], closes: true) { source, events in
+                RunLoop.DescriptorSource(file, for: [.readable, .writable], closes: true) { source, events in
                     told.value = events
                     #expect(readText(source.number) == "text")
-                    source.cancel()
+                    source.invalidate()
                 }, to: loop)
             #expect(loop.runPlenty() == .finished)
             #expect(told.value == [.readable, .writable])
@@ -79,7 +79,7 @@ import Testing
         try withLoop { loop in
             let pipe = DescriptorPair.pipe()
             let calls = Box(0)
-            let source = DescriptorSource(pipe.first, repeats: false) { source, _ in
+            let source = RunLoop.DescriptorSource(pipe.first, repeats: false) { source, _ in
                 calls.value += 1
                 #expect(source.events == [])
                 if calls.value == 2 { source.events = .readable }
@@ -99,7 +99,7 @@ import Testing
         try withLoop { loop in
             let pipe = DescriptorPair.pipe()
             let calls = Box(0)
-            let source = DescriptorSource(pipe.first) { _, _ in calls.value += 1 }
+            let source = RunLoop.DescriptorSource(pipe.first) { _, _ in calls.value += 1 }
             add(source, to: loop, in: "private")
             pipe.send()
             #expect(loop.poll() == .finished)
@@ -122,7 +122,7 @@ import Testing
     @Test func `A source that was in one loop can be added to another`() throws {
         let pipe = DescriptorPair.pipe()
         let calls = Locked(0)
-        let source = DescriptorSource.sendable(pipe.first) { _, _ in calls.increment() }
+        let source = RunLoop.DescriptorSource.sendable(pipe.first) { _, _ in calls.increment() }
         pipe.send()
         for _ in 0..<2 {
             // The second time, the first thread has ended with the source in its loop.
@@ -136,14 +136,14 @@ import Testing
 
     @Test func `The result of adding says whether the source is in the mode`() throws {
         let pipe = DescriptorPair.pipe()
-        let source = DescriptorSource.sendable(pipe.first) { _, _ in }
+        let source = RunLoop.DescriptorSource.sendable(pipe.first) { _, _ in }
         let ended = TestThread.run { RunLoop.current }
         #expect(try !ended.add(source, in: .default))
         try withLoop { loop throws in
             #expect(try loop.add(source, in: .default))
             #expect(try loop.add(source, in: .default))
             #expect(try loop.add(source, in: .common))
-            source.cancel()
+            source.invalidate()
             #expect(try !loop.add(source, in: .default))
             #expect(!loop.contains(source, in: .default))
         }
@@ -152,10 +152,10 @@ import Testing
     @Test @MainActor func `A closure of the main actor goes to the main loop, from any thread`() throws {
         var said = 0
         let pipe = DescriptorPair.pipe()
-        let (here, _) = try Socket.pair()
+        let (here, _) = try RunLoop.Socket.pair()
         let mode: RunLoop.Mode = "a mode of this test"
         let sources = [
-            DescriptorSource.mainActor(pipe.first) { _, _ in said += 1 },
+            RunLoop.DescriptorSource.mainActor(pipe.first) { _, _ in said += 1 },
             try SignalSource.mainActor(SIGURG) { _, _ in said += 1 },
             try ChildSource.mainActor(getpid(), reaps: false) { _, _ in said += 1 },
             try FileWatch.mainActor(["/"]) { _, _ in said += 1 },
@@ -166,7 +166,7 @@ import Testing
         for source in sources {
             try RunLoop.main.add(source, in: mode)
             #expect(RunLoop.main.contains(source, in: mode))
-            source.cancel()
+            source.invalidate()
             #expect(!RunLoop.main.contains(source, in: mode))
         }
         #expect(said == 0)
@@ -178,18 +178,18 @@ import Testing
         try withLoop { loop in
             let old = DescriptorPair.pipe()
             let new = DescriptorPair.pipe()
-            let stale = DescriptorSource(old.first) { _, _ in Issue.record("the old one was called") }
+            let stale = RunLoop.DescriptorSource(old.first) { _, _ in Issue.record("the old one was called") }
             add(stale, to: loop)
             #expect(dup2(new.first, old.first) == old.first)
             new.send("new")
             #expect(loop.run(mode: .default, for: .milliseconds(5)) == .timedOut)
-            let fresh = DescriptorSource(old.first) { source, _ in
+            let fresh = RunLoop.DescriptorSource(old.first) { source, _ in
                 #expect(readText(source.number) == "new")
                 loop.stop()
             }
             add(fresh, to: loop)
             stale.events = [.readable, .writable]
-            stale.cancel()
+            stale.invalidate()
             #expect(loop.runPlenty() == .stopped)
         }
     }
@@ -199,7 +199,7 @@ import Testing
             let pipe = DescriptorPair.pipe()
             let number = duplicateFarAway(pipe.first)
             let told = Box<RunLoop.DescriptorEvents?>(nil)
-            let source = DescriptorSource(number, for: []) { _, events in
+            let source = RunLoop.DescriptorSource(number, for: []) { _, events in
                 told.value = events
                 loop.stop()
             }
@@ -210,7 +210,7 @@ import Testing
             #expect(told.value == .error)
             #expect(source.events == [])
             #expect(throws: RunLoop.SystemCallError(call: "epoll_ctl", code: EBADF)) {
-                try loop.add(DescriptorSource(number) { _, _ in }, in: .default)
+                try loop.add(RunLoop.DescriptorSource(number) { _, _ in }, in: .default)
             }
         }
     }
@@ -219,7 +219,7 @@ import Testing
         try withLoop { loop in
             let pipe = DescriptorPair.pipe()
             let turns = Box(0)
-            add(DescriptorSource(pipe.first, for: []) { _, _ in Issue.record("called") }, to: loop)
+            add(RunLoop.DescriptorSource(pipe.first, for: []) { _, _ in Issue.record("called") }, to: loop)
             loop.add(RunLoop.Observer(.beforeWaiting) { _, _ in turns.value += 1 }, in: .default)
             pipe.closeSecond()
             #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
@@ -227,22 +227,22 @@ import Testing
         }
     }
 
-    @Test func `Cancelled by another thread while it is called, it ends, and closes its descriptor only then`() throws {
+    @Test func `Invalidated by another thread while it is called, it ends, and closes its descriptor only then`() throws {
         let rounds = isFull ? 10_000 : 500
         let open = Locked<EventSource?>(nil)
         let next = Permit()
         let other = TestThread {
             for _ in 0..<rounds {
                 next.wait()
-                open.withLock { $0 }?.cancel()
+                open.withLock { $0 }?.invalidate()
             }
         }
         try withLoop { loop in
             for _ in 0..<rounds {
-                let (here, there) = try Socket.pair()
+                let (here, there) = try RunLoop.Socket.pair()
                 let number = dup(here.descriptor)
                 _ = write(there.descriptor, "x", 1)
-                let source = DescriptorSource.sendable(number, closes: true) { source, _ in
+                let source = RunLoop.DescriptorSource.sendable(number, closes: true) { source, _ in
                     var byte: UInt8 = 0
                     let got = recv(source.number, &byte, 1, CInt(MSG_PEEK))
                     #expect(got == 1, "errno \(errno)")
@@ -251,7 +251,7 @@ import Testing
                 open.withLock { $0 = source }
                 next.signal()
                 // In small steps: whether a run has begun when its last source goes is a matter of chance.
-                while !source.isCancelled { loop.run(mode: .default, for: .milliseconds(1)) }
+                while source.isValid { loop.run(mode: .default, for: .milliseconds(1)) }
             }
         }
         other.join()
@@ -264,10 +264,10 @@ import Testing
             let calls = Box([Int](repeating: 0, count: pipes.count))
             for (place, pipe) in pipes.enumerated() {
                 add(
-                    DescriptorSource(pipe.first) { source, _ in
+                    RunLoop.DescriptorSource(pipe.first) { source, _ in
                         calls.value[place] += 1
                         readText(source.number)
-                        source.cancel()
+                        source.invalidate()
                     }, to: loop)
                 pipe.send()
             }
@@ -278,17 +278,17 @@ import Testing
 
     // MARK: Memory
 
-    @Test func `Nothing is left of a source that was cancelled, dropped, or in a loop that has ended`() throws {
+    @Test func `Nothing is left of a source that was invalidated, dropped, or in a loop that has ended`() throws {
         let witnesses = (0..<3).map { _ in Witness() }
         let pipe = DescriptorPair.pipe()
         try withLoop { loop in
             let sources = witnesses.map { witness in
                 let token = Box(0)
                 witness.watch(token)
-                return DescriptorSource(pipe.first) { _, _ in token.value += 1 }
+                return RunLoop.DescriptorSource(pipe.first) { _, _ in token.value += 1 }
             }
             add(sources[0], to: loop)
-            sources[0].cancel()
+            sources[0].invalidate()
             #expect(witnesses[0].isGone)
             add(sources[1], to: loop)
             _ = sources[2]
@@ -306,7 +306,7 @@ import Testing
             return
         }
         try withLoop { loop in
-            let source = DescriptorSource(monitor, for: .priority, closes: true) { _, events in
+            let source = RunLoop.DescriptorSource(monitor, for: .priority, closes: true) { _, events in
                 #expect(events == .priority)
             }
             add(source, to: loop)
@@ -317,13 +317,13 @@ import Testing
 }
 
 /// Two sockets connected over the loopback device.
-func connectedByTCP(_ loop: RunLoop) throws -> (Socket, Socket) {
-    let accepted = Box<Socket?>(nil)
-    let connected = Box<Socket?>(nil)
+func connectedByTCP(_ loop: RunLoop) throws -> (RunLoop.Socket, RunLoop.Socket) {
+    let accepted = Box<RunLoop.Socket?>(nil)
+    let connected = Box<RunLoop.Socket?>(nil)
     let mode = RunLoop.Mode("connecting")
     let listener = try SocketListener(on: .loopback()) { listener, event in
         if case .accepted(let socket) = event { accepted.value = socket }
-        listener.cancel()
+        listener.invalidate()
     }
     let connector = try SocketConnector(to: listener.address) { _, outcome in connected.value = try? outcome.get() }
     add(listener, to: loop, in: mode)

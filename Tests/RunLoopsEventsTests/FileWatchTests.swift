@@ -299,11 +299,11 @@ import Testing
         }
     }
 
-    @Test func `Cancelled in its closure, it says nothing more`() throws {
+    @Test func `Invalidated in its closure, it says nothing more`() throws {
         try withWatched { loop, directory, told in
             let watch = try FileWatch([directory.path], for: .created) { watch, new in
                 told.value += new
-                watch.cancel()
+                watch.invalidate()
             }
             add(watch, to: loop)
             directory.write("a")

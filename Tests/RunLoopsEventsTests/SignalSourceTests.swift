@@ -13,7 +13,7 @@ import Testing
             let told = Box<SignalSource.Delivery?>(nil)
             let source = try SignalSource(SIGUSR1) { source, delivery in
                 told.value = delivery
-                source.cancel()
+                source.invalidate()
             }
             add(source, to: loop)
             kill(getpid(), SIGUSR1)
@@ -32,7 +32,7 @@ import Testing
             add(
                 try SignalSource(signal) { source, delivery in
                     values.value.append(delivery.value)
-                    if values.value.count == 20 { source.cancel() }
+                    if values.value.count == 20 { source.invalidate() }
                 }, to: loop)
             for value in 1...20 { sigqueue(getpid(), signal, sigval(sival_int: CInt(value))) }
             #expect(loop.runPlenty() == .finished)
@@ -52,7 +52,7 @@ import Testing
                             SIGUSR2,
                             handler: { source, _ in
                                 told.increment()
-                                source.cancel()
+                                source.invalidate()
                             })
                     else {
                         Issue.record("no source")
@@ -78,7 +78,7 @@ import Testing
             let told = Box(0)
             let source = try SignalSource(signal) { source, delivery in
                 told.value += delivery.count
-                if told.value == 3 { source.cancel() }
+                if told.value == 3 { source.invalidate() }
             }
             add(source, to: loop)
             let after = TestThread { end.wait() }
@@ -101,9 +101,9 @@ import Testing
         let first = try SignalSource.sendable(signal) { _, _ in }
         let second = try SignalSource.sendable(signal) { _, _ in }
         #expect(handler(of: signal) != handlerAddress(SIG_IGN))
-        first.cancel()
+        first.invalidate()
         #expect(handler(of: signal) != handlerAddress(SIG_IGN))
-        second.cancel()
+        second.invalidate()
         #expect(handler(of: signal) == handlerAddress(SIG_IGN))
         // Dropped and not cancelled.
         _ = try SignalSource.sendable(signal) { _, _ in }
@@ -111,17 +111,17 @@ import Testing
         // Another's handler that came later stays.
         let third = try SignalSource.sendable(signal) { _, _ in }
         setHandler(signal, SIG_DFL)
-        third.cancel()
+        third.invalidate()
         #expect(handler(of: signal) == handlerAddress(SIG_DFL))
     }
 
-    @Test func `Cancelled in its closure, the old disposition is there before the closure ends`() throws {
+    @Test func `Invalidated in its closure, the old disposition is there before the closure ends`() throws {
         try withLoop { loop in
             let signal = __libc_current_sigrtmin() + 4
             setHandler(signal, SIG_IGN)
             add(
                 try SignalSource(signal) { source, _ in
-                    source.cancel()
+                    source.invalidate()
                     #expect(handler(of: signal) == handlerAddress(SIG_IGN))
                 }, to: loop)
             raise(signal)
@@ -148,7 +148,7 @@ import Testing
             let source = try SignalSource(signal) { source, delivery in
                 counted.value += delivery.count
                 calls.value += 1
-                if counted.value == 4 * each { source.cancel() }
+                if counted.value == 4 * each { source.invalidate() }
             }
             add(source, to: loop)
             // A signal that a thread sends itself is delivered before the call returns: none merge.
@@ -167,7 +167,7 @@ import Testing
         let threads = (0..<2).map { _ in TestThread { while !isOver.withLock({ $0 }) { raise(signal) } } }
         try withLoop { loop in
             for _ in 0..<(isFull ? 500 : 20) {
-                let sources = try (0..<3).map { _ in try SignalSource(signal) { source, _ in source.cancel() } }
+                let sources = try (0..<3).map { _ in try SignalSource(signal) { source, _ in source.invalidate() } }
                 for source in sources { add(source, to: loop) }
                 #expect(loop.runPlenty() == .finished)
             }
@@ -186,7 +186,7 @@ import Testing
                 add(
                     try SignalSource(signal) { source, delivery in
                         told.value += delivery.count
-                        source.cancel()
+                        source.invalidate()
                     }, to: loop)
             }
             raise(signal)

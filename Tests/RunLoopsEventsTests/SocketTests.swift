@@ -8,19 +8,19 @@ import Testing
     // MARK: Addresses
 
     @Test func `Addresses are written as they are read`() throws {
-        #expect(try SocketAddress.internet("127.0.0.1", port: 80).description == "127.0.0.1:80")
-        #expect(try SocketAddress.internet("::1", port: 65535).description == "[::1]:65535")
-        #expect(try SocketAddress.internet("::1", port: 65535).port == 65535)
-        #expect(try SocketAddress.unix("/run/x").description == "/run/x")
-        #expect(try SocketAddress.unix("/run/x").path == "/run/x")
-        #expect(try SocketAddress.unix("\0hidden").description == "@hidden")
-        #expect(try SocketAddress.unix("\0hidden").path == nil)
+        #expect(try RunLoop.SocketAddress.internet("127.0.0.1", port: 80).description == "127.0.0.1:80")
+        #expect(try RunLoop.SocketAddress.internet("::1", port: 65535).description == "[::1]:65535")
+        #expect(try RunLoop.SocketAddress.internet("::1", port: 65535).port == 65535)
+        #expect(try RunLoop.SocketAddress.unix("/run/x").description == "/run/x")
+        #expect(try RunLoop.SocketAddress.unix("/run/x").path == "/run/x")
+        #expect(try RunLoop.SocketAddress.unix("\0hidden").description == "@hidden")
+        #expect(try RunLoop.SocketAddress.unix("\0hidden").path == nil)
         #expect(throws: RunLoop.SystemCallError(call: "inet_pton", code: EINVAL)) {
-            try SocketAddress.internet("localhost", port: 80)
+            try RunLoop.SocketAddress.internet("localhost", port: 80)
         }
         for path in ["", String(repeating: "x", count: 108)] {
             #expect(throws: RunLoop.SystemCallError(call: "sockaddr_un", code: ENAMETOOLONG)) {
-                try SocketAddress.unix(path)
+                try RunLoop.SocketAddress.unix(path)
             }
         }
     }
@@ -33,9 +33,9 @@ import Testing
             let directory = TemporaryDirectory()
             let address =
                 switch kind {
-                case "tcp": SocketAddress.loopback()
-                case "unix": try SocketAddress.unix(directory.path("socket"))
-                default: try SocketAddress.unix("\0\(directory.path)")
+                case "tcp": RunLoop.SocketAddress.loopback()
+                case "unix": try RunLoop.SocketAddress.unix(directory.path("socket"))
+                default: try RunLoop.SocketAddress.unix("\0\(directory.path)")
                 }
             let said = Box<[String]>([])
             let listener = try SocketListener(on: address) { listener, event in
@@ -43,7 +43,7 @@ import Testing
                     Issue.record("\(event)")
                     return
                 }
-                listener.cancel()
+                listener.invalidate()
                 add(
                     SocketStream(socket) { stream, event in
                         switch event {
@@ -86,11 +86,11 @@ import Testing
             let errors = Box<[CInt]>([])
             // A port that is free for sure, since it was just given and taken back.
             let listener = try SocketListener(on: .loopback()) { _, _ in }
-            listener.cancel()
+            listener.invalidate()
             for address in [listener.address, try .unix(directory.path("nothing"))] {
                 add(
                     try SocketConnector(to: address) { connector, outcome in
-                        #expect(connector.isCancelled)
+                        #expect(!connector.isValid)
                         if case .failure(let error) = outcome { errors.value.append(error.code) }
                     }, to: loop)
             }
@@ -101,12 +101,12 @@ import Testing
 
     @Test func `Two cannot listen in one place`() throws {
         let directory = TemporaryDirectory()
-        for address in [SocketAddress.loopback(), try .unix(directory.path("socket"))] {
+        for address in [RunLoop.SocketAddress.loopback(), try .unix(directory.path("socket"))] {
             let first = try SocketListener.sendable(on: address) { _, _ in }
             #expect(throws: RunLoop.SystemCallError(call: "bind", code: EADDRINUSE)) {
                 _ = try SocketListener.sendable(on: first.address) { _, _ in }
             }
-            first.cancel()
+            first.invalidate()
             _ = try SocketListener.sendable(on: first.address) { _, _ in }
         }
     }
@@ -116,7 +116,7 @@ import Testing
             let accepted = Box(0)
             let listener = try SocketListener(on: .loopback()) { listener, event in
                 accepted.value += 1
-                if accepted.value == 1 { listener.pause() } else { listener.cancel() }
+                if accepted.value == 1 { listener.pause() } else { listener.invalidate() }
             }
             add(listener, to: loop)
             for _ in 0..<2 { add(try SocketConnector(to: listener.address) { _, _ in }, to: loop) }
@@ -135,7 +135,7 @@ import Testing
     @Test func `Megabytes arrive whole and in order, with the buffer held small`() throws {
         try withLoop { loop in
             let total = isFull ? 32 << 20 : 2 << 20
-            let (here, there) = try Socket.pair()
+            let (here, there) = try RunLoop.Socket.pair()
             // Little room in the kernel, so that the buffer is needed.
             var room: CInt = 32_768
             setsockopt(here.descriptor, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<CInt>.size))
@@ -181,7 +181,7 @@ import Testing
 
     @Test func `A reader that pauses holds off the writer, and loses nothing`() throws {
         try withLoop { loop in
-            let (here, there) = try Socket.pair()
+            let (here, there) = try RunLoop.Socket.pair()
             let total = 1 << 20
             let received = Box(0)
             let writer = SocketStream(here) { _, event in #expect([.drained, .ended, .closed].contains(event)) }
@@ -205,7 +205,7 @@ import Testing
 
     @Test func `One side can end and go on reading`() throws {
         try withLoop { loop in
-            let (here, there) = try Socket.pair()
+            let (here, there) = try RunLoop.Socket.pair()
             let said = Box<[SocketStream.Event]>([])
             let asker = SocketStream(here) { _, event in said.value.append(event) }
             let answerer = SocketStream(there) { stream, event in
@@ -220,13 +220,13 @@ import Testing
             asker.finish()
             #expect(loop.runPlenty() == .finished)
             #expect(said.value == [.received([1, 2, 3]), .ended, .closed])
-            #expect(asker.isCancelled)
+            #expect(!asker.isValid)
         }
     }
 
     @Test func `Many threads write to one stream, each call whole`() throws {
         try withLoop { loop in
-            let (here, there) = try Socket.pair()
+            let (here, there) = try RunLoop.Socket.pair()
             let writes = isFull ? 20_000 : 2000
             let received = Box<[UInt8]>([])
             let writer = SocketStream.sendable(here) { _, _ in }
@@ -258,7 +258,7 @@ import Testing
 
     @Test func `The other side gone in the middle of a message is an error, after what it said before`() throws {
         try withLoop { loop in
-            let here: Socket
+            let here: RunLoop.Socket
             do {
                 let (kept, there) = try connectedByTCP(loop)
                 here = kept
@@ -273,7 +273,7 @@ import Testing
             #expect(loop.runPlenty() == .finished)
             let error = RunLoop.SystemCallError(call: "read", code: ECONNRESET)
             #expect(said.value == [.received(Array("half a mes".utf8)), .failed(error)])
-            #expect(stream.isCancelled)
+            #expect(!stream.isValid)
         }
     }
 
@@ -282,7 +282,7 @@ import Testing
             let stream: SocketStream
             let said = Box<[SocketStream.Event]>([])
             do {
-                let (here, there) = try Socket.pair()
+                let (here, there) = try RunLoop.Socket.pair()
                 _ = write(there.descriptor, "last words", 10)
                 stream = SocketStream(here) { stream, event in
                     said.value.append(event)
@@ -302,7 +302,7 @@ import Testing
         try withLoop { loop in
             let turns = Box(0)
             let streams = try (0..<2).map { number in
-                let (here, _) = try Socket.pair()
+                let (here, _) = try RunLoop.Socket.pair()
                 let stream = SocketStream(here) { _, event in #expect(event == .ended || event == .closed) }
                 if number == 0 { stream.isReadingPaused = true }
                 return stream
@@ -318,13 +318,13 @@ import Testing
         }
     }
 
-    @Test func `Cancelled in its closure, a stream closes its socket and says nothing more`() throws {
+    @Test func `Invalidated in its closure, a stream closes its socket and says nothing more`() throws {
         try withLoop { loop in
-            let (here, there) = try Socket.pair()
+            let (here, there) = try RunLoop.Socket.pair()
             let stream = SocketStream(here) { stream, event in
                 #expect(event == .received([1, 2]))
                 stream.write([3])
-                stream.cancel()
+                stream.invalidate()
             }
             _ = write(there.descriptor, [1, 2] as [UInt8], 2)
             add(stream, to: loop)
@@ -339,7 +339,7 @@ import Testing
         try withLoop { loop in
             let answers = Box(0)
             for number in 0..<1000 {
-                let (here, there) = try Socket.pair()
+                let (here, there) = try RunLoop.Socket.pair()
                 let message = Array("message \(number)".utf8)
                 let asker = SocketStream(here) { stream, event in
                     if event == .received(message.reversed()) { answers.value += 1 }
@@ -367,7 +367,7 @@ import Testing
             let accepted = Box(0)
             let listener = try SocketListener(on: .unix(directory.path("socket")), backlog: 1000) { listener, event in
                 if case .accepted = event { accepted.value += 1 }
-                if accepted.value == 1000 { listener.cancel() }
+                if accepted.value == 1000 { listener.invalidate() }
             }
             add(listener, to: loop)
             for _ in 0..<1000 {

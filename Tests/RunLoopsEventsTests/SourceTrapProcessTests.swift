@@ -21,19 +21,19 @@ import Testing
     @Test func `A main actor source can only be added to the main loop`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let pipe = DescriptorPair.pipe()
-            let source = DescriptorSource.mainActor(pipe.first) { _, _ in }
+            let source = RunLoop.DescriptorSource.mainActor(pipe.first) { _, _ in }
             try RunLoop.main.add(source, in: .common)
             RunLoop.main.remove(source, from: .common)
             try withLoop { loop in try loop.add(source, in: .default) }
         }
-        expectText(result, "<DescriptorSource ")
+        expectText(result, "<RunLoop.DescriptorSource ")
         expectText(result, "cannot be added to the loop of thread")
     }
 
     @Test func `A source is in one loop at a time`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let pipe = DescriptorPair.pipe()
-            let source = DescriptorSource.sendable(pipe.first, label: "torn") { _, _ in }
+            let source = RunLoop.DescriptorSource.sendable(pipe.first, label: "torn") { _, _ in }
             try withLoop { loop in
                 try loop.add(source, in: .default)
                 try withLoop { other in try other.add(source, in: .default) }
@@ -52,7 +52,7 @@ import Testing
 
     @Test func `Writing after the end is refused`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let stream = SocketStream.sendable(try Socket.pair().0) { _, _ in }
+            let stream = SocketStream.sendable(try RunLoop.Socket.pair().0) { _, _ in }
             stream.finish()
             stream.write([1])
         }
@@ -61,7 +61,7 @@ import Testing
 
     @Test func `A negative descriptor is refused`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = DescriptorSource(-1) { _, _ in }
+            _ = RunLoop.DescriptorSource(-1) { _, _ in }
         }
         expectText(result, "was the result of open or socket checked?")
     }
@@ -82,11 +82,11 @@ import Testing
                         listener.resume()
                     case .accepted:
                         said.value.append(0)
-                        listener.cancel()
+                        listener.invalidate()
                     }
                 }
                 add(listener, to: loop)
-                let client = Box<Socket?>(nil)
+                let client = Box<RunLoop.Socket?>(nil)
                 let connector = try SocketConnector(to: listener.address) { _, outcome in
                     client.value = try? outcome.get()
                 }
@@ -143,14 +143,14 @@ private func useEverySource() throws {
     try withLoop { loop in
         let directory = TemporaryDirectory()
         let pipe = DescriptorPair.pipe()
-        add(DescriptorSource(dup(pipe.first), closes: true) { _, _ in }, to: loop)
+        add(RunLoop.DescriptorSource(dup(pipe.first), closes: true) { _, _ in }, to: loop)
         add(try SignalSource(SIGUSR2) { _, _ in }, to: loop)
         add(try ChildSource(getpid(), reaps: false) { _, _ in }, to: loop)
         add(try FileWatch([directory.path], recursive: true) { _, _ in }, to: loop)
-        let (here, there) = try Socket.pair()
+        let (here, there) = try RunLoop.Socket.pair()
         add(SocketStream(here) { _, _ in }, to: loop)
         let stream = SocketStream(there) { _, _ in }
-        stream.cancel()
+        stream.invalidate()
         let listener = try SocketListener(on: .unix(directory.path("socket"))) { _, _ in }
         add(listener, to: loop)
         add(try SocketConnector(to: listener.address) { _, _ in }, to: loop)

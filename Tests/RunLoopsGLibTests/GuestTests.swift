@@ -16,30 +16,30 @@ struct GuestTests {
                 if notes.lines.count == 5 { context.quit() }
             }
             let source = RunLoop.Source.sendable { _ in quitIfDone("source") }
-            let port = RunLoop.PortSource.sendable(descriptor: pipe.read) { source, _ in
+            let descriptorSource = RunLoop.DescriptorSource.sendable(pipe.read) { source, _ in
                 quitIfDone(readText(source.descriptor))
             }
             loop.add(source, in: .default)
-            try loop.add(port, in: .default)
+            try loop.add(descriptorSource, in: .default)
             loop.add(.sendable(.after(.milliseconds(5))) { _ in quitIfDone("timer") }, in: .default)
             let thread = TestThread {
                 loop.perform { quitIfDone("block") }
                 source.signal()
                 loop.wakeUp()
-                send("port", into: pipe.write)
+                send("descriptor", into: pipe.write)
                 loop.add(
                     .sendable(.after(.milliseconds(2))) { _ in quitIfDone("timer of another thread") }, in: .default)
             }
             _ = context.run()
             thread.join()
-            #expect(Set(notes.lines) == ["source", "port", "timer", "block", "timer of another thread"])
+            #expect(Set(notes.lines) == ["source", "descriptor", "timer", "block", "timer of another thread"])
         }
     }
 
     @Test func `Nothing wakes GLib by the clock`() throws {
         try withGuest { context, loop in
             let pipe = makePipe()
-            try loop.add(RunLoop.PortSource(descriptor: pipe.read) { _, _ in }, in: .default)
+            try loop.add(RunLoop.DescriptorSource(pipe.read) { _, _ in }, in: .default)
             loop.add(RunLoop.Timer(.after(.seconds(1000))) { _ in }, in: .default)
             // GLib wakes itself once for a descriptor that is added.
             _ = context.run(forAtMost: .zero)

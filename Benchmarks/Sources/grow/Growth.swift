@@ -84,21 +84,21 @@ struct Growth: Sendable {
         let loop = RunLoop.current
         let turns = Turns(20_000)
         let events = Many<Int32>()
-        var ports: [RunLoop.PortSource] = []
+        var descriptorSources: [RunLoop.DescriptorSource] = []
         for _ in 0..<count {
             let descriptor = bk_make_event()
             events.items.append(descriptor)
-            let port = RunLoop.PortSource(descriptor: descriptor) { port, _ in
-                bk_take_event(port.descriptor)
+            let descriptorSource = RunLoop.DescriptorSource(descriptor) { descriptorSource, _ in
+                bk_take_event(descriptorSource.descriptor)
                 turns.next { bk_set_event(events.random(&turns.random)) }
             }
-            ports.append(port)
-            do { try loop.add(port, in: .default) } catch { fatalError("\(error)") }
+            descriptorSources.append(descriptorSource)
+            do { try loop.add(descriptorSource, in: .default) } catch { fatalError("\(error)") }
         }
         defer {
-            for port in ports {
-                port.invalidate()
-                bk_close(port.descriptor)
+            for descriptorSource in descriptorSources {
+                descriptorSource.invalidate()
+                bk_close(descriptorSource.descriptor)
             }
         }
         bk_set_event(events.items[0])

@@ -83,8 +83,8 @@ final class Ours: Peer {
     }
     func cancel(delayed: RunLoop.Delayed) { loop.cancel(delayed) }
 
-    func watch(_ descriptor: Int32, _ body: some Callback) -> RunLoop.PortSource {
-        let source = RunLoop.PortSource(descriptor: descriptor) { _, _ in body() }
+    func watch(_ descriptor: Int32, _ body: some Callback) -> RunLoop.DescriptorSource {
+        let source = RunLoop.DescriptorSource(descriptor) { _, _ in body() }
         do {
             try loop.add(source, in: .default)
         } catch {

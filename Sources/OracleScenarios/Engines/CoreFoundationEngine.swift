@@ -18,7 +18,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
     private let began = CFAbsoluteTimeGetCurrent()
     private var handles: [CoreFoundationHandle] = []
     private var sources: [CFRunLoopSource] = []
-    private var ports: [CFRunLoopSource] = []
+    private var descriptors: [CFRunLoopSource] = []
     private var events: [EventDescriptor] = []
     private var timers: [CFRunLoopTimer] = []
     private var observers: [CFRunLoopObserver] = []
@@ -37,7 +37,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
 
     package func makeItems() {
         for index in scenario.sources.indices { sources.append(makeSource(index)) }
-        for index in scenario.ports.indices { ports.append(makePort(index)) }
+        for index in scenario.descriptors.indices { descriptors.append(makeDescriptor(index)) }
         for index in scenario.timers.indices { timers.append(makeTimer(index)) }
         for index in scenario.observers.indices { observers.append(makeObserver(index)) }
         if scenario.onMainThread { CoreFoundationMainThread.prepare }
@@ -61,7 +61,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
 
     package func finish() {
         for source in sources { CFRunLoopSourceInvalidate(source) }
-        for port in ports { CFRunLoopSourceInvalidate(port) }
+        for descriptor in descriptors { CFRunLoopSourceInvalidate(descriptor) }
         for timer in timers { CFRunLoopTimerInvalidate(timer) }
         for observer in observers { CFRunLoopObserverInvalidate(observer) }
         if let sentinel { CFRunLoopTimerInvalidate(sentinel) }
@@ -70,7 +70,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
     package func add(_ item: ItemName, to mode: ModeName) {
         switch item {
         case .source(let index): CFRunLoopAddSource(loop, sources[index], name(mode))
-        case .port(let index): CFRunLoopAddSource(loop, ports[index], name(mode))
+        case .descriptor(let index): CFRunLoopAddSource(loop, descriptors[index], name(mode))
         case .timer(let index): CFRunLoopAddTimer(loop, timers[index], name(mode))
         case .observer(let index): CFRunLoopAddObserver(loop, observers[index], name(mode))
         }
@@ -79,7 +79,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
     package func remove(_ item: ItemName, from mode: ModeName) {
         switch item {
         case .source(let index): CFRunLoopRemoveSource(loop, sources[index], name(mode))
-        case .port(let index): CFRunLoopRemoveSource(loop, ports[index], name(mode))
+        case .descriptor(let index): CFRunLoopRemoveSource(loop, descriptors[index], name(mode))
         case .timer(let index): CFRunLoopRemoveTimer(loop, timers[index], name(mode))
         case .observer(let index): CFRunLoopRemoveObserver(loop, observers[index], name(mode))
         }
@@ -88,7 +88,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
     package func contains(_ item: ItemName, in mode: ModeName) -> Bool {
         switch item {
         case .source(let index): CFRunLoopContainsSource(loop, sources[index], name(mode))
-        case .port(let index): CFRunLoopContainsSource(loop, ports[index], name(mode))
+        case .descriptor(let index): CFRunLoopContainsSource(loop, descriptors[index], name(mode))
         case .timer(let index): CFRunLoopContainsTimer(loop, timers[index], name(mode))
         case .observer(let index): CFRunLoopContainsObserver(loop, observers[index], name(mode))
         }
@@ -97,7 +97,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
     package func invalidate(_ item: ItemName) {
         switch item {
         case .source(let index): CFRunLoopSourceInvalidate(sources[index])
-        case .port(let index): CFRunLoopSourceInvalidate(ports[index])
+        case .descriptor(let index): CFRunLoopSourceInvalidate(descriptors[index])
         case .timer(let index): CFRunLoopTimerInvalidate(timers[index])
         case .observer(let index): CFRunLoopObserverInvalidate(observers[index])
         }
@@ -106,7 +106,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
     package func isValid(_ item: ItemName) -> Bool {
         switch item {
         case .source(let index): CFRunLoopSourceIsValid(sources[index])
-        case .port(let index): CFRunLoopSourceIsValid(ports[index])
+        case .descriptor(let index): CFRunLoopSourceIsValid(descriptors[index])
         case .timer(let index): CFRunLoopTimerIsValid(timers[index])
         case .observer(let index): CFRunLoopObserverIsValid(observers[index])
         }
@@ -115,7 +115,7 @@ package class CoreFoundationEngine: Engine, @unchecked Sendable {
     package func markCommon(_ mode: Int) { CFRunLoopAddCommonMode(loop, modes[mode]) }
     package func signal(_ source: Int) { CFRunLoopSourceSignal(sources[source]) }
     package func isSignalled(_ source: Int) -> Bool { CoreFoundationText.isSignalled(sources[source]) }
-    package func trigger(port: Int) { events[port].write() }
+    package func trigger(descriptor: Int) { events[descriptor].write() }
     package func wakeUp() { CFRunLoopWakeUp(loop) }
     package func stop() { CFRunLoopStop(loop) }
 
@@ -191,7 +191,7 @@ extension CoreFoundationEngine {
         return CFRunLoopSourceCreate(nil, scenario.sources[index].order, &context)
     }
 
-    private func makePort(_ index: Int) -> CFRunLoopSource {
+    private func makeDescriptor(_ index: Int) -> CFRunLoopSource {
         let event = EventDescriptor()
         events.append(event)
         var context = CFRunLoopSourceContext1()
@@ -199,12 +199,12 @@ extension CoreFoundationEngine {
         context.info = handle(index)
         CoreFoundationHandle.of(context.info).descriptor = event.descriptor
         context.getPort = { CoreFoundationHandle.of($0).descriptor }
-        context.perform = { CoreFoundationHandle.of($0).tell { .port($0) } }
+        context.perform = { CoreFoundationHandle.of($0).tell { .descriptor($0) } }
         // The two versions of the context begin alike, and CFRunLoopSourceCreate looks at `version` to tell them apart.
         return withUnsafeMutableBytes(of: &context) { bytes in
             // SAFETY: version is 1, so that as many bytes are read as a CFRunLoopSourceContext1 has.
             CFRunLoopSourceCreate(
-                nil, scenario.ports[index].order, bytes.assumingMemoryBound(to: CFRunLoopSourceContext.self).baseAddress
+                nil, scenario.descriptors[index].order, bytes.assumingMemoryBound(to: CFRunLoopSourceContext.self).baseAddress
             )
         }
     }

@@ -3,7 +3,7 @@ internal import Synchronization
 /// A call into a scenario's code.
 package enum Callout: Hashable, Sendable {
     case source(Int)
-    case port(Int)
+    case descriptor(Int)
     case timer(Int)
     case observer(Int, activity: UInt)
     case schedule(source: Int, mode: String)
@@ -49,7 +49,7 @@ package protocol Engine: AnyObject, Sendable {
     func markCommon(_ mode: Int)
     func signal(_ source: Int)
     func isSignalled(_ source: Int) -> Bool
-    func trigger(port: Int)
+    func trigger(descriptor: Int)
     func wakeUp()
     func stop()
     func perform(in modes: [ModeName], _ body: @escaping @Sendable () -> Void)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An eventfd, the one kind of descriptor that both loops take as a port source.
+/// An eventfd, the one kind of descriptor that both loops take as a descriptor source.
 ///
 /// Swift's Glibc module leaves `<sys/eventfd.h>` out, so that the function is looked up by name.
 final class EventDescriptor: Sendable {
@@ -17,7 +17,7 @@ final class EventDescriptor: Sendable {
     init() {
         // EFD_NONBLOCK and EFD_CLOEXEC are these two by definition.
         descriptor = Self.make(0, O_NONBLOCK | O_CLOEXEC)
-        precondition(descriptor >= 0, "no eventfd for a port source: errno \(errno)")
+        precondition(descriptor >= 0, "no eventfd for a descriptor source: errno \(errno)")
     }
 
     deinit {

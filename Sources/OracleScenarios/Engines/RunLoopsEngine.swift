@@ -13,7 +13,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
     private let loop: RunLoop
     private let began = RunLoop.Instant.now
     private var sources: [RunLoop.Source] = []
-    private var ports: [RunLoop.PortSource] = []
+    private var descriptors: [RunLoop.DescriptorSource] = []
     private var events: [EventDescriptor] = []
     private var timers: [RunLoop.Timer] = []
     private var observers: [RunLoop.Observer] = []
@@ -28,7 +28,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
 
     package func makeItems() {
         for index in scenario.sources.indices { sources.append(makeSource(index)) }
-        for index in scenario.ports.indices { ports.append(makePort(index)) }
+        for index in scenario.descriptors.indices { descriptors.append(makeDescriptor(index)) }
         for index in scenario.timers.indices { timers.append(makeTimer(index)) }
         for index in scenario.observers.indices { observers.append(makeObserver(index)) }
         if scenario.onMainThread { RunLoopsMainThread.prepare }
@@ -55,7 +55,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
 
     package func finish() {
         for source in sources { source.invalidate() }
-        for port in ports { port.invalidate() }
+        for descriptor in descriptors { descriptor.invalidate() }
         for timer in timers { timer.invalidate() }
         for observer in observers { observer.invalidate() }
         sentinel?.invalidate()
@@ -64,9 +64,9 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
     package func add(_ item: ItemName, to mode: ModeName) {
         switch item {
         case .source(let index): loop.add(sources[index], in: name(mode))
-        case .port(let index):
+        case .descriptor(let index):
             do {
-                try loop.add(ports[index], in: name(mode))
+                try loop.add(descriptors[index], in: name(mode))
             } catch {
                 preconditionFailure("an eventfd could not be added to a mode: \(error)")
             }
@@ -78,7 +78,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
     package func remove(_ item: ItemName, from mode: ModeName) {
         switch item {
         case .source(let index): loop.remove(sources[index], from: name(mode))
-        case .port(let index): loop.remove(ports[index], from: name(mode))
+        case .descriptor(let index): loop.remove(descriptors[index], from: name(mode))
         case .timer(let index): loop.remove(timers[index], from: name(mode))
         case .observer(let index): loop.remove(observers[index], from: name(mode))
         }
@@ -93,7 +93,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
     package func markCommon(_ mode: Int) { loop.addCommonMode(name(.mode(mode))) }
     package func signal(_ source: Int) { sources[source].signal() }
     package func isSignalled(_ source: Int) -> Bool { sources[source].isSignalled }
-    package func trigger(port: Int) { events[port].write() }
+    package func trigger(descriptor: Int) { events[descriptor].write() }
     package func wakeUp() { loop.wakeUp() }
     package func stop() { loop.stop() }
 
@@ -145,7 +145,7 @@ extension RunLoopsEngine {
     private func object(_ item: ItemName) -> RunLoop.Item {
         switch item {
         case .source(let index): sources[index]
-        case .port(let index): ports[index]
+        case .descriptor(let index): descriptors[index]
         case .timer(let index): timers[index]
         case .observer(let index): observers[index]
         }
@@ -164,14 +164,14 @@ extension RunLoopsEngine {
             perform: { _ in receiver.receive(.source(index)) })
     }
 
-    private func makePort(_ index: Int) -> RunLoop.PortSource {
+    private func makeDescriptor(_ index: Int) -> RunLoop.DescriptorSource {
         let event = EventDescriptor()
         events.append(event)
         let receiver = receiver
-        return RunLoop.PortSource.sendable(descriptor: event.descriptor) { _, _ in
+        return RunLoop.DescriptorSource.sendable(event.descriptor) { _, _ in
             // The real one reads eight bytes before it calls, so that ours has to before it does anything else.
             event.read()
-            receiver.receive(.port(index))
+            receiver.receive(.descriptor(index))
         }
     }
 

@@ -22,12 +22,12 @@ package struct KeptDifference: Sendable {
         KeptDifference(
             rules: "Specification 9.11",
             difference: """
-                The real one reads the descriptor that woke it (a port source's, the timers', the main queue's) before \
+                The real one reads the descriptor that woke it (a descriptor source's, the timers', the main queue's) before \
                 the afterWaiting observers; ours leaves it for whoever serves it, a nested run included.
                 """,
             handling: """
-                Where there are port sources, timers or queue items, afterWaiting observers nest no runs, and do not \
-                write to port sources or move them (Interpreter).
+                Where there are descriptor sources, timers or queue items, afterWaiting observers nest no runs, and do not \
+                write to descriptor sources or move them (Interpreter).
                 """),
         KeptDifference(
             rules: "Specification 9.7",
@@ -37,9 +37,9 @@ package struct KeptDifference: Sendable {
             rules: "Specification 9.12",
             difference: """
                 In the real one timers and wake-ups are descriptors too, and epoll says who of all was ready first. Ours \
-                asks the kernel only for port sources, and takes one as ready since the look before.
+                asks the kernel only for descriptor sources, and takes one as ready since the look before.
                 """,
-            handling: "Scenarios have port sources, or timers, a queue and wake-ups from callouts (ScenarioGenerator)."),
+            handling: "Scenarios have descriptor sources, or timers, a queue and wake-ups from callouts (ScenarioGenerator)."),
         KeptDifference(
             rules: "Specification 9.9",
             difference: """

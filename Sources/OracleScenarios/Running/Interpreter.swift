@@ -108,9 +108,9 @@ extension Interpreter {
         case .source(let index):
             write("source s\(index)")
             follow(.item(.source(index)), scenario.sources[index].script)
-        case .port(let index):
-            write("port p\(index)")
-            follow(.item(.port(index)), scenario.ports[index].script)
+        case .descriptor(let index):
+            write("descriptor p\(index)")
+            follow(.item(.descriptor(index)), scenario.descriptors[index].script)
         case .timer(let index):
             write("timer t\(index)")
             let mode = engine.currentMode
@@ -158,8 +158,8 @@ extension Interpreter {
         guard callouts <= scenario.calloutBudget else {
             // Whatever keeps the loop busy, it ends here; a loop that does not end when stopped is a crash to report.
             precondition(callouts < scenario.calloutBudget + 5_000, "the loop does not stop when it is told to")
-            // With port sources a wake-up would compete with them; scripts end there by themselves.
-            return scenario.ports.isEmpty ? engine.stop() : ()
+            // With descriptor sources a wake-up would compete with them; scripts end there by themselves.
+            return scenario.descriptors.isEmpty ? engine.stop() : ()
         }
         if script.indices.contains(call) { perform(script[call]) }
     }
@@ -217,7 +217,7 @@ extension Interpreter {
             engine.signal(source)
             // Sources of equal order go by the time of their signal, which the real one keeps as a Double of seconds.
             spin(1_000)
-        case .trigger(let port): engine.trigger(port: port)
+        case .trigger(let descriptor): engine.trigger(descriptor: descriptor)
         case .wakeUp: engine.wakeUp()
         case .stop:
             if settling { stops.stop() }
@@ -292,15 +292,15 @@ extension Interpreter {
 
     /// The real one reads the descriptor that woke it before the afterWaiting observers, ours after them.
     ///
-    /// A run nested there, or what is done there to a port source, would tell. See `KeptDifference`.
+    /// A run nested there, or what is done there to a descriptor source, would tell. See `KeptDifference`.
     private func isInvisibleToOurs(_ action: Action) -> Bool {
         guard shared.withLock({ $0.afterWaiting }) > 0 else { return false }
         if case .run = action {
-            return !(scenario.ports.isEmpty && scenario.timers.isEmpty && scenario.queueItems.isEmpty)
+            return !(scenario.descriptors.isEmpty && scenario.timers.isEmpty && scenario.queueItems.isEmpty)
         }
-        guard !scenario.ports.isEmpty else { return false }
+        guard !scenario.descriptors.isEmpty else { return false }
         switch action {
-        case .trigger, .add(.port, _), .remove(.port, _), .invalidate(.port), .markCommon: return true
+        case .trigger, .add(.descriptor, _), .remove(.descriptor, _), .invalidate(.descriptor), .markCommon: return true
         default: return false
         }
     }

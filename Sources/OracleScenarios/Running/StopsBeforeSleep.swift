@@ -38,7 +38,7 @@ extension Callout {
     /// `nil` for what is called at no place of its own.
     var place: StopsBeforeSleep.Place? {
         switch self {
-        case .observer(_, activity: 64), .timer, .port: .afterSleep
+        case .observer(_, activity: 64), .timer, .descriptor: .afterSleep
         // A run that was stopped while entry was told goes from there to exit.
         case .observer(_, activity: 128), .schedule, .cancel: nil
         case .observer, .source: .beforeSleep

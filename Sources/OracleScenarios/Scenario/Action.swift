@@ -1,7 +1,7 @@
 /// An item of a scenario, by kind and place in the scenario's list of that kind.
 package enum ItemName: Hashable, Sendable {
     case source(Int)
-    case port(Int)
+    case descriptor(Int)
     case timer(Int)
     case observer(Int)
 }
@@ -43,7 +43,7 @@ package enum Action: Hashable, Sendable {
     case invalidate(ItemName)
     case markCommon(Int)
     case signal(Int)
-    case trigger(port: Int)
+    case trigger(descriptor: Int)
     case wakeUp
     case stop
     case perform(block: Int, [ModeName])
@@ -65,7 +65,7 @@ extension Action {
             .askValid(let item):
             item
         case .signal(let source), .askSignalled(let source): .source(source)
-        case .trigger(let port): .port(port)
+        case .trigger(let descriptor): .descriptor(descriptor)
         case .setFireDate(let timer, _): .timer(timer)
         default: nil
         }

@@ -13,9 +13,9 @@ extension Scenario {
             lines.append("source s\(index): order \(source.order)\(tells)\(signals)")
             lines += Self.print(source.script)
         }
-        for (index, port) in ports.enumerated() where items.contains(.port(index)) {
-            lines.append("port source p\(index): order \(port.order)")
-            lines += Self.print(port.script)
+        for (index, descriptor) in descriptors.enumerated() where items.contains(.descriptor(index)) {
+            lines.append("descriptor source p\(index): order \(descriptor.order)")
+            lines += Self.print(descriptor.script)
         }
         for (index, timer) in timers.enumerated() where items.contains(.timer(index)) {
             lines.append("timer t\(index): \(ProgramText.date(timer.first))\(Self.print(timer.interval))")

@@ -35,7 +35,7 @@ package struct Scenario: Sendable {
         package var script: Script
     }
 
-    package struct Port: Sendable {
+    package struct Descriptor: Sendable {
         package var order: Int
         package var script: Script
     }
@@ -73,7 +73,7 @@ package struct Scenario: Sendable {
     package var modeCount = 1
 
     package var sources: [Source] = []
-    package var ports: [Port] = []
+    package var descriptors: [Descriptor] = []
     package var timers: [Timer] = []
     package var observers: [Observer] = []
     /// Scripts of the blocks given to `perform`.
@@ -113,7 +113,7 @@ extension Scenario {
         visit(&body)
         for index in otherThread.indices { visit(&otherThread[index]) }
         for index in sources.indices { Self.visit(&sources[index].script, visit) }
-        for index in ports.indices { Self.visit(&ports[index].script, visit) }
+        for index in descriptors.indices { Self.visit(&descriptors[index].script, visit) }
         for index in timers.indices { Self.visit(&timers[index].script, visit) }
         for index in observers.indices { Self.visit(&observers[index].script, visit) }
         for index in blocks.indices { Self.visit(&blocks[index], visit) }

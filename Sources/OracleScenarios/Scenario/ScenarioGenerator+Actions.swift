@@ -19,20 +19,20 @@ extension ScenarioGenerator {
         case 55..<62: return runs ? makeRun() : nil
         case 62..<68: return makeSetFireDate()
         case 68..<70: return .markCommon(random.upTo(scenario.modeCount - 1))
-        case 70..<75: return index(scenario.ports).map { .trigger(port: $0) }
+        case 70..<75: return index(scenario.descriptors).map { .trigger(descriptor: $0) }
         case 75..<80: return index(scenario.queueItems).map { .queue($0) }
         default: return makeQuestion()
         }
     }
 
-    /// With port sources only their own callouts may: there a wake-up is passed over, and cannot compete with a port.
+    /// With descriptor sources only their own callouts may: there a wake-up is passed over, and cannot compete with a descriptor.
     ///
     /// Where limits pass, only those of timers: the helper timer of the real one has left a place for wake-ups in every
     /// mode (`KeptDifference`).
     private var mayLeaveWakeUp: Bool {
         switch owner {
-        case .port, .timer: true
-        default: scenario.ports.isEmpty && scenario.timing != .limits
+        case .descriptor, .timer: true
+        default: scenario.descriptors.isEmpty && scenario.timing != .limits
         }
     }
 
@@ -79,7 +79,7 @@ extension ScenarioGenerator {
         case 4: return makeItem().flatMap { item in mayLeave(item) ? .remove(item, anyPlace()) : nil }
         case 5: return makeItem().flatMap { item in mayLeave(item) ? .invalidate(item) : nil }
         default:
-            // A source that is added, or an observer; a port source or a timer might wake the loop.
+            // A source that is added, or an observer; a descriptor source or a timer might wake the loop.
             guard let source = index(scenario.sources) else { return nil }
             return .add(.source(source), anyPlace())
         }
@@ -91,7 +91,7 @@ extension ScenarioGenerator {
     mutating func makeWakingAction() -> Action {
         switch random.upTo(9) {
         case 0: .stop
-        case 1, 2: index(scenario.ports).map { .trigger(port: $0) } ?? .wakeUp
+        case 1, 2: index(scenario.descriptors).map { .trigger(descriptor: $0) } ?? .wakeUp
         case 3:
             index(scenario.timers).flatMap { timer in place(.timer(timer)).map { .add(.timer(timer), $0) } } ?? .wakeUp
         case 4: index(scenario.queueItems).map { .queue($0) } ?? .wakeUp
@@ -114,7 +114,7 @@ extension ScenarioGenerator {
         case 0..<4: return index(scenario.sources).map { .source($0) }
         case 4..<7: return index(scenario.observers).map { .observer($0) }
         case 7..<9: return index(scenario.timers).map { .timer($0) }
-        default: return index(scenario.ports).map { .port($0) }
+        default: return index(scenario.descriptors).map { .descriptor($0) }
         }
     }
 

@@ -76,15 +76,15 @@ package struct ScenarioGenerator {
         if random.chance(25) {
             // One, because the order among several that are ready is epoll's own, and differs between edge-triggered
             // descriptors there and level-triggered ones here.
-            scenario.ports.append(.init(order: random.upTo(1), script: []))
+            scenario.descriptors.append(.init(order: random.upTo(1), script: []))
         }
-        // The kernel does not tell since when a descriptor has been ready, so that who goes first of a port source and
-        // anything else is not compared (`KeptDifference`): a scenario has port sources, or timers and a queue.
-        if !scenario.ports.isEmpty, scenario.timing == .slots { scenario.timing = .still }
-        if scenario.ports.isEmpty, random.chance(65) || scenario.timing == .slots { makeTimers() }
+        // The kernel does not tell since when a descriptor has been ready, so that who goes first of a descriptor source and
+        // anything else is not compared (`KeptDifference`): a scenario has descriptor sources, or timers and a queue.
+        if !scenario.descriptors.isEmpty, scenario.timing == .slots { scenario.timing = .still }
+        if scenario.descriptors.isEmpty, random.chance(65) || scenario.timing == .slots { makeTimers() }
         makeObservers()
         scenario.blocks = Array(repeating: [], count: random.upTo(4))
-        if scenario.onMainThread, scenario.ports.isEmpty {
+        if scenario.onMainThread, scenario.descriptors.isEmpty {
             scenario.queueItems = Array(repeating: [], count: 1 + random.upTo(2))
         }
     }
@@ -143,9 +143,9 @@ package struct ScenarioGenerator {
             owner = .source(index)
             scenario.sources[index].script = makeScript(calls: 3)
         }
-        for index in scenario.ports.indices {
-            owner = .port(index)
-            scenario.ports[index].script = makeScript(calls: 3)
+        for index in scenario.descriptors.indices {
+            owner = .descriptor(index)
+            scenario.descriptors[index].script = makeScript(calls: 3)
         }
         for index in scenario.timers.indices {
             owner = .timer(index)
@@ -175,7 +175,7 @@ package struct ScenarioGenerator {
     private mutating func makeBody() {
         var setUp: [Action] = []
         for index in scenario.sources.indices where random.chance(85) { setUp += adds(.source(index)) }
-        for index in scenario.ports.indices where random.chance(85) { setUp += adds(.port(index)) }
+        for index in scenario.descriptors.indices where random.chance(85) { setUp += adds(.descriptor(index)) }
         for index in scenario.timers.indices where random.chance(85) { setUp += adds(.timer(index)) }
         for index in scenario.observers.indices where random.chance(85) { setUp += adds(.observer(index)) }
         for _ in 0..<random.upTo(4) { setUp.append(makeAction(runs: false)) }

@@ -1,7 +1,7 @@
 /// What is in which mode of a loop at one instant, for tools that look for items that are never served.
 package struct LoopItems: Sendable, Equatable {
     package enum Kind: String, Sendable {
-        case timer, source, port, observer
+        case timer, source, descriptor, observer
     }
 
     /// One item with all its places.

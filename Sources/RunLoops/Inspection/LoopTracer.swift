@@ -21,7 +21,7 @@ package enum LoopEvent: Sendable {
 
     /// Kinds of callouts.
     package enum Callee: String, Sendable {
-        case observer, block, source, port, timer
+        case observer, block, source, descriptor, timer
         case mainQueue = "main queue"
         /// A part of another callout that somebody queued by itself.
         case job

@@ -33,7 +33,7 @@ extension LoopWait {
 package struct LoopWaking: Sendable, Equatable {
     /// The kinds of causes; `limit` is the end of a run's time.
     package enum Cause: UInt8, Sendable {
-        case wakeUp, timer, port, mainQueue, limit
+        case wakeUp, timer, descriptor, mainQueue, limit
     }
 
     package var cause: Cause

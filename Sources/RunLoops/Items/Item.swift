@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension RunLoop {
-    /// What can be added to a run loop: a timer, a source, a port source or an observer.
+    /// What can be added to a run loop: a timer, a source, a descriptor source or an observer.
     ///
     /// Thread safety: all members may be used by any thread. The item's closure runs on the loop's thread.
     public class Item: @unchecked Sendable, CustomStringConvertible {

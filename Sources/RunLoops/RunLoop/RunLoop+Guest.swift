@@ -3,7 +3,7 @@ extension RunLoop {
     ///
     /// The host waits for this descriptor as for any other, with `poll`, `epoll` or an API of its own. When the descriptor
     /// is readable, the host calls ``runReady(in:servingMainQueue:)``; nothing is to be read from the descriptor. It becomes
-    /// readable when a timer is due (at the end of its tolerance), a port source's descriptor is ready, the main queue has
+    /// readable when a timer is due (at the end of its tolerance), a descriptor source's descriptor is ready, the main queue has
     /// work, or somebody calls ``wakeUp()``, and stays so until ``runReady(in:servingMainQueue:)`` has done what there was to
     /// do. It follows every change at once, whichever thread makes it: a timer that comes, goes or is put off sets another
     /// instant and wakes nobody. What does not wake a sleeping loop does not make the descriptor readable either: a block that
@@ -17,7 +17,7 @@ extension RunLoop {
     ///   `epoll_ctl(2)`. The loop is no guest then, and can be asked again. After a success nothing can fail later.
     ///
     /// Corresponds to nothing in Core Foundation, and to the wake-up port of a loop on Apple's systems.
-    /// - Complexity: O(1); four descriptors, and a fifth if the loop has no port source yet.
+    /// - Complexity: O(1); four descriptors, and a fifth if the loop has no descriptor source yet.
     @available(
         *, noasync,
         message: "A task has no thread of its own: call this in a synchronous function of the host's."

@@ -57,9 +57,9 @@ extension RunLoop {
     @discardableResult
     public func add(_ observer: Observer, in mode: Mode) -> Bool { addWithoutDescriptor(observer, mode) }
 
-    /// Adds a port source to `mode`, or to all common modes and those that will be marked later.
+    /// Adds a descriptor source to `mode`, or to all common modes and those that will be marked later.
     ///
-    /// Several port sources on one descriptor are each called for what they ask for. When the system refuses one of
+    /// Several descriptor sources on one descriptor are each called for what they ask for. When the system refuses one of
     /// several modes, the source is in none of them afterwards.
     ///
     /// - Returns: Whether the source is in `mode` now. An invalid one is passed over, and every source after the end of the
@@ -71,13 +71,13 @@ extension RunLoop {
     /// - Precondition: the source's closure may run on this loop's thread.
     /// - Complexity: O(1) and one system call.
     @discardableResult
-    public func add(_ source: PortSource, in mode: Mode) throws(SystemCallError) -> Bool { try add(item: source, mode) }
+    public func add(_ source: DescriptorSource, in mode: Mode) throws(SystemCallError) -> Bool { try add(item: source, mode) }
 
     private func addWithoutDescriptor(_ item: Item, _ mode: Mode) -> Bool {
         do {
             return try add(item: item, mode)
         } catch {
-            preconditionFailure("Only port sources ask something of the system: \(error)")
+            preconditionFailure("Only descriptor sources ask something of the system: \(error)")
         }
     }
 
@@ -124,7 +124,7 @@ extension RunLoop {
     /// Marks `mode` as common: it gets the items that were added to common before, and those that will be.
     ///
     /// A mode cannot be unmarked. On the main loop it serves the main queue from its next run on.
-    /// Traps if the system refuses a common port source a place in the mode, which happens when the process is out of
+    /// Traps if the system refuses a common descriptor source a place in the mode, which happens when the process is out of
     /// descriptors or memory.
     /// Corresponds to `CFRunLoopAddCommonMode`.
     /// - Complexity: O(n) in the common items.
@@ -139,7 +139,7 @@ extension RunLoop {
                     _ = try put(item, in: mode, &modes)
                 } catch {
                     fatalError(
-                        "\(mode) cannot be marked as common, because a common port source finds no place in it: \(error). Mark modes before adding port sources, or raise RLIMIT_NOFILE."
+                        "\(mode) cannot be marked as common, because a common descriptor source finds no place in it: \(error). Mark modes before adding descriptor sources, or raise RLIMIT_NOFILE."
                     )
                 }
                 if !modes.isEmpty { entered.append(item) }
@@ -184,10 +184,10 @@ extension RunLoop {
         _ = commonItems.remove(item)
     }
 
-    /// What a port source is to be called for has changed.
+    /// What a descriptor source is to be called for has changed.
     ///
     /// With the lock held.
-    func eventsChanged(of source: PortSource) {
+    func eventsChanged(of source: DescriptorSource) {
         for mode in modeStates where mode.descriptors.contains(source) {
             mode.descriptors.eventsChanged(of: source)
             descriptorsChanged(in: mode)

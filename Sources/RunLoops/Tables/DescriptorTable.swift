@@ -1,20 +1,20 @@
-/// The port sources of one mode, by descriptor.
+/// The descriptor sources of one mode, by descriptor.
 ///
 /// Guarded by the loop's lock.
 final class DescriptorTable {
-    /// One descriptor of the mode with all port sources on it; without any the place is free.
+    /// One descriptor of the mode with all descriptor sources on it; without any the place is free.
     private struct Port {
         let descriptor: CInt
         var generation: UInt32
         /// In the order in which they were added; usually there is one.
-        var first: RunLoop.PortSource?
-        var others: [RunLoop.PortSource] = []
+        var first: RunLoop.DescriptorSource?
+        var others: [RunLoop.DescriptorSource] = []
 
-        var sources: [RunLoop.PortSource] { (first.map { [$0] } ?? []) + others }
+        var sources: [RunLoop.DescriptorSource] { (first.map { [$0] } ?? []) + others }
         var events: RunLoop.DescriptorEvents { sources.reduce([]) { $0.union($1.events) } }
-        func contains(_ source: RunLoop.PortSource) -> Bool { first === source || others.contains { $0 === source } }
+        func contains(_ source: RunLoop.DescriptorSource) -> Bool { first === source || others.contains { $0 === source } }
 
-        mutating func remove(_ source: RunLoop.PortSource) {
+        mutating func remove(_ source: RunLoop.DescriptorSource) {
             others.removeAll { $0 === source }
             if first === source { first = others.isEmpty ? nil : others.removeFirst() }
         }
@@ -32,14 +32,14 @@ final class DescriptorTable {
 
     init(readiness: any Readiness) { self.readiness = readiness }
 
-    func contains(_ source: RunLoop.PortSource) -> Bool {
+    func contains(_ source: RunLoop.DescriptorSource) -> Bool {
         index(of: source) != nil
     }
 
-    var sources: [RunLoop.PortSource] { ports.flatMap(\.sources) }
+    var sources: [RunLoop.DescriptorSource] { ports.flatMap(\.sources) }
 
     /// Precondition: the table does not contain it.
-    func add(_ source: RunLoop.PortSource) throws(RunLoop.SystemCallError) {
+    func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         let descriptor = source.descriptor
         if let index = indices[descriptor] {
             if try join(source, at: index) { return }
@@ -63,7 +63,7 @@ final class DescriptorTable {
     /// Adds a second source on one descriptor.
     ///
     /// False if the kernel no longer knows the descriptor.
-    private func join(_ source: RunLoop.PortSource, at index: UInt32) throws(RunLoop.SystemCallError) -> Bool {
+    private func join(_ source: RunLoop.DescriptorSource, at index: UInt32) throws(RunLoop.SystemCallError) -> Bool {
         var port = ports[Int(index)]
         port.others.append(source)
         do {
@@ -87,7 +87,7 @@ final class DescriptorTable {
         abandoned.append(index)
     }
 
-    func remove(_ source: RunLoop.PortSource) {
+    func remove(_ source: RunLoop.DescriptorSource) {
         // Not by the descriptor's number alone: an abandoned port has lost it.
         guard let index = index(of: source) else { return }
         count -= 1
@@ -108,11 +108,11 @@ final class DescriptorTable {
     }
 
     /// Tells the kernel what is wanted of the descriptor of `source` now.
-    func eventsChanged(of source: RunLoop.PortSource) {
+    func eventsChanged(of source: RunLoop.DescriptorSource) {
         if let index = index(of: source), indices[source.descriptor] == index { update(index) }
     }
 
-    private func index(of source: RunLoop.PortSource) -> UInt32? {
+    private func index(of source: RunLoop.DescriptorSource) -> UInt32? {
         if let index = indices[source.descriptor], ports[Int(index)].contains(source) { return index }
         return abandoned.first { ports[Int($0)].contains(source) }
     }
@@ -127,7 +127,7 @@ final class DescriptorTable {
 
     /// The first source to ask for an event; none for an event of an earlier use of the place.
     @inline(__always)
-    func firstSource(of event: ReadyDescriptor) -> RunLoop.PortSource? {
+    func firstSource(of event: ReadyDescriptor) -> RunLoop.DescriptorSource? {
         let index = Self.index(of: event)
         let generation = UInt32(truncatingIfNeeded: event.token >> 32)
         guard index < ports.count, ports[index].generation & 0x7FFF_FFFF == generation else { return nil }
@@ -136,7 +136,7 @@ final class DescriptorTable {
 
     /// The sources to ask for an event after the first.
     @inline(__always)
-    func otherSources(of event: ReadyDescriptor) -> [RunLoop.PortSource] {
+    func otherSources(of event: ReadyDescriptor) -> [RunLoop.DescriptorSource] {
         ports[Self.index(of: event)].others
     }
 

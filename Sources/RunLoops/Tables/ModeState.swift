@@ -100,12 +100,12 @@ final class ModeState: @unchecked Sendable {
 
     func contains(_ source: RunLoop.Source) -> Bool { sourceEntries[ObjectIdentifier(source)] != nil }
 
-    func add(_ source: RunLoop.PortSource) throws(RunLoop.SystemCallError) {
+    func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         try descriptors.add(source)
         countSources(1)
     }
 
-    func remove(_ source: RunLoop.PortSource) {
+    func remove(_ source: RunLoop.DescriptorSource) {
         let count = descriptors.count
         descriptors.remove(source)
         if descriptors.count < count { countSources(-1) }

@@ -29,8 +29,8 @@ func RUNLOOP_IS_CALLING_OUT_TO_A_SOURCE(_ function: (RunLoop.Source) -> Void, _ 
 }
 
 @inline(never)
-func RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(
-    _ function: (RunLoop.PortSource, RunLoop.DescriptorEvents) -> Void, _ source: RunLoop.PortSource,
+func RUNLOOP_IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(
+    _ function: (RunLoop.DescriptorSource, RunLoop.DescriptorEvents) -> Void, _ source: RunLoop.DescriptorSource,
     _ events: RunLoop.DescriptorEvents
 ) {
     function(source, events)
@@ -200,7 +200,7 @@ extension RunLoop {
 
     // MARK: Descriptors
 
-    /// Calls the port sources of the descriptor that has been ready longest; returns whether there was one.
+    /// Calls the descriptor sources of the descriptor that has been ready longest; returns whether there was one.
     func serveDescriptor(_ mode: ModeState) -> Bool {
         // A run that was nested in an observer since then may have served it.
         if mode.ready.isDoubtful { dropStaleEvents(mode) }
@@ -220,10 +220,10 @@ extension RunLoop {
     }
 
     @inline(__always)
-    private func call(_ source: PortSource, _ events: DescriptorEvents, _ found: Int64) -> Bool {
+    private func call(_ source: DescriptorSource, _ events: DescriptorEvents, _ found: Int64) -> Bool {
         source.call(for: events) { handler, events in
-            callOut(.port, source.labelStorage, wanted: LoopWait(since: found)) {
-                RUNLOOP_IS_CALLING_OUT_TO_A_PORT_SOURCE(handler, source, events)
+            callOut(.descriptor, source.labelStorage, wanted: LoopWait(since: found)) {
+                RUNLOOP_IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(handler, source, events)
             }
         }
     }

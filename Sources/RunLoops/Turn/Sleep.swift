@@ -47,7 +47,7 @@ extension RunLoop {
                 fatalError(
                     """
                     The main loop cannot wait for the main queue's descriptor \(mainQueue.descriptor): \(error). \
-                    EEXIST: a port source is on that number, which was closed before the queue got it. \
+                    EEXIST: a descriptor source is on that number, which was closed before the queue got it. \
                     EMFILE: raise the limit of open files.
                     """)
             }
@@ -107,7 +107,7 @@ extension RunLoop {
         if tracer != nil { mode.ready.foundAt = now(.monotonic) }
     }
 
-    /// Events of port sources that were taken out or made invalid since they were fetched must not make a turn; neither must
+    /// Events of descriptor sources that were taken out or made invalid since they were fetched must not make a turn; neither must
     /// events of descriptors that another run has served.
     ///
     /// The events are not fetched anew: the kernel would begin elsewhere, and unserved descriptors could wait for ever.
@@ -250,7 +250,7 @@ extension RunLoop {
         let waking: LoopWaking
         switch cause {
         case .timers: waking = LoopWaking(.timer, asleepSince: began)
-        case .descriptor: waking = LoopWaking(.port, asleepSince: began)
+        case .descriptor: waking = LoopWaking(.descriptor, asleepSince: began)
         case .mainQueue: waking = LoopWaking(.mainQueue, asleepSince: began)
         case .nothing where lastServedWakeUp != earlier:
             waking = LoopWaking(wakeUp: lastServedWakeUp, asleepSince: began)

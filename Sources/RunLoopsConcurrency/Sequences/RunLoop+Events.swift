@@ -75,25 +75,25 @@ extension RunLoop {
     ///
     /// The descriptor is watched while the task waits and not while it works, so that nothing has to be kept, and the loop
     /// does not turn for what nobody wants. Each event says what holds after the task has asked. The descriptor stays the
-    /// caller's, as with a port source: end the sequence before closing it, and make it non-blocking.
+    /// caller's, as with a descriptor source: end the sequence before closing it, and make it non-blocking.
     ///
     /// - Parameters:
     ///   - descriptor: The file descriptor.
     ///   - events: What is asked for; hang-up and error are always reported.
     ///   - mode: The mode that is watched; `.common` for all common modes.
-    /// - Throws: What the system refuses at first, as for adding a port source. What it refuses later ends the sequence.
+    /// - Throws: What the system refuses at first, as for adding a descriptor source. What it refuses later ends the sequence.
     ///
     /// Precondition: `descriptor` is not negative.
     /// Complexity: two system calls an event that has to be waited for.
     public func readiness(
-        of descriptor: CInt, for events: PortSource.Events = .readable, in mode: Mode = .common
-    ) throws(SystemCallError) -> RunLoopEvents<PortSource.Events> {
+        of descriptor: CInt, for events: DescriptorSource.Events = .readable, in mode: Mode = .common
+    ) throws(SystemCallError) -> RunLoopEvents<DescriptorSource.Events> {
         // So that a refusal is thrown here, and not found out by a task that waits.
-        let trial = PortSource.sendable(descriptor: descriptor, events: [], label: "trial") { _, _ in }
+        let trial = DescriptorSource.sendable(descriptor, for: [], label: "trial") { _, _ in }
         try add(trial, in: mode)
         trial.invalidate()
         return RunLoopEvents(buffering: .newest(1)) { emitter in
-            let watch = PortWatch(self, descriptor, events, mode, emitter)
+            let watch = DescriptorWatch(self, descriptor, events, mode, emitter)
             return RunLoopEvents.Stop(demand: watch.begin, stop: watch.end)
         }
     }

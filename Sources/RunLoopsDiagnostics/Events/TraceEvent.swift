@@ -30,8 +30,8 @@ public struct TraceEvent: Sendable, Equatable {
         case block
         /// A signalled source was performed.
         case source
-        /// A port source was called.
-        case port
+        /// A descriptor source was called.
+        case descriptor
         /// A timer fired.
         case timer
         /// What libdispatch's main queue had was done.
@@ -45,7 +45,7 @@ public struct TraceEvent: Sendable, Equatable {
             case .observer: "observer"
             case .block: "block"
             case .source: "source"
-            case .port: "port"
+            case .descriptor: "descriptor"
             case .timer: "timer"
             case .mainQueue: "main queue"
             case .job: "job"
@@ -77,7 +77,7 @@ public struct TraceEvent: Sendable, Equatable {
             /// A timer was due.
             case timer
             /// A descriptor was ready.
-            case port
+            case descriptor
             /// libdispatch's main queue had work.
             case mainQueue
             /// The run's time was over.
@@ -88,7 +88,7 @@ public struct TraceEvent: Sendable, Equatable {
                 switch self {
                 case .wakeUp: "wake-up"
                 case .timer: "timer"
-                case .port: "port"
+                case .descriptor: "descriptor"
                 case .mainQueue: "main queue"
                 case .limit: "end of the run's time"
                 }
@@ -120,7 +120,7 @@ extension TraceEvent.Callee {
         case .observer: self = .observer
         case .block: self = .block
         case .source: self = .source
-        case .port: self = .port
+        case .descriptor: self = .descriptor
         case .timer: self = .timer
         case .mainQueue: self = .mainQueue
         case .job: self = .job

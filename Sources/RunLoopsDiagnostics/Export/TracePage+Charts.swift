@@ -79,7 +79,7 @@ extension TracePage {
           const ledger = new Map();
           for (const s of slices.filter(s => s.kind === "sleep")) {
             const name = s.args.wokenBy + (s.args.by ? " by " + threadName(s.args.by) : "");
-            const row = ledger.get(name) || { name, kind: { timer: "timer", port: "port", "main queue": "main queue", "wake-up": "wake-up" }[s.args.wokenBy] || "sleep", size: 0 };
+            const row = ledger.get(name) || { name, kind: { timer: "timer", descriptor: "descriptor", "main queue": "main queue", "wake-up": "wake-up" }[s.args.wokenBy] || "sleep", size: 0 };
             row.size++; ledger.set(name, row);
           }
           bars("ledger", [...ledger.values()].sort((a, b) => b.size - a.size).slice(0, 12).map(r => Object.assign(r, { title: r.size + " times" })));

@@ -36,7 +36,7 @@ extension TracePage {
         }
         const callee = s => !["run", "turn", "sleep", "wake-up"].includes(s.kind);
         const colourNames = { run: "--run", turn: "--turn", sleep: "--asleep", observer: "--observer", block: "--block",
-          source: "--source", port: "--port", timer: "--timer", "main queue": "--main", job: "--job", "wake-up": "--flow" };
+          source: "--source", descriptor: "--descriptor", timer: "--timer", "main queue": "--main", job: "--job", "wake-up": "--flow" };
         const colour = kind => getComputedStyle(document.documentElement).getPropertyValue(colourNames[kind] || "--dim");
         const time = us => Math.abs(us) < 1000 ? us.toFixed(us < 10 ? 2 : 0) + " µs"
           : Math.abs(us) < 1e6 ? (us / 1000).toFixed(us < 10000 ? 2 : 1) + " ms" : (us / 1e6).toFixed(2) + " s";

@@ -61,10 +61,10 @@ package enum TracePage {
     private static let style = #"""
         :root { color-scheme: light dark; --back: #fcfcfa; --fore: #22252a; --dim: #6d737c; --line: #dcdfe3;
           --asleep: #e4e8ee; --run: #c9d3e0; --turn: #dfe6d6; --observer: #9aa5b1; --block: #4d9f70; --source: #d08a2e;
-          --port: #8a63c9; --timer: #2f7ec7; --main: #1d9a9a; --job: #7d8f2b; --flow: #c2506e; }
+          --descriptor: #8a63c9; --timer: #2f7ec7; --main: #1d9a9a; --job: #7d8f2b; --flow: #c2506e; }
         @media (prefers-color-scheme: dark) { :root { --back: #16181c; --fore: #e4e6e9; --dim: #949ba5; --line: #32363d;
           --asleep: #22262d; --run: #35414f; --turn: #313b2c; --observer: #6d7783; --block: #4d9f70; --source: #d99a45;
-          --port: #9d7bd8; --timer: #4c97db; --main: #2bb0b0; --job: #a3b544; --flow: #e58ba5; } }
+          --descriptor: #9d7bd8; --timer: #4c97db; --main: #2bb0b0; --job: #a3b544; --flow: #e58ba5; } }
         body { margin: 1.2rem auto; padding: 0 1.2rem; max-width: 1400px; background: var(--back); color: var(--fore);
           font: 14px/1.45 system-ui, sans-serif; }
         h1 { font-size: 1.3rem; margin: 0; } h2 { font-size: 1rem; margin: 1.2rem 0 .4rem; }

@@ -12,7 +12,7 @@ extension TraceReport {
 
     // MARK: A mode nobody runs
 
-    /// Timers, sources and port sources that are in no mode that has been run.
+    /// Timers, sources and descriptor sources that are in no mode that has been run.
     func itemsInModesNeverRun() -> [Finding] {
         loops.flatMap { loop -> [Finding] in
             guard let last = loop.pages.last else { return [] }

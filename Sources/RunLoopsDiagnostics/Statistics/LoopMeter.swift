@@ -112,7 +112,7 @@ final class LoopMeter: LoopListener, @unchecked Sendable {
         for cause in TraceEvent.Waking.Cause.allCases { statistics.wakings[cause] = wakings[Int(cause.rawValue)] }
         for callee in TraceEvent.Callee.allCases {
             statistics.callouts[callee] = callouts[Int(callee.rawValue)]
-            if [.source, .block, .port, .job].contains(callee) {
+            if [.source, .block, .descriptor, .job].contains(callee) {
                 statistics.latency[callee] = latency[Int(callee.rawValue)].snapshot()
             }
         }

@@ -30,7 +30,7 @@ public struct LoopStatistics: Sendable, Equatable {
     public var stretches = DurationHistogram()
     /// How much later than their dates timers fired.
     public var lateness = DurationHistogram()
-    /// How long others had waited, by kind: sources since they were signalled, blocks since they were posted, ports since the
+    /// How long others had waited, by kind: sources since they were signalled, blocks since they were posted, descriptors since the
     /// look that found them, jobs since they were queued.
     public var latency: [TraceEvent.Callee: DurationHistogram] = [:]
     /// The callouts that took the most time in all, at most 256 of them, the dearest first.

@@ -2,7 +2,7 @@ internal import CLinuxKernel
 
 /// A file descriptor, closed when nobody uses it any more, if it is ours.
 ///
-/// A source gives it up when it is cancelled, by whatever thread; a callout under way on the loop's thread holds it a
+/// A source gives it up when it is invalidated, by whatever thread; a callout under way on the loop's thread holds it a
 /// little longer. So nobody reads from a number that has been given to another file in between.
 final class Descriptor: Sendable {
     let number: CInt

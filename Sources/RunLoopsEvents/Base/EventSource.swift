@@ -4,13 +4,13 @@ public import RunLoops
 ///
 /// The subclasses say what: ``DescriptorSource``, ``SignalSource``, ``ChildSource``, ``FileWatch``, ``SocketListener``,
 /// ``SocketConnector``, ``SocketStream``. A source is added to modes of one loop with
-/// ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works from then on until it is cancelled or taken out. A loop
+/// ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works from then on until it is invalidated or taken out. A loop
 /// keeps its sources: nobody else has to.
 ///
 /// Each kind is made in three ways, as a timer is: with a plain closure, which stays on the thread that makes it; with
 /// `sendable`, for any loop; with `mainActor`, for the main loop.
 ///
-/// Corresponds to a `CFRunLoopSource` of version 1, and is made of ``/RunLoops/RunLoop/PortSource``.
+/// Corresponds to a `CFRunLoopSource` of version 1, and is made of ``/RunLoops/RunLoop/DescriptorSource``.
 ///
 /// Thread safety: all members may be used by any thread. Closures are called on the loop's thread with no lock held.
 public class EventSource: @unchecked Sendable, CustomStringConvertible {
@@ -20,13 +20,13 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     let origin: SourceOrigin
     private let lock = Lock()
     // Guarded by the lock, which is taken before those of the loop and never during a callout.
-    /// `nil` once the source is cancelled.
+    /// `nil` once the source is invalidated.
     @exclusivity(unchecked) private var file: Descriptor?
     @exclusivity(unchecked) private var interest: Events
     @exclusivity(unchecked) private var modes: [RunLoop.Mode] = []
     // The loop keeps the items, and they keep the source: without a loop there is no circle.
     @exclusivity(unchecked) private weak var loop: RunLoop?
-    @exclusivity(unchecked) private weak var port: RunLoop.PortSource?
+    @exclusivity(unchecked) private weak var port: RunLoop.DescriptorSource?
     /// Stands in for the port while nothing is wanted of the descriptor.
     @exclusivity(unchecked) private weak var standIn: RunLoop.Source?
     @exclusivity(unchecked) private var refusal: RunLoop.SystemCallError?
@@ -49,7 +49,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// The loop's thread, no lock held.
     func refused(_ error: RunLoop.SystemCallError) { fatalError("every kind of source says what happens") }
 
-    /// The source is cancelled: gives up the closure and all that is kept for it.
+    /// The source is invalidated: gives up the closure and all that is kept for it.
     ///
     /// No lock held.
     func giveUp() { fatalError("every kind of source says what it keeps") }
@@ -59,7 +59,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// What the source is called in descriptions and tools: the label it was given, or where it was made.
     public final var label: String { origin.name }
 
-    /// Whether the source has been cancelled, by ``cancel()`` or because its work is done.
+    /// Whether the source has been cancelled, by ``invalidate()`` or because its work is done.
     ///
     /// Once `true`, for ever `true`.
     public final var isCancelled: Bool { lock.withLock { file == nil } }
@@ -73,7 +73,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     public final func cancel() {
         // Locals, so that nothing is released under the lock.
         var file: Descriptor?
-        var (port, standIn): (RunLoop.PortSource?, RunLoop.Source?)
+        var (port, standIn): (RunLoop.DescriptorSource?, RunLoop.Source?)
         lock.withLock {
             (file, port, standIn) = (self.file, self.port, self.standIn)
             self.file = nil
@@ -205,11 +205,10 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
 
     // MARK: Items. With the lock held.
 
-    private var thePort: RunLoop.PortSource {
+    private var thePort: RunLoop.DescriptorSource {
         if let port, port.isValid { return port }
         // The home was checked when the source was added, against the thread that made the source.
-        let made = RunLoop.PortSource.sendable(
-            descriptor: file?.number ?? 0, events: interest, label: origin.label, fileID: origin.fileID,
+        let made = RunLoop.DescriptorSource.sendable(file?.number ?? 0, for: interest, label: origin.label, fileID: origin.fileID,
             line: origin.line
         ) { _, events in self.ready(events) }
         port = made

@@ -51,5 +51,5 @@ extension RunLoop {
 
 extension RunLoopEvents.Stop {
     /// Cancels a source that its loop alone keeps.
-    fileprivate static func cancelling(_ source: EventSource) -> Self { Self { [weak source] in source?.cancel() } }
+    fileprivate static func cancelling(_ source: EventSource) -> Self { Self { [weak source] in source?.invalidate() } }
 }

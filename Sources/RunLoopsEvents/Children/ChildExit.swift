@@ -7,16 +7,16 @@ internal import Musl
 #endif
 
 /// How a child process ended, and what it used.
-public struct ChildExit: Hashable, Sendable {
+public struct ChildSource.Exit: Hashable, Sendable {
     /// The number that the process had.
     public let process: CInt
     /// How it ended.
-    public let status: ChildExitStatus
+    public let status: ChildSource.Status
     /// What it used; `nil` if the status is unknown.
-    public let usage: ChildUsage?
+    public let usage: ChildSource.Usage?
 
     /// An end, for tests of what a closure does with one.
-    public init(process: CInt, status: ChildExitStatus, usage: ChildUsage? = nil) {
+    public init(process: CInt, status: ChildSource.Status, usage: ChildSource.Usage? = nil) {
         self.process = process
         self.status = status
         self.usage = usage
@@ -24,7 +24,7 @@ public struct ChildExit: Hashable, Sendable {
 }
 
 /// How a process ended.
-public enum ChildExitStatus: Hashable, Sendable {
+public enum ChildSource.Status: Hashable, Sendable {
     /// It returned from `main` or called `exit` with this code.
     case exited(CInt)
     /// A signal ended it; with a core dump or without.
@@ -34,7 +34,7 @@ public enum ChildExitStatus: Hashable, Sendable {
 }
 
 /// What a process and the children that it waited for have used.
-public struct ChildUsage: Hashable, Sendable {
+public struct ChildSource.Usage: Hashable, Sendable {
     /// Time spent in its own code.
     public let userTime: Duration
     /// Time spent in the kernel for it.
@@ -51,7 +51,7 @@ public struct ChildUsage: Hashable, Sendable {
     public let involuntarySwitches: Int
 }
 
-extension ChildExit {
+extension ChildSource.Exit {
     init(_ process: CInt, _ end: rl_child_exit) {
         self.process = process
         status =
@@ -60,7 +60,7 @@ extension ChildExit {
             case CInt(CLD_KILLED): .signalled(end.status, dumpedCore: false)
             default: .signalled(end.status, dumpedCore: true)
             }
-        usage = ChildUsage(
+        usage = ChildSource.Usage(
             userTime: .microseconds(end.user_microseconds), systemTime: .microseconds(end.system_microseconds),
             mostResidentBytes: Int(end.most_resident_kilobytes) * 1024, minorFaults: Int(end.minor_faults),
             majorFaults: Int(end.major_faults), voluntarySwitches: Int(end.voluntary_switches),

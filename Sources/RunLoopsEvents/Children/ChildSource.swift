@@ -11,10 +11,10 @@ internal import Musl
 ///
 /// Waits for a descriptor of that one process (a pidfd), and for nothing else: the children of other code are not reaped,
 /// `SIGCHLD` is left alone, and a number that is given to another process is no danger. A child is reaped when its end
-/// is told, unless the source is made to leave that to others, who may be told first. The source is cancelled before its
+/// is told, unless the source is made to leave that to others, who may be told first. The source is invalidated before its
 /// callout.
 ///
-/// A source that is cancelled before, or whose loop does not run, reaps nothing: waiting for the child is then left to
+/// A source that is invalidated before, or whose loop does not run, reaps nothing: waiting for the child is then left to
 /// whoever started it.
 ///
 /// Corresponds to a process source of Dispatch, which Linux does not have. Needs Linux 5.4.
@@ -22,11 +22,11 @@ internal import Musl
 /// Thread safety: all members may be used by any thread.
 public final class ChildSource: EventSource, @unchecked Sendable {
     /// How a child process ended, and what it used.
-    public typealias Exit = ChildExit
+    public typealias Exit = ChildSource.Exit
     /// How a process ended.
-    public typealias Status = ChildExitStatus
+    public typealias Status = ChildSource.Status
     /// What a process and the children that it waited for have used.
-    public typealias Usage = ChildUsage
+    public typealias Usage = ChildSource.Usage
 
     /// Called with the source and how the process ended.
     typealias Handler = (ChildSource, Exit) -> Void
@@ -96,7 +96,7 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     ///
     /// It reaches this process or none: never another that has got its number since.
     ///
-    /// - Throws: `ESRCH` if the process has ended and was waited for, or the source is cancelled; `EPERM` if it may not be
+    /// - Throws: `ESRCH` if the process has ended and was waited for, or the source is invalidated; `EPERM` if it may not be
     ///   sent signals; `EINVAL` if there is no such signal.
     ///
     /// Thread safety: any thread.
@@ -114,7 +114,7 @@ public final class ChildSource: EventSource, @unchecked Sendable {
         let handler = self.handler
         state.unlock()
         // Before the callout: a run nested in it must not be told again.
-        cancel()
+        invalidate()
         handler?(self, exit)
     }
 

@@ -31,7 +31,7 @@ public final class DescriptorSource: EventSource, @unchecked Sendable {
     ///   - descriptor: The file descriptor.
     ///   - events: What the closure wants to be called for; hang-up and error are reported in any case.
     ///   - repeats: Whether the closure is called for as long as the descriptor is ready, or once.
-    ///   - closes: Whether the source closes the descriptor when it is cancelled or goes away.
+    ///   - closes: Whether the source closes the descriptor when it is invalidated or goes away.
     ///   - label: The name in descriptions and tools; where it was made, if `nil`.
     ///   - fileID: Where it was made.
     ///   - line: Where it was made.

@@ -21,11 +21,11 @@ internal import Musl
 /// Thread safety: all members may be used by any thread.
 public final class FileWatch: EventSource, @unchecked Sendable {
     /// The kinds of changes that a watch tells.
-    public typealias Changes = FileWatchChanges
+    public typealias Changes = FileWatch.Changes
     /// A file or directory that something happened to.
-    public typealias File = WatchedFile
+    public typealias File = FileWatch.File
     /// One change.
-    public typealias Event = FileWatchEvent
+    public typealias Event = FileWatch.Event
 
     /// Called with the watch and what happened, in order; never with nothing.
     typealias Handler = (FileWatch, [Event]) -> Void
@@ -101,7 +101,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     /// Thread safety: any thread; waits while a change is being worked out.
     public func insert(_ path: String) throws(RunLoop.SystemCallError) {
         try state.withLock { () throws(RunLoop.SystemCallError) in
-            if !isCancelled { try tree.insert(path) }
+            if isValid { try tree.insert(path) }
         }
     }
 

@@ -1,7 +1,7 @@
 public import RunLoops
 
 /// The kinds of changes that a ``FileWatch`` tells.
-public struct FileWatchChanges: OptionSet, Hashable, Sendable {
+public struct FileWatch.Changes: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt8
 
@@ -9,28 +9,28 @@ public struct FileWatchChanges: OptionSet, Hashable, Sendable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A file or directory was made, or moved here from elsewhere.
-    public static var created: FileWatchChanges { FileWatchChanges(rawValue: 1) }
+    public static var created: FileWatch.Changes { FileWatch.Changes(rawValue: 1) }
     /// A file or directory was removed, or moved elsewhere.
-    public static var removed: FileWatchChanges { FileWatchChanges(rawValue: 2) }
+    public static var removed: FileWatch.Changes { FileWatch.Changes(rawValue: 2) }
     /// A file or directory was moved within what is watched.
-    public static var moved: FileWatchChanges { FileWatchChanges(rawValue: 4) }
+    public static var moved: FileWatch.Changes { FileWatch.Changes(rawValue: 4) }
     /// A file's contents were changed; once a write.
-    public static var modified: FileWatchChanges { FileWatchChanges(rawValue: 8) }
+    public static var modified: FileWatch.Changes { FileWatch.Changes(rawValue: 8) }
     /// A file that was open for writing was closed: in general its new contents are whole now.
-    public static var written: FileWatchChanges { FileWatchChanges(rawValue: 16) }
+    public static var written: FileWatch.Changes { FileWatch.Changes(rawValue: 16) }
     /// Mode, owner, dates, number of links or extended attributes were changed.
-    public static var attributes: FileWatchChanges { FileWatchChanges(rawValue: 32) }
+    public static var attributes: FileWatch.Changes { FileWatch.Changes(rawValue: 32) }
     /// A file was opened, or a directory listed.
-    public static var opened: FileWatchChanges { FileWatchChanges(rawValue: 64) }
+    public static var opened: FileWatch.Changes { FileWatch.Changes(rawValue: 64) }
     /// A file was read.
-    public static var accessed: FileWatchChanges { FileWatchChanges(rawValue: 128) }
+    public static var accessed: FileWatch.Changes { FileWatch.Changes(rawValue: 128) }
 
     /// What changes the names and contents of files.
-    public static var standard: FileWatchChanges { [.created, .removed, .moved, .modified, .written] }
+    public static var standard: FileWatch.Changes { [.created, .removed, .moved, .modified, .written] }
 }
 
 /// A file or directory that something happened to.
-public struct WatchedFile: Hashable, Sendable {
+public struct FileWatch.File: Hashable, Sendable {
     /// The path, beginning with the path that is watched as it was given.
     public let path: String
     /// Whether it is a directory.
@@ -44,28 +44,28 @@ public struct WatchedFile: Hashable, Sendable {
 }
 
 /// One change that a ``FileWatch`` tells.
-public enum FileWatchEvent: Hashable, Sendable {
+public enum FileWatch.Event: Hashable, Sendable {
     /// It was made, or moved here from elsewhere.
-    case created(WatchedFile)
+    case created(FileWatch.File)
     /// It was removed, or moved elsewhere.
-    case removed(WatchedFile)
+    case removed(FileWatch.File)
     /// It was moved or given another name, from the first path to the second.
-    case moved(WatchedFile, to: String)
+    case moved(FileWatch.File, to: String)
     /// Its contents were changed.
-    case modified(WatchedFile)
+    case modified(FileWatch.File)
     /// It was closed by one who could write to it.
-    case written(WatchedFile)
+    case written(FileWatch.File)
     /// Its attributes were changed.
-    case attributes(WatchedFile)
+    case attributes(FileWatch.File)
     /// It was opened.
-    case opened(WatchedFile)
+    case opened(FileWatch.File)
     /// It was read.
-    case accessed(WatchedFile)
+    case accessed(FileWatch.File)
     /// A path given to the watch is not there any more: it was removed, moved or unmounted.
     ///
     /// It is watched no longer. Reported whatever was asked for.
     case vanished(String)
-    /// FileWatchChanges came faster than they were taken, and some are lost: look at everything again.
+    /// FileWatch.Changes came faster than they were taken, and some are lost: look at everything again.
     ///
     /// The watch itself has done so: every directory of a recursive one is watched. Reported whatever was asked for.
     case overflowed

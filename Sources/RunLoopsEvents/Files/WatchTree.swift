@@ -11,14 +11,14 @@ internal import Musl
 struct WatchTree {
     private let file: Descriptor
     private let isRecursive: Bool
-    private let changes: FileWatchChanges
+    private let changes: FileWatch.Changes
     private var roots: [String: WatchNode] = [:]
     private var nodes: [CInt: WatchNode] = [:]
     /// Entries of new directories that were told because they were found there, and that the kernel may tell again.
     private var found: Set<String> = []
-    private var events: [FileWatchEvent] = []
+    private var events: [FileWatch.Event] = []
 
-    init(_ file: Descriptor, isRecursive: Bool, changes: FileWatchChanges) {
+    init(_ file: Descriptor, isRecursive: Bool, changes: FileWatch.Changes) {
         self.file = file
         self.isRecursive = isRecursive
         self.changes = changes
@@ -71,7 +71,7 @@ struct WatchTree {
             // Watched first, listed then: what comes in between is told twice by the kernel, and once to the user.
             for entry in entries(ofDirectory: node.path) {
                 let path = node.path(of: entry.name)
-                if telling { tellFound(WatchedFile(path: path, isDirectory: entry.isDirectory)) }
+                if telling { tellFound(FileWatch.File(path: path, isDirectory: entry.isDirectory)) }
                 if entry.isDirectory, let child = watch(entry.name, in: node) { waiting.append(child) }
             }
         }
@@ -131,7 +131,7 @@ struct WatchTree {
     // MARK: Changes
 
     /// What a batch of records means.
-    mutating func apply(_ records: [InotifyRecord]) -> [FileWatchEvent] {
+    mutating func apply(_ records: [InotifyRecord]) -> [FileWatch.Event] {
         let pairs = MovePairs(records)
         for (place, record) in records.enumerated() where !pairs.isSecond(place) {
             apply(record, pairs.second(of: place).map { records[$0] })
@@ -152,7 +152,7 @@ struct WatchTree {
         if record.has(IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF) { return applyToSelf(record, node) }
         // A directory's own changes are told by the one it is in as well.
         if record.name.isEmpty, !node.isRoot { return }
-        let file = WatchedFile(path: node.path(of: record.name), isDirectory: record.has(IN_ISDIR))
+        let file = FileWatch.File(path: node.path(of: record.name), isDirectory: record.has(IN_ISDIR))
         if record.has(IN_MOVED_FROM) {
             if let second, let target = nodes[second.watch] {
                 moved(file, node, record.name, to: target, second.name)
@@ -176,19 +176,19 @@ struct WatchTree {
         node.leaveParent()
     }
 
-    private mutating func created(_ file: WatchedFile, _ node: WatchNode, _ name: String) {
+    private mutating func created(_ file: FileWatch.File, _ node: WatchNode, _ name: String) {
         if found.remove(file.path) == nil { tell(.created(file), .created) }
         if file.isDirectory, isRecursive, let new = watch(name, in: node) { watchAll(below: new, telling: true) }
     }
 
-    private mutating func removed(_ file: WatchedFile, _ node: WatchNode, _ name: String) {
+    private mutating func removed(_ file: FileWatch.File, _ node: WatchNode, _ name: String) {
         found = found.isEmpty ? [] : found.filter { $0 != file.path && !$0.hasPrefix(file.path + "/") }
         tell(.removed(file), .removed)
         if let gone = node.children[name] { stopWatching(gone) }
     }
 
     private mutating func moved(
-        _ file: WatchedFile, _ node: WatchNode, _ name: String, to target: WatchNode, _ newName: String
+        _ file: FileWatch.File, _ node: WatchNode, _ name: String, to target: WatchNode, _ newName: String
     ) {
         let path = target.path(of: newName)
         found.remove(path)
@@ -205,7 +205,7 @@ struct WatchTree {
 
     // MARK: Telling
 
-    private mutating func tellContents(_ record: InotifyRecord, _ file: WatchedFile) {
+    private mutating func tellContents(_ record: InotifyRecord, _ file: FileWatch.File) {
         if record.has(IN_MODIFY) { tell(.modified(file), .modified) }
         if record.has(IN_CLOSE_WRITE) { tell(.written(file), .written) }
         if record.has(IN_ATTRIB) { tell(.attributes(file), .attributes) }
@@ -213,11 +213,11 @@ struct WatchTree {
         if record.has(IN_ACCESS) { tell(.accessed(file), .accessed) }
     }
 
-    private mutating func tellFound(_ file: WatchedFile) {
+    private mutating func tellFound(_ file: FileWatch.File) {
         if found.insert(file.path).inserted { tell(.created(file), .created) }
     }
 
-    private mutating func tell(_ event: FileWatchEvent, _ kind: FileWatchChanges) {
+    private mutating func tell(_ event: FileWatch.Event, _ kind: FileWatch.Changes) {
         if changes.contains(kind) { events.append(event) }
     }
 }

@@ -23,20 +23,20 @@ public final class Socket: Sendable, CustomStringConvertible {
     /// Two Unix sockets that are connected with each other.
     ///
     /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when the system is out of something.
-    public static func pair() throws(RunLoop.SystemCallError) -> (Socket, Socket) {
+    public static func pair() throws(RunLoop.SystemCallError) -> (RunLoop.Socket, RunLoop.Socket) {
         var ends: [CInt] = [-1, -1]
         try check("socketpair", rl_socket_pair(&ends))
-        return (Socket(Descriptor(ends[0])), Socket(Descriptor(ends[1])))
+        return (RunLoop.Socket(Descriptor(ends[0])), RunLoop.Socket(Descriptor(ends[1])))
     }
 
     /// The number of the descriptor, for options and questions; valid as long as this object lives.
     public var descriptor: CInt { file.number }
 
     /// The address of the other side; `nil` if it has gone.
-    public var peerAddress: SocketAddress? { try? SocketAddress(of: descriptor, peer: true) }
+    public var peerAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: descriptor, peer: true) }
 
     /// The socket's own address.
-    public var localAddress: SocketAddress? { try? SocketAddress(of: descriptor, peer: false) }
+    public var localAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: descriptor, peer: false) }
 
     /// The descriptor and the other side's address.
     public var description: String {

@@ -19,9 +19,9 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address of a Unix socket at `path`; a path that begins with a zero is a name outside the file system.
     ///
     /// - Throws: `ENAMETOOLONG` for an empty path and for one of more than 107 bytes.
-    public static func unix(_ path: String) throws(RunLoop.SystemCallError) -> SocketAddress {
+    public static func unix(_ path: String) throws(RunLoop.SystemCallError) -> RunLoop.SocketAddress {
         var path = path
-        return try SocketAddress("sockaddr_un") { storage in
+        return try RunLoop.SocketAddress("sockaddr_un") { storage in
             path.withUTF8 { rl_address_unix(storage, $0.baseAddress, $0.count) }
         }
     }
@@ -31,12 +31,12 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     /// Port 0 lets the kernel choose one, where a socket listens.
     ///
     /// - Throws: `EINVAL` if `host` is not such a number.
-    public static func internet(_ host: String, port: UInt16) throws(RunLoop.SystemCallError) -> SocketAddress {
-        try SocketAddress("inet_pton") { rl_address_internet($0, host, port) }
+    public static func internet(_ host: String, port: UInt16) throws(RunLoop.SystemCallError) -> RunLoop.SocketAddress {
+        try RunLoop.SocketAddress("inet_pton") { rl_address_internet($0, host, port) }
     }
 
     /// This machine, reached from this machine alone (`127.0.0.1`).
-    public static func loopback(port: UInt16 = 0) -> SocketAddress {
+    public static func loopback(port: UInt16 = 0) -> RunLoop.SocketAddress {
         guard let address = try? internet("127.0.0.1", port: port) else { fatalError("127.0.0.1 is an address") }
         return address
     }

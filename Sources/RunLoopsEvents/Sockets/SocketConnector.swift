@@ -10,7 +10,7 @@ internal import Musl
 /// Connects to an address, and calls a closure on a loop's thread with the socket or the reason why there is none, once.
 ///
 /// The attempt begins when the connector is made; the result waits for the loop. The kernel gives up on a host that does not
-/// answer after about two minutes: for a limit of your own, cancel the connector from a timer. The source is cancelled
+/// answer after about two minutes: for a limit of your own, cancel the connector from a timer. The source is invalidated
 /// before its callout.
 ///
 /// Corresponds to `CFSocketConnectToAddress` with the connect callback.
@@ -23,7 +23,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     typealias Handler = (SocketConnector, Outcome) -> Void
 
     /// Where it connects to.
-    public let address: SocketAddress
+    public let address: RunLoop.SocketAddress
     /// What `connect(2)` refused at once.
     private let refusal: RunLoop.SystemCallError?
     private let state = Lock()
@@ -44,7 +44,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     ///
     /// Adding it to the loop of another thread traps.
     public convenience init(
-        to address: SocketAddress, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        to address: RunLoop.SocketAddress, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping (SocketConnector, Outcome) -> Void
     ) throws(RunLoop.SystemCallError) {
         try self.init(address, .here(label, fileID, line), handler)
@@ -54,7 +54,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     ///
     /// The parameters are those of ``init(to:label:fileID:line:handler:)``.
     public static func sendable(
-        to address: SocketAddress, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        to address: RunLoop.SocketAddress, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable (SocketConnector, Outcome) -> Void
     ) throws(RunLoop.SystemCallError) -> SocketConnector {
         try SocketConnector(address, .anywhere(label, fileID, line), handler)
@@ -64,7 +64,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     ///
     /// The parameters are those of ``init(to:label:fileID:line:handler:)``.
     public static func mainActor(
-        to address: SocketAddress, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        to address: RunLoop.SocketAddress, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @MainActor (SocketConnector, Outcome) -> Void
     ) throws(RunLoop.SystemCallError) -> SocketConnector {
         try SocketConnector(address, .mainThread(label, fileID, line)) { connector, outcome in
@@ -73,7 +73,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     }
 
     private init(
-        _ address: SocketAddress, _ origin: SourceOrigin, _ handler: @escaping Handler
+        _ address: RunLoop.SocketAddress, _ origin: SourceOrigin, _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
         let file = Descriptor(try check("socket", rl_socket_create(address.family)))
         let result = address.bytes.withUnsafeBytes {
@@ -91,7 +91,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
         if let refusal { return finish(.failure(refusal)) }
         guard let file = descriptor else { return }
         // Keeps the descriptor open, as the stream will.
-        let socket = Socket(file)
+        let socket = RunLoop.Socket(file)
         let error = withExtendedLifetime(socket) { rl_socket_take_error(socket.descriptor) }
         finish(error == 0 ? .success(socket) : .failure(RunLoop.SystemCallError(call: "connect", code: error)))
     }
@@ -102,7 +102,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
         state.lock()
         let handler = self.handler
         state.unlock()
-        cancel()
+        invalidate()
         handler?(self, outcome)
     }
 

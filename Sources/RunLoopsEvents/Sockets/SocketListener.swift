@@ -18,7 +18,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     /// What a listener tells.
     public enum Event: Sendable {
         /// Somebody has connected.
-        case accepted(Socket)
+        case accepted(RunLoop.Socket)
         /// A connection that waits cannot be accepted, since the process or the system is out of descriptors or memory
         /// (`EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM`).
         ///
@@ -31,7 +31,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     typealias Handler = (SocketListener, Event) -> Void
 
     /// The address that is listened on, with the port that the kernel has chosen.
-    public let address: SocketAddress
+    public let address: RunLoop.SocketAddress
     private let state = Lock()
     // Guarded by `state`.
     @exclusivity(unchecked) private var handler: Handler?
@@ -39,7 +39,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     /// A listener whose closure runs on the thread that makes it, and may use that thread's state.
     ///
     /// - Parameters:
-    ///   - address: Where to listen. The file of a Unix socket is removed when the listener is cancelled or goes away.
+    ///   - address: Where to listen. The file of a Unix socket is removed when the listener is invalidated or goes away.
     ///   - backlog: How many connections may wait to be accepted; the kernel has a limit of its own (`somaxconn`).
     ///   - label: The name in descriptions and tools; where it was made, if `nil`.
     ///   - fileID: Where it was made.
@@ -51,7 +51,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     /// Adding it to the loop of another thread traps.
     /// Corresponds to `CFSocketCreate` with `kCFSocketAcceptCallBack`, and `CFSocketSetAddress`.
     public convenience init(
-        on address: SocketAddress, backlog: Int = 128, label: String? = nil, fileID: StaticString = #fileID,
+        on address: RunLoop.SocketAddress, backlog: Int = 128, label: String? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, handler: @escaping (SocketListener, Event) -> Void
     ) throws(RunLoop.SystemCallError) {
         try self.init(address, backlog, .here(label, fileID, line), handler)
@@ -61,7 +61,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     ///
     /// The parameters are those of ``init(on:backlog:label:fileID:line:handler:)``.
     public static func sendable(
-        on address: SocketAddress, backlog: Int = 128, label: String? = nil, fileID: StaticString = #fileID,
+        on address: RunLoop.SocketAddress, backlog: Int = 128, label: String? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, handler: @escaping @Sendable (SocketListener, Event) -> Void
     ) throws(RunLoop.SystemCallError) -> SocketListener {
         try SocketListener(address, backlog, .anywhere(label, fileID, line), handler)
@@ -71,7 +71,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     ///
     /// The parameters are those of ``init(on:backlog:label:fileID:line:handler:)``.
     public static func mainActor(
-        on address: SocketAddress, backlog: Int = 128, label: String? = nil, fileID: StaticString = #fileID,
+        on address: RunLoop.SocketAddress, backlog: Int = 128, label: String? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, handler: @escaping @MainActor (SocketListener, Event) -> Void
     ) throws(RunLoop.SystemCallError) -> SocketListener {
         try SocketListener(address, backlog, .mainThread(label, fileID, line)) { listener, event in
@@ -80,7 +80,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     }
 
     private init(
-        _ address: SocketAddress, _ backlog: Int, _ origin: SourceOrigin, _ handler: @escaping Handler
+        _ address: RunLoop.SocketAddress, _ backlog: Int, _ origin: SourceOrigin, _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
         let number = try check("socket", rl_socket_create(address.family))
         let result = address.bytes.withUnsafeBytes {
@@ -90,7 +90,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
         try check("bind", result)
         let name = SocketFile(address)
         let file = Descriptor(number) { name?.remove() }
-        self.address = try SocketAddress(of: number, peer: false)
+        self.address = try RunLoop.SocketAddress(of: number, peer: false)
         self.handler = handler
         super.init(file, for: .readable, origin)
     }
@@ -106,7 +106,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
 
     override func ready(_ events: Events) {
         guard let result = withDescriptor({ rl_socket_accept($0) }) else { return }
-        if result >= 0 { return call(.accepted(Socket(Descriptor(result)))) }
+        if result >= 0 { return call(.accepted(RunLoop.Socket(Descriptor(result)))) }
         switch -result {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM:
             refused(RunLoop.SystemCallError(call: "accept4", code: -result))
@@ -144,7 +144,7 @@ private struct SocketFile: Sendable {
     private var number: UInt64 = 0
     private var device: UInt64 = 0
 
-    init?(_ address: SocketAddress) {
+    init?(_ address: RunLoop.SocketAddress) {
         guard let path = address.path else { return nil }
         self.path = path
         guard rl_socket_file(path, &number, &device) == 0 else { return nil }

@@ -10,8 +10,8 @@ internal import Musl
 /// as fast as the other side takes it.
 ///
 /// What cannot be sent at once is kept and sent when there is room. ``write(_:)`` says when too much is kept, and
-/// ``SocketStreamEvent/drained`` when it has gone. In the other direction ``isReadingPaused`` holds off the sender. Each side ends what
-/// it sends by itself: the other's end is told with ``SocketStreamEvent/ended``, one's own is ``finish()``; when both have, the stream
+/// ``SocketStream/Event/drained`` when it has gone. In the other direction ``isReadingPaused`` holds off the sender. Each side ends what
+/// it sends by itself: the other's end is told with ``SocketStream/Event/ended``, one's own is ``finish()``; when both have, the stream
 /// is closed.
 ///
 /// Corresponds to `CFSocket` and to a pair of `CFStream` with their callbacks. It serves a handful of connections well; a
@@ -20,7 +20,7 @@ internal import Musl
 /// Thread safety: all members may be used by any thread. Bytes that several threads write are sent whole, call by call.
 public final class SocketStream: EventSource, @unchecked Sendable {
     /// What a stream tells.
-    public typealias Event = SocketStreamEvent
+    public typealias Event = SocketStream.Event
 
     /// Called with the stream and what happened.
     typealias Handler = (SocketStream, Event) -> Void
@@ -43,7 +43,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// Adding it to the loop of another thread traps.
     /// Corresponds to `CFStreamCreatePairWithSocket` and `CFReadStreamSetClient`.
     public convenience init(
-        _ socket: Socket, highWaterMark: Int = 65536, label: String? = nil, fileID: StaticString = #fileID,
+        _ socket: RunLoop.Socket, highWaterMark: Int = 65536, label: String? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, handler: @escaping (SocketStream, Event) -> Void
     ) {
         self.init(socket, highWaterMark, .here(label, fileID, line), handler)
@@ -53,7 +53,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     ///
     /// The parameters are those of ``init(_:highWaterMark:label:fileID:line:handler:)``.
     public static func sendable(
-        _ socket: Socket, highWaterMark: Int = 65536, label: String? = nil, fileID: StaticString = #fileID,
+        _ socket: RunLoop.Socket, highWaterMark: Int = 65536, label: String? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, handler: @escaping @Sendable (SocketStream, Event) -> Void
     ) -> SocketStream {
         SocketStream(socket, highWaterMark, .anywhere(label, fileID, line), handler)
@@ -63,7 +63,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     ///
     /// The parameters are those of ``init(_:highWaterMark:label:fileID:line:handler:)``.
     public static func mainActor(
-        _ socket: Socket, highWaterMark: Int = 65536, label: String? = nil, fileID: StaticString = #fileID,
+        _ socket: RunLoop.Socket, highWaterMark: Int = 65536, label: String? = nil, fileID: StaticString = #fileID,
         line: UInt = #line, handler: @escaping @MainActor (SocketStream, Event) -> Void
     ) -> SocketStream {
         SocketStream(socket, highWaterMark, .mainThread(label, fileID, line)) { stream, event in
@@ -71,7 +71,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
         }
     }
 
-    private init(_ socket: Socket, _ highWaterMark: Int, _ origin: SourceOrigin, _ handler: @escaping Handler) {
+    private init(_ socket: RunLoop.Socket, _ highWaterMark: Int, _ origin: SourceOrigin, _ handler: @escaping Handler) {
         self.handler = handler
         flow = StreamFlow(highWaterMark: max(1, highWaterMark))
         super.init(socket.file, for: .readable, origin)
@@ -82,7 +82,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// Sends bytes, now or as soon as there is room.
     ///
     /// All of them are taken in any case. `false` says that the buffer is full: who goes on writing before
-    /// ``SocketStreamEvent/drained`` makes it grow. On a stream that is broken or cancelled nothing is done.
+    /// ``SocketStream/Event/drained`` makes it grow. On a stream that is broken or cancelled nothing is done.
     ///
     /// - Parameter bytes: What to send.
     /// - Returns: Whether there is room for more.
@@ -155,7 +155,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
         withExtendedLifetime(released) {}
     }
 
-    /// Changes the flow, and has the descriptor watched for what it then needs; `nil` once the stream is cancelled.
+    /// Changes the flow, and has the descriptor watched for what it then needs; `nil` once the stream is invalidated.
     @discardableResult
     private func change<Result>(_ body: (CInt) -> Result) -> Result? {
         state.withLock {
@@ -170,7 +170,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
         state.lock()
         let handler = self.handler
         state.unlock()
-        cancel()
+        invalidate()
         handler?(self, event)
     }
 

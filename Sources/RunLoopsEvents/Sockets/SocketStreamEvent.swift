@@ -1,7 +1,7 @@
 public import RunLoops
 
 /// What a ``SocketStream`` tells.
-public enum SocketStreamEvent: Hashable, Sendable {
+public enum SocketStream.Event: Hashable, Sendable {
     /// Bytes have come: never none, at most 64 KiB at a time.
     case received([UInt8])
     /// The other side sends no more.
@@ -12,11 +12,11 @@ public enum SocketStreamEvent: Hashable, Sendable {
     case drained
     /// Both sides have sent all and said so.
     ///
-    /// The last event; the stream is cancelled.
+    /// The last event; the stream is invalidated.
     case closed
     /// The connection is broken: `ECONNRESET` or `EPIPE` if the other side has gone in the middle, `ETIMEDOUT` and others
     /// of `tcp(7)`.
     ///
-    /// The last event; the stream is cancelled, and what was not sent is lost.
+    /// The last event; the stream is invalidated, and what was not sent is lost.
     case failed(RunLoop.SystemCallError)
 }

@@ -56,7 +56,7 @@ struct StreamFlow {
     }
 
     /// Sends what waits; `drained` when the buffer was full and is empty.
-    mutating func send(_ descriptor: CInt) -> SocketStreamEvent? {
+    mutating func send(_ descriptor: CInt) -> SocketStream.Event? {
         if failure == nil { flush(descriptor) }
         return failure == nil && output.takeDrained() && !isFinishing ? .drained : nil
     }
@@ -84,7 +84,7 @@ struct StreamFlow {
     // MARK: Input
 
     /// Takes what has come.
-    mutating func read(_ descriptor: CInt) -> SocketStreamEvent? {
+    mutating func read(_ descriptor: CInt) -> SocketStream.Event? {
         guard !isPaused, !isEnded, !isOver else { return nil }
         // A message is in general much shorter than what one is prepared for: it gets memory of its own length.
         let (bytes, result) = withUnsafeTemporaryAllocation(byteCount: Self.portion, alignment: 16) { buffer in
@@ -106,7 +106,7 @@ struct StreamFlow {
     // MARK: The end
 
     /// The last event, when it is time for it.
-    mutating func takeEnd() -> SocketStreamEvent? {
+    mutating func takeEnd() -> SocketStream.Event? {
         if isOver { return nil }
         if let failure {
             isOver = true

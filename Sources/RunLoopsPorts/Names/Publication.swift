@@ -22,7 +22,7 @@ final class Publication: @unchecked Sendable {
     private let connected: @Sendable (PortSocket) -> Void
     private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private(set) var source: RunLoop.PortSource?
+    @exclusivity(unchecked) private(set) var source: RunLoop.DescriptorSource?
     /// A descriptor in reserve, on the loop's thread alone: when the process has no number left, it is given up to accept
     /// and close a connection, which would otherwise keep the loop awake.
     @exclusivity(unchecked) private var spare: MessageDescriptor?
@@ -40,7 +40,7 @@ final class Publication: @unchecked Sendable {
         socket = try PortSocket.make()
         try listen()
         spare = try? MessageDescriptor(duplicating: lockFile.number)
-        source = .sendable(descriptor: socket.number, label: "listener \(name.text)") { [weak self] _, _ in
+        source = .sendable(socket.number, label: "listener \(name.text)") { [weak self] _, _ in
             self?.accept()
         }
         PortRegistry.set(queue, name, directory)
@@ -91,7 +91,7 @@ final class Publication: @unchecked Sendable {
     /// Any thread; the sockets are closed when the loop's thread has left them.
     func withdraw() {
         PortRegistry.set(nil, name, directory)
-        let source = lock.withLock { () -> RunLoop.PortSource? in
+        let source = lock.withLock { () -> RunLoop.DescriptorSource? in
             defer { self.source = nil }
             return self.source
         }

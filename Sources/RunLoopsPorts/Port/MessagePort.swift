@@ -96,7 +96,7 @@ public final class MessagePort: @unchecked Sendable {
     // MARK: In the loop
 
     /// Whether the port has joined `loop`; it has not if it is invalid.
-    func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoop.PortSource]? {
+    func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource]? {
         requireHome(home, of: self, in: loop.threadID)
         return lock.withLock {
             guard valid else { return nil }
@@ -111,8 +111,8 @@ public final class MessagePort: @unchecked Sendable {
         }
     }
 
-    func leave(_ mode: RunLoop.Mode) -> [RunLoop.PortSource] {
-        let (sources, released) = lock.withLock { () -> ([RunLoop.PortSource], MessagePort?) in
+    func leave(_ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource] {
+        let (sources, released) = lock.withLock { () -> ([RunLoop.DescriptorSource], MessagePort?) in
             leaving += 1
             modes.removeAll { $0 == mode }
             guard modes.isEmpty else { return (socketSources, nil) }
@@ -125,7 +125,7 @@ public final class MessagePort: @unchecked Sendable {
     }
 
     /// Called with the lock held.
-    private var socketSources: [RunLoop.PortSource] {
+    private var socketSources: [RunLoop.DescriptorSource] {
         publications.compactMap(\.source) + peers.values.flatMap(\.sources)
     }
 

@@ -40,7 +40,7 @@ extension MessagePort: QueueReceiver, PeerOwner {
 
     /// Adds a socket's source to the modes that the port is in.
     @discardableResult
-    func watch(_ source: RunLoop.PortSource) -> Bool {
+    func watch(_ source: RunLoop.DescriptorSource) -> Bool {
         lock.lock()
         let (loop, modes) = (self.loop, self.modes)
         lock.unlock()
@@ -54,7 +54,7 @@ extension MessagePort: QueueReceiver, PeerOwner {
     }
 
     /// Takes a socket's source out of the modes that the port is in.
-    func unwatch(_ source: RunLoop.PortSource) {
+    func unwatch(_ source: RunLoop.DescriptorSource) {
         lock.lock()
         let (loop, modes) = (self.loop, self.modes)
         lock.unlock()

@@ -14,9 +14,9 @@ protocol PeerOwner: AnyObject, Sendable {
     func deliver(_ delivery: Delivery) -> Bool
     /// Adds a socket's source to the modes that the port is in; false if the loop has no place for it.
     @discardableResult
-    func watch(_ source: RunLoop.PortSource) -> Bool
+    func watch(_ source: RunLoop.DescriptorSource) -> Bool
     /// Takes a socket's source out of the modes that the port is in.
-    func unwatch(_ source: RunLoop.PortSource)
+    func unwatch(_ source: RunLoop.DescriptorSource)
     /// The connection has ended.
     func forget(_ peer: Peer)
 }
@@ -44,9 +44,9 @@ final class Peer: @unchecked Sendable {
     private weak var port: (any PeerOwner)?
     private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private(set) var source: RunLoop.PortSource?
+    @exclusivity(unchecked) private(set) var source: RunLoop.DescriptorSource?
     /// Waits for room in the channels that have replies left to send.
-    @exclusivity(unchecked) private var flushers: [ObjectIdentifier: RunLoop.PortSource] = [:]
+    @exclusivity(unchecked) private var flushers: [ObjectIdentifier: RunLoop.DescriptorSource] = [:]
     @exclusivity(unchecked) private var isClosed = false
     /// On the loop's thread alone.
     @exclusivity(unchecked) private var handles: [UInt64: Channel] = [:]
@@ -56,7 +56,7 @@ final class Peer: @unchecked Sendable {
         self.socket = socket
         self.role = role
         self.port = port
-        source = .sendable(descriptor: socket.number, label: "peer of \(port.label.text)") { [weak self] _, events in
+        source = .sendable(socket.number, label: "peer of \(port.label.text)") { [weak self] _, events in
             self?.ready(events)
         }
     }
@@ -64,13 +64,13 @@ final class Peer: @unchecked Sendable {
     /// What the loop has to watch for it.
     ///
     /// Either the socket itself, or, while replies are left to send, the room for those.
-    var sources: [RunLoop.PortSource] {
+    var sources: [RunLoop.DescriptorSource] {
         lock.withLock { flushers.isEmpty ? source.map { [$0] } ?? [] : Array(flushers.values) }
     }
 
     /// The descriptor is closed with the last reference: the loop's thread may be using it.
     func close() {
-        let released = lock.withLock { () -> [RunLoop.PortSource] in
+        let released = lock.withLock { () -> [RunLoop.DescriptorSource] in
             isClosed = true
             let released = (source.map { [$0] } ?? []) + flushers.values
             source = nil
@@ -152,14 +152,13 @@ final class Peer: @unchecked Sendable {
     ///
     /// Any thread.
     private func backlogBegan(_ channel: Channel) {
-        let flusher = RunLoop.PortSource.sendable(
-            descriptor: channel.socket.number, events: .writable, label: "replies"
+        let flusher = RunLoop.DescriptorSource.sendable(channel.socket.number, for: .writable, label: "replies"
         ) { [weak self] source, _ in
             guard channel.flush() else { return }
             source.invalidate()
             self?.backlogEnded(channel, source)
         }
-        let paused = lock.withLock { () -> RunLoop.PortSource? in
+        let paused = lock.withLock { () -> RunLoop.DescriptorSource? in
             guard !isClosed else { return nil }
             flushers[ObjectIdentifier(channel)] = flusher
             return source
@@ -171,8 +170,8 @@ final class Peer: @unchecked Sendable {
         port.watch(flusher)
     }
 
-    private func backlogEnded(_ channel: Channel, _ flusher: RunLoop.PortSource) {
-        let resumed = lock.withLock { () -> RunLoop.PortSource? in
+    private func backlogEnded(_ channel: Channel, _ flusher: RunLoop.DescriptorSource) {
+        let resumed = lock.withLock { () -> RunLoop.DescriptorSource? in
             // Another may have begun since.
             if flushers[ObjectIdentifier(channel)] === flusher { flushers[ObjectIdentifier(channel)] = nil }
             return flushers.isEmpty ? source : nil

@@ -34,7 +34,7 @@ struct DescribeTool {
         let clock = RunLoop.Timer.mainActor(.every(.seconds(1)), tolerance: .milliseconds(100), label: "clock") { _ in }
         let alarm = RunLoop.Timer.mainActor(.after(.seconds(60)), label: "alarm") { _ in }
         let inbox = RunLoop.Source.mainActor(order: 1, label: "inbox") { _ in }
-        let input = RunLoop.PortSource.mainActor(descriptor: STDIN_FILENO, label: "standard input") { _, _ in }
+        let input = RunLoop.DescriptorSource.mainActor(STDIN_FILENO, label: "standard input") { _, _ in }
         let pool = RunLoop.Observer.mainActor(.entry, order: -2_147_483_647, label: "pool") { _, _ in }
         let commit = RunLoop.Observer.mainActor([.beforeWaiting, .exit], order: 2_000_000, label: "commit") { _, _ in }
 

@@ -114,7 +114,7 @@ extension Demo {
         case .mainActor:
             Task { @MainActor in record(.callout(.mainActor(by: sender))) }
         case .nested:
-            // From a block, so that the port of the keys is not in the middle of a callout while the inner run wants it.
+            // From a block, so that the source of the keys is not in the middle of a callout while the inner run wants it.
             RunLoop.performOnMainActor(in: .common) { [self] in
                 record(.callout(.block(by: sender)))
                 runNested()

@@ -30,12 +30,12 @@ extension Demo {
         loop.add(defaultTimer, in: .default)
         loop.add(commonTimer, in: .common)
         loop.add(source, in: .common)
-        try loop.add(input.port, in: .common)
-        try loop.add(signals.port, in: .common)
+        try loop.add(input.source, in: .common)
+        try loop.add(signals.source, in: .common)
 
         let script = options.isInteractive ? [] : scriptTimers()
         for timer in script { loop.add(timer, in: .common) }
-        return observers + [defaultTimer, commonTimer, source, input.port, signals.port] + script
+        return observers + [defaultTimer, commonTimer, source, input.source, signals.source] + script
     }
 
     /// A thread with a loop of its own, whose timer sends the main loop something of each kind, in turn.

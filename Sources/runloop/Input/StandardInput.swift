@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// Standard input as a port source of the main loop: a terminal, a pipe, a socket or a file alike.
+/// Standard input as a descriptor source of the main loop: a terminal, a pipe, a socket or a file alike.
 @MainActor
 final class StandardInput {
     /// What one look at the descriptor gave.
@@ -18,13 +18,13 @@ final class StandardInput {
     /// The item to add to the loop.
     ///
     /// Once the input has ended it is invalid: an end stays readable for ever, and would wake the loop for ever.
-    let port: RunLoop.PortSource
+    let source: RunLoop.DescriptorSource
 
     init(handler: @escaping @MainActor (Chunk) -> Void) {
-        port = .mainActor(descriptor: STDIN_FILENO, label: "standard input") { port, _ in
+        source = .mainActor(STDIN_FILENO, label: "standard input") { source, _ in
             guard let bytes = Self.readOnce() else { return }
             if bytes.isEmpty {
-                port.invalidate()
+                source.invalidate()
                 handler(.end)
             } else {
                 handler(.bytes(bytes))
@@ -42,7 +42,7 @@ final class StandardInput {
         }
     }
 
-    /// One read, which does not block, since the port said that there is something.
+    /// One read, which does not block, since the source said that there is something.
     ///
     /// Standard input is not made non-blocking: its description is shared with the shell and with whatever comes after
     /// us.
@@ -56,7 +56,7 @@ final class StandardInput {
             error = result < 0 ? errno : 0
             count = max(0, result)
         }
-        // EAGAIN, EINTR: somebody who shares the description took it, or a signal came; the port tells again.
+        // EAGAIN, EINTR: somebody who shares the description took it, or a signal came; the source tells again.
         if error == EAGAIN || error == EINTR { return nil }
         // Any other error is an end: EIO, for one, is what a terminal gives after it hung up.
         return buffer

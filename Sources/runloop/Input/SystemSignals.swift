@@ -10,14 +10,14 @@ import Musl
 /// Where the signal handler writes; -1 while nobody listens.
 private let writeEnd = Atomic<CInt>(-1)
 
-/// The process's signals, as a port source of the main loop.
+/// The process's signals, as a descriptor source of the main loop.
 ///
 /// A handler may do next to nothing, so it writes the signal's number to a pipe, and the loop, woken by the pipe, does the
 /// work as ordinary code. (A signalfd does the same in the kernel; Swift's Glibc module does not have it.)
 @MainActor
 final class SystemSignals {
     /// The item to add to the loop.
-    let port: RunLoop.PortSource
+    let source: RunLoop.DescriptorSource
 
     /// - Throws: what the system refused: the pipe.
     init(_ signals: [CInt], handler: @escaping @MainActor (CInt) -> Void) throws(RunLoop.SystemCallError) {
@@ -29,9 +29,9 @@ final class SystemSignals {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
         }
         let readEnd = ends[0]
-        port = .mainActor(descriptor: readEnd, label: "signals") { _, _ in
+        source = .mainActor(readEnd, label: "signals") { _, _ in
             var number: UInt8 = 0
-            // One signal a call; the port is called again for the next one.
+            // One signal a call; the source is called again for the next one.
             if read(readEnd, &number, 1) == 1 { handler(CInt(number)) }
         }
         // Before the first handler is set: a handler that finds -1 loses its signal.

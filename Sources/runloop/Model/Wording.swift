@@ -21,9 +21,9 @@ enum Wording {
         case .source(let senders): senders.map(\.shortName).joined(separator: ", ")
         case .mainQueue: "main queue"
         case .mainActor: "main actor"
-        case .inputLine, .inputEnd, .inputChunk: "port, input"
-        case .key: "port, key"
-        case .systemSignal: "port, signal"
+        case .inputLine, .inputEnd, .inputChunk: "descriptor, input"
+        case .key: "descriptor, key"
+        case .systemSignal: "descriptor, signal"
         }
     }
 
@@ -39,11 +39,11 @@ enum Wording {
                 + (senders.count > 1 ? " (\(senders.count) signals, one perform)" : "")
         case .mainQueue(let sender): "main dispatch queue: block from \(sender.name)"
         case .mainActor(let sender): "main actor: task from \(sender.name)"
-        case .inputLine(let text): "input line \(Format.quoted(text)) (port source, readable)"
-        case .inputEnd: "end of input (port source)"
-        case .inputChunk(let bytes): "input, \(Format.count(bytes, "byte")), no line yet (port source, readable)"
-        case .key(let name): "key \(name) (port source, readable)"
-        case .systemSignal(let name): "\(name) (port source on a pipe)"
+        case .inputLine(let text): "input line \(Format.quoted(text)) (descriptor source, readable)"
+        case .inputEnd: "end of input (descriptor source)"
+        case .inputChunk(let bytes): "input, \(Format.count(bytes, "byte")), no line yet (descriptor source, readable)"
+        case .key(let name): "key \(name) (descriptor source, readable)"
+        case .systemSignal(let name): "\(name) (descriptor source on a pipe)"
         }
     }
 }

@@ -27,7 +27,7 @@ struct PortListening {
             default: throw PortUsage.unknown(word)
             }
         }
-        guard name != nil else { throw CommandEnd.misuse("the port's name is missing", PortUsage.text) }
+        guard name != nil else { throw CommandEnd.misuse("the source's name is missing", PortUsage.text) }
     }
 
     @MainActor
@@ -40,12 +40,12 @@ struct PortListening {
             return echoes ? Message(id: message.id, bytes: message.bytes) : nil
         }
         let signals = try SystemSignals([SIGINT, SIGTERM, SIGHUP]) { _ in RunLoop.main.stop() }
-        try RunLoop.main.add(signals.port, in: .default)
+        try RunLoop.main.add(signals.source, in: .default)
         try RunLoop.main.add(port, in: .default)
         try port.publish(as: name ?? "")
         if !isQuiet { Self.show("listening as \(name ?? "")") }
         RunLoop.main.run(mode: .default, until: length.map { RunLoop.Instant.now.advanced(by: $0) })
-        port.invalidate()
+        source.invalidate()
         if isQuiet { print("\(received) messages") }
     }
 

@@ -61,19 +61,19 @@ final class Top {
             [self] _ in
             ask()
         }
-        let answers = RunLoop.PortSource.mainActor(descriptor: client.descriptor, label: "answers") { [self] _, _ in
+        let answers = RunLoop.DescriptorSource.mainActor(client.descriptor, label: "answers") { [self] _, _ in
             takeAnswer()
         }
         let signals = try SystemSignals(Self.signals) { [self] in take(signal: $0) }
         loop.add(timer, in: .default)
         try loop.add(answers, in: .default)
-        try loop.add(signals.port, in: .default)
-        var items: [RunLoop.Item] = [timer, answers, signals.port]
+        try loop.add(signals.source, in: .default)
+        var items: [RunLoop.Item] = [timer, answers, signals.source]
         // Input that is no terminal is somebody else's.
         if theme != nil {
             let input = StandardInput { [self] in take($0) }
-            try loop.add(input.port, in: .default)
-            items.append(input.port)
+            try loop.add(input.source, in: .default)
+            items.append(input.source)
         }
         if let length = options.length {
             let over = RunLoop.Timer.mainActor(.after(length), label: "over") { [self] _ in finish(.success(nil)) }

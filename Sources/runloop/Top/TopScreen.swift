@@ -113,7 +113,7 @@ struct TopScreen: Sendable {
             ("timers, late by", loop.window.lateness),
             ("sources, waited", loop.window.latency[.source]),
             ("blocks, waited", loop.window.latency[.block]),
-            ("ports, waited", loop.window.latency[.port]),
+            ("descriptors, waited", loop.window.latency[.descriptor]),
             ("awake at a time", loop.window.stretches),
         ]
         let lines = rows.compactMap { name, histogram -> StyledLine? in

@@ -34,9 +34,9 @@ enum LiveRecording {
         // What was recorded until then is what was asked for.
         let ending = [SIGINT, SIGTERM]
         let signals = try SystemSignals(ending) { _ in loop.stop() }
-        try loop.add(signals.port, in: .default)
+        try loop.add(signals.source, in: .default)
         loop.run(mode: .default, for: length)
-        signals.port.invalidate()
+        signals.source.invalidate()
         SystemSignals.release(ending)
     }
 }

@@ -32,15 +32,15 @@ struct GuestRunTests {
             let pipe = DescriptorPair.pipe()
             let got = Box("")
             try host.loop.add(
-                RunLoop.PortSource(descriptor: pipe.first) { source, _ in got.value += readText(source.descriptor) },
+                RunLoop.DescriptorSource(pipe.first) { source, _ in got.value += readText(source.descriptor) },
                 in: other)
             host.loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in got.value += "timer" }, in: .default)
-            pipe.send("port")
+            pipe.send("descriptor")
             host.loop.runReady(in: other)
-            #expect(got.value == "port")
+            #expect(got.value == "descriptor")
             #expect(!host.isReadable(within: .milliseconds(10)))
             host.loop.runReady()
-            #expect(got.value == "porttimer")
+            #expect(got.value == "descriptortimer")
         }
     }
 
@@ -162,11 +162,11 @@ struct GuestRunTests {
         try withGuest(calls: calls) { host in
             let pipe = DescriptorPair.pipe()
             let got = Box("")
-            let port = RunLoop.PortSource(descriptor: pipe.first) { source, _ in got.value = readText(source.descriptor)
+            let descriptorSource = RunLoop.DescriptorSource(pipe.first) { source, _ in got.value = readText(source.descriptor)
             }
             // The wake-up's descriptor, the pipe's, and then the refused one.
             calls.failNext("epoll_add", with: ENOSPC, after: 2)
-            try host.loop.add(port, in: .default)
+            try host.loop.add(descriptorSource, in: .default)
             pipe.send("found")
             #expect(host.run { got.value == "found" } != nil)
             // It was tried again.
@@ -180,7 +180,7 @@ struct GuestRunTests {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             let pipe = DescriptorPair.pipe()
-            try host.loop.add(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, in: .default)
+            try host.loop.add(RunLoop.DescriptorSource(pipe.first) { _, _ in }, in: .default)
             host.loop.runReady()
             #expect(calls.openDescriptors == 6)
         }

@@ -186,17 +186,17 @@ struct GuestTests {
         }
     }
 
-    // MARK: Ports
+    // MARK: Descriptors
 
     @Test func `Descriptors come and go from any thread`() throws {
         try withGuest { host in
             let pipe = DescriptorPair.pipe()
             let got = Locked<[String]>()
-            let port = RunLoop.PortSource.sendable(descriptor: pipe.first) { source, _ in
+            let descriptorSource = RunLoop.DescriptorSource.sendable(pipe.first) { source, _ in
                 got.note(readText(source.descriptor))
             }
             let loop = host.loop
-            TestThread { _ = try? loop.add(port, in: .default) }.join()
+            TestThread { _ = try? loop.add(descriptorSource, in: .default) }.join()
             #expect(!host.isReady)
             pipe.send("one")
             #expect(host.isReady)
@@ -205,20 +205,20 @@ struct GuestTests {
             #expect(!host.isReady)
             pipe.send("two")
             #expect(host.isReady)
-            TestThread { loop.remove(port, from: .default) }.join()
+            TestThread { loop.remove(descriptorSource, from: .default) }.join()
             #expect(!host.isReady)
         }
     }
 
-    @Test func `A change of what a port asks for is followed`() throws {
+    @Test func `A change of what a descriptor asks for is followed`() throws {
         try withGuest { host in
             let sockets = DescriptorPair.sockets()
-            let port = RunLoop.PortSource.sendable(descriptor: sockets.first) { _, _ in }
-            try host.loop.add(port, in: .default)
+            let descriptorSource = RunLoop.DescriptorSource.sendable(sockets.first) { _, _ in }
+            try host.loop.add(descriptorSource, in: .default)
             #expect(!host.isReady)
-            TestThread { port.events = .writable }.join()
+            TestThread { descriptorSource.events = .writable }.join()
             #expect(host.isReady)
-            port.events = .readable
+            descriptorSource.events = .readable
             host.loop.runReady()
             #expect(!host.isReady)
         }
@@ -229,11 +229,11 @@ struct GuestTests {
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             defer { close(file) }
             let served = Box(0)
-            let port = RunLoop.PortSource(descriptor: file) { source, _ in
+            let descriptorSource = RunLoop.DescriptorSource(file) { source, _ in
                 served.value += 1
                 if served.value == 40 { source.invalidate() }
             }
-            try host.loop.add(port, in: .default)
+            try host.loop.add(descriptorSource, in: .default)
             #expect(host.run { served.value == 40 } == 3)
             #expect(!host.isReady)
         }
@@ -243,17 +243,17 @@ struct GuestTests {
         try withGuest { host in
             let loop = host.loop
             let (stale, fresh) = (DescriptorPair.pipe(), DescriptorPair.pipe())
-            let port = RunLoop.PortSource(descriptor: stale.first) { _, _ in }
-            try loop.add(port, in: .default)
+            let descriptorSource = RunLoop.DescriptorSource(stale.first) { _, _ in }
+            try loop.add(descriptorSource, in: .default)
             let duplicate = dup(stale.first)
             defer { close(duplicate) }
             stale.closeFirst()
             stale.send("nobody reads this")
-            port.invalidate()
+            descriptorSource.invalidate()
             #expect(!host.isReady)
             let got = Box("")
             try loop.add(
-                RunLoop.PortSource(descriptor: fresh.first) { source, _ in got.value = readText(source.descriptor) },
+                RunLoop.DescriptorSource(fresh.first) { source, _ in got.value = readText(source.descriptor) },
                 in: .default)
             fresh.send("heard")
             #expect(host.run { got.value == "heard" } == 1)
@@ -261,13 +261,13 @@ struct GuestTests {
         }
     }
 
-    @Test func `A guest can be a port source of another loop`() throws {
+    @Test func `A guest can be a descriptor source of another loop`() throws {
         let served = try withGuest { guest in
             let got = Locked(0)
             let (inner, descriptor) = (guest.loop, guest.descriptor)
             let outer = RunLoop(kernel: EpollKernel(), threadID: SystemCalls.threadID)
-            let port = RunLoop.PortSource(descriptor: descriptor) { [unowned inner] _, _ in inner.runReady() }
-            try outer.add(port, in: .default)
+            let descriptorSource = RunLoop.DescriptorSource(descriptor) { [unowned inner] _, _ in inner.runReady() }
+            try outer.add(descriptorSource, in: .default)
             TestThread {
                 for _ in 0..<3 { inner.perform { got.increment() } }
                 inner.add(.sendable(.after(.milliseconds(2))) { _ in got.increment() }, in: .default)

@@ -18,7 +18,7 @@ final class Ledger: @unchecked Sendable {
     private var blocks: Set<Int> = []
     private var signals: Set<UInt64> = []
     private var writes: Set<UInt64> = []
-    private var ports: Set<UInt64> = []
+    private var descriptorSources: Set<UInt64> = []
     private var finished = 0
     private var done = 0
     private var notes: [String] = []
@@ -88,17 +88,17 @@ final class Ledger: @unchecked Sendable {
         }
     }
 
-    func addPort(_ thread: UInt64, _ add: () -> Void) {
+    func addDescriptorSource(_ thread: UInt64, _ add: () -> Void) {
         lock.withLock {
-            ports.insert(thread)
+            descriptorSources.insert(thread)
             unasked += 1
             add()
         }
     }
 
-    func removePort(_ thread: UInt64, _ remove: () -> Void) {
+    func removeDescriptorSource(_ thread: UInt64, _ remove: () -> Void) {
         lock.withLock {
-            ports.remove(thread)
+            descriptorSources.remove(thread)
             unasked += 1
             remove()
         }
@@ -157,7 +157,7 @@ final class Ledger: @unchecked Sendable {
             if host.isReady { return }
             if !blocks.isEmpty { fault("silent with \(blocks.count) blocks") }
             if !signals.isEmpty { fault("silent with a signal") }
-            if !writes.isDisjoint(with: ports) { fault("silent with something to read") }
+            if !writes.isDisjoint(with: descriptorSources) { fault("silent with something to read") }
             for (id, timer) in timers where timer.latest < now[Int(timer.latest.base.rawValue)] {
                 if !host.isReadable(within: plenty) { fault("silent with timer \(id) overdue") }
             }
@@ -183,8 +183,8 @@ struct Worker {
         let source = RunLoop.Source.sendable { [ledger, seed] _ in ledger.performs(seed) }
         loop.add(source, in: .default)
         let pipe = DescriptorPair.pipe()
-        let port = makePort(pipe)
-        ledger.addPort(seed) { _ = try? loop.add(port, in: .default) }
+        let descriptorSource = makeDescriptorSource(pipe)
+        ledger.addDescriptorSource(seed) { _ = try? loop.add(descriptorSource, in: .default) }
         for number in 0..<operations {
             let id = number * 3 + Int(seed)
             switch Int.random(in: 0..<16, using: &random) {
@@ -212,8 +212,8 @@ struct Worker {
                 }
             case 13, 14: ledger.write(seed) { pipe.send("!") }
             default:
-                ledger.removePort(seed) { loop.remove(port, from: .default) }
-                ledger.addPort(seed) { _ = try? loop.add(port, in: .default) }
+                ledger.removeDescriptorSource(seed) { loop.remove(descriptorSource, from: .default) }
+                ledger.addDescriptorSource(seed) { _ = try? loop.add(descriptorSource, in: .default) }
             }
             if timers.count > 64 { timers.removeFirst(32) }
             if random.oneIn(3) { usleep(UInt32.random(in: 0..<80, using: &random)) }
@@ -223,8 +223,8 @@ struct Worker {
         ledger.post(-Int(seed)) { loop.perform { [ledger] in ledger.runs(-Int(seed)) } }
     }
 
-    /// The port keeps the pipe for as long as the loop keeps the port.
-    private func makePort(_ pipe: DescriptorPair) -> RunLoop.PortSource {
+    /// The descriptor keeps the pipe for as long as the loop keeps the descriptor.
+    private func makeDescriptorSource(_ pipe: DescriptorPair) -> RunLoop.DescriptorSource {
         .sendable(descriptor: pipe.first) { [ledger, seed] _, _ in
             ledger.reads(seed) { !readText(pipe.first).isEmpty }
         }

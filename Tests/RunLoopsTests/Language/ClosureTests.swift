@@ -27,7 +27,7 @@ import Testing
             loop.add(source, in: .default)
             loop.add(RunLoop.Observer(.entry) { _, _ in model.count += 10_000 }, in: .default)
             try loop.add(
-                RunLoop.PortSource(descriptor: 0) { _, _ in
+                RunLoop.DescriptorSource(0) { _, _ in
                     model.count += 100_000
                     manual.setReady(0, [])
                 }, in: .default)
@@ -60,10 +60,10 @@ import Testing
                 loop.add(
                     RunLoop.Observer.sendable(.beforeTimers, repeats: false) { _, _ in count.increment() }, in: .default
                 )
-                addPort(
-                    RunLoop.PortSource.sendable(descriptor: pipe.second, events: .writable) { port, _ in
+                addDescriptorSource(
+                    RunLoop.DescriptorSource.sendable(pipe.second, for: .writable) { descriptorSource, _ in
                         count.increment()
-                        port.invalidate()
+                        descriptorSource.invalidate()
                     }, to: loop)
                 loop.perform { count.increment() }
                 loop.perform(in: [.default, "other"]) { count.increment() }
@@ -91,9 +91,9 @@ import Testing
             item.invalidate()
         }
         let pipe = DescriptorPair.pipe()
-        let port = RunLoop.PortSource.mainActor(descriptor: pipe.first) { _, _ in screen.title = "port" }
-        addPort(port, to: .main, in: "a mode of this test")
-        port.invalidate()
+        let descriptorSource = RunLoop.DescriptorSource.mainActor(pipe.first) { _, _ in screen.title = "descriptor" }
+        addDescriptorSource(descriptorSource, to: .main, in: "a mode of this test")
+        descriptorSource.invalidate()
         RunLoop.performOnMainActor(in: "never run") { screen.title = "block" }
         RunLoop.performOnMainActor(in: ["never run"], wake: false) { screen.title = "block" }
         #expect(await screen.title == "")

@@ -57,10 +57,10 @@ struct CompilerTests {
             error: notSendable,
             accepted: withModel("_ = RunLoop.Observer(.all) { _, _ in model.count += 1 }")),
         Pair(
-            "a port source for any thread and a thread's state",
-            refused: withModel("_ = RunLoop.PortSource.sendable(descriptor: 0) { _, _ in model.count += 1 }"),
+            "a descriptor source for any thread and a thread's state",
+            refused: withModel("_ = RunLoop.DescriptorSource.sendable(0) { _, _ in model.count += 1 }"),
             error: notSendable,
-            accepted: withModel("_ = RunLoop.PortSource(descriptor: 0) { _, _ in model.count += 1 }")),
+            accepted: withModel("_ = RunLoop.DescriptorSource(0) { _, _ in model.count += 1 }")),
         Pair(
             "a block of any thread and a thread's state",
             refused: withModel("loop.perform { model.count += 1 }"),
@@ -110,10 +110,10 @@ struct CompilerTests {
             accepted: "let loop = RunLoop.current"),
         Pair(
             "an addition that may be refused by the system",
-            refused: "func use(_ loop: RunLoop, _ port: RunLoop.PortSource) { loop.add(port, in: .default) }",
+            refused: "func use(_ loop: RunLoop, _ source: RunLoop.DescriptorSource) { loop.add(source, in: .default) }",
             error: "call can throw, but it is not marked with 'try'",
             accepted:
-                "func use(_ loop: RunLoop, _ port: RunLoop.PortSource) throws(RunLoop.SystemCallError) { try loop.add(port, in: .default) }"
+                "func use(_ loop: RunLoop, _ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) { try loop.add(source, in: .default) }"
         ),
     ]
 

@@ -143,8 +143,8 @@ import Testing
         withRealLoop { loop in
             let pipe = DescriptorPair.pipe()
             let meter = Meter()
-            addPort(
-                RunLoop.PortSource(descriptor: pipe.first) { _, _ in
+            addDescriptorSource(
+                RunLoop.DescriptorSource(pipe.first) { _, _ in
                     if meter.tick() { pass(pipe) } else { loop.stop() }
                 }, to: loop)
             pass(pipe, reads: false)

@@ -15,10 +15,10 @@ import Testing
             let stacks = Box<[String: [String]]>([:])
             func note(_ kind: String) { stacks.value[kind] = Self.names() }
             let pipe = DescriptorPair.pipe()
-            addPort(
-                RunLoop.PortSource(descriptor: pipe.second, events: .writable) { port, _ in
-                    note("A_PORT_SOURCE")
-                    port.invalidate()
+            addDescriptorSource(
+                RunLoop.DescriptorSource(pipe.second, for: .writable) { descriptorSource, _ in
+                    note("A_DESCRIPTOR_SOURCE")
+                    descriptorSource.invalidate()
                 }, to: loop)
             let source = RunLoop.Source { _ in note("A_SOURCE") }
             loop.add(source, in: .default)
@@ -31,7 +31,7 @@ import Testing
             while stacks.value.count < 5 { loop.poll() }
             return stacks.value
         }
-        #expect(Set(stacks.keys) == ["A_PORT_SOURCE", "A_SOURCE", "AN_OBSERVER", "A_TIMER", "A_BLOCK"])
+        #expect(Set(stacks.keys) == ["A_DESCRIPTOR_SOURCE", "A_SOURCE", "AN_OBSERVER", "A_TIMER", "A_BLOCK"])
         for (kind, names) in stacks {
             let name = "RUNLOOP_IS_CALLING_OUT_TO_\(kind)"
             #expect(names.contains { $0.contains(name) }, "\(name) is not in \(names)")

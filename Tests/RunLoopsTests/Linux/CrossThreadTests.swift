@@ -6,18 +6,18 @@ import Testing
 
 /// Reaching a loop from other threads while it sleeps, wakes up and is awake.
 @Suite(.timeLimit(.minutes(10))) struct CrossThreadTests {
-    /// With a port the loop sleeps on epoll, without on a futex.
-    private func prepare(_ loop: RunLoop, _ hasPort: Bool) -> DescriptorPair? {
+    /// With a descriptor the loop sleeps on epoll, without on a futex.
+    private func prepare(_ loop: RunLoop, _ hasDescriptor: Bool) -> DescriptorPair? {
         loop.addSource()
-        guard hasPort else { return nil }
+        guard hasDescriptor else { return nil }
         let pipe = DescriptorPair.pipe()
-        addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop)
+        addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in }, to: loop)
         return pipe
     }
 
-    @Test(arguments: [false, true]) func `A stop ends the sleep`(hasPort: Bool) {
+    @Test(arguments: [false, true]) func `A stop ends the sleep`(hasDescriptor: Bool) {
         withRealLoop { loop in
-            let pipe = prepare(loop, hasPort)
+            let pipe = prepare(loop, hasDescriptor)
             let stopper = TestThread {
                 waitUntil { loop.isWaiting }
                 loop.stop()
@@ -28,9 +28,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `A signal and a wake-up perform the source`(hasPort: Bool) {
+    @Test(arguments: [false, true]) func `A signal and a wake-up perform the source`(hasDescriptor: Bool) {
         withRealLoop { loop in
-            let pipe = prepare(loop, hasPort)
+            let pipe = prepare(loop, hasDescriptor)
             let performed = Locked(0)
             let source = RunLoop.Source { _ in
                 performed.increment()
@@ -51,9 +51,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `A block that wakes runs on the loop's thread`(hasPort: Bool) {
+    @Test(arguments: [false, true]) func `A block that wakes runs on the loop's thread`(hasDescriptor: Bool) {
         withRealLoop { loop in
-            let pipe = prepare(loop, hasPort)
+            let pipe = prepare(loop, hasDescriptor)
             let thread = SystemCalls.threadID
             let ran = Locked(0)
             let poster = TestThread {
@@ -101,10 +101,10 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func `An earlier timer added to a sleeping loop fires without an extra turn`(
-        hasPort: Bool
+        hasDescriptor: Bool
     ) {
         withRealLoop { loop in
-            let pipe = prepare(loop, hasPort)
+            let pipe = prepare(loop, hasDescriptor)
             loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
             let turns = Locked(0)
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: .default)
@@ -124,10 +124,10 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func `A date moved forward by another thread fires without an extra turn`(
-        hasPort: Bool
+        hasDescriptor: Bool
     ) {
         withRealLoop { loop in
-            let pipe = prepare(loop, hasPort)
+            let pipe = prepare(loop, hasDescriptor)
             let turns = Locked(0)
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: .default)
             let timer = RunLoop.Timer.sendable(.after(.seconds(3600))) { timer in
@@ -178,19 +178,19 @@ import Testing
                             ) { _ in withExtendedLifetime(token) {} }
                             let source = RunLoop.Source.sendable { _ in withExtendedLifetime(token) {} }
                             let observer = RunLoop.Observer.sendable(.all) { _, _ in withExtendedLifetime(token) {} }
-                            let port = RunLoop.PortSource.sendable(descriptor: pipe.second, events: .writable) { _, _ in
+                            let descriptorSource = RunLoop.DescriptorSource.sendable(pipe.second, for: .writable) { _, _ in
                                 withExtendedLifetime(token) {}
                             }
                             loop.add(timer, in: .common)
                             loop.add(source, in: .default)
                             loop.add(observer, in: .default)
-                            addPort(port, to: loop)
+                            addDescriptorSource(descriptorSource, to: loop)
                             source.signal()
                             loop.wakeUp()
                             if random.oneIn(2) { loop.remove(timer, from: .common) } else { timer.invalidate() }
                             if random.oneIn(2) { loop.remove(source, from: .default) } else { source.invalidate() }
                             if random.oneIn(2) { loop.remove(observer, from: .default) } else { observer.invalidate() }
-                            if random.oneIn(2) { loop.remove(port, from: .default) } else { port.invalidate() }
+                            if random.oneIn(2) { loop.remove(descriptorSource, from: .default) } else { descriptorSource.invalidate() }
                         }
                         left.withLock { $0 -= 1 }
                         if left.count == 0 { loop.stop() }
@@ -224,10 +224,10 @@ import Testing
     // MARK: Timers that leave
 
     @Test(arguments: [false, true]) func `A timer that leaves a sleeping loop makes no turn at its old date`(
-        hasPort: Bool
+        hasDescriptor: Bool
     ) {
         withRealLoop { loop in
-            let pipe = prepare(loop, hasPort)
+            let pipe = prepare(loop, hasDescriptor)
             let turns = Locked(0)
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: .default)
             let timer = RunLoop.Timer.sendable(.after(.milliseconds(50))) { _ in }
@@ -297,12 +297,12 @@ import Testing
     // MARK: Invalid items
 
     enum ItemKind: CaseIterable {
-        case source, port, timer, observer
+        case source, descriptor, timer, observer
 
         func make(_ pipe: DescriptorPair) -> RunLoop.Item {
             switch self {
             case .source: RunLoop.Source.sendable { _ in }
-            case .port: RunLoop.PortSource.sendable(descriptor: pipe.first) { _, _ in }
+            case .descriptor: RunLoop.DescriptorSource.sendable(pipe.first) { _, _ in }
             case .timer: RunLoop.Timer.sendable(.every(.seconds(3600))) { _ in }
             case .observer: RunLoop.Observer.sendable(.all) { _, _ in }
             }
@@ -352,8 +352,8 @@ import Testing
                 let item = kind.make(pipe)
                 handover.give(item, round)
                 for _ in 0..<(round / 37 % 37) { _ = item.isValid }
-                if let port = item as? RunLoop.PortSource {
-                    addPort(port, to: loop, in: mode)
+                if let descriptorSource = item as? RunLoop.DescriptorSource {
+                    addDescriptorSource(descriptorSource, to: loop, in: mode)
                 } else {
                     loop.addAny(item, in: mode)
                 }

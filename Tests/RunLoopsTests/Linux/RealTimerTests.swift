@@ -15,7 +15,7 @@ import Testing
     private func run(_ way: Way, _ body: @escaping @Sendable (RunLoop) -> Void) {
         withRealLoop(fineWait: way == .timerDescriptor ? .timerDescriptor : .nanosecondCall) { loop in
             let pipe = DescriptorPair.pipe()
-            if way != .futex { addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop) }
+            if way != .futex { addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in }, to: loop) }
             body(loop)
         }
     }
@@ -80,14 +80,14 @@ import Testing
         }
     }
 
-    @Test func `A timer that is busy longer than its interval does not starve a port`() {
+    @Test func `A timer that is busy longer than its interval does not starve a descriptor`() {
         let pipe = DescriptorPair.pipe()
         pipe.send("x")
         withRealLoop { loop in
             let served = Box(0)
             loop.add(RunLoop.Timer(.every(.nanoseconds(1))) { _ in }, in: .default)
-            addPort(
-                RunLoop.PortSource(descriptor: pipe.first) { _, _ in
+            addDescriptorSource(
+                RunLoop.DescriptorSource(pipe.first) { _, _ in
                     served.value += 1
                     if served.value == 20 { loop.stop() }
                 }, to: loop)

@@ -13,17 +13,17 @@ import Testing
             let old = DescriptorPair.pipe()
             let new = DescriptorPair.pipe()
             let number = old.first
-            let stale = RunLoop.PortSource(descriptor: number, label: "old") { _, _ in
+            let stale = RunLoop.DescriptorSource(number, label: "old") { _, _ in
                 Issue.record("the old one was called")
             }
-            addPort(stale, to: loop)
+            addDescriptorSource(stale, to: loop)
             // The number is the new pipe's now, and the old pipe is gone.
             #expect(dup2(new.first, number) == number)
             let calls = Box(0)
-            addPort(
-                RunLoop.PortSource(descriptor: number, label: "new") { port, _ in
+            addDescriptorSource(
+                RunLoop.DescriptorSource(number, label: "new") { source, _ in
                     calls.value += 1
-                    #expect(readText(port.descriptor) == "new")
+                    #expect(readText(source.descriptor) == "new")
                     loop.stop()
                 }, to: loop)
             new.send("new")
@@ -40,11 +40,11 @@ import Testing
             let old = DescriptorPair.pipe()
             let new = DescriptorPair.pipe()
             let number = old.first
-            let stale = RunLoop.PortSource(descriptor: number) { _, _ in withExtendedLifetime(token) {} }
-            let fresh = RunLoop.PortSource(descriptor: number) { _, _ in withExtendedLifetime(token) {} }
-            addPort(stale, to: loop)
+            let stale = RunLoop.DescriptorSource(number) { _, _ in withExtendedLifetime(token) {} }
+            let fresh = RunLoop.DescriptorSource(number) { _, _ in withExtendedLifetime(token) {} }
+            addDescriptorSource(stale, to: loop)
             #expect(dup2(new.first, number) == number)
-            addPort(fresh, to: loop)
+            addDescriptorSource(fresh, to: loop)
             #expect(loop.contains(stale, in: .default))
             #expect(loop.contains(fresh, in: .default))
             stale.invalidate()
@@ -63,25 +63,25 @@ import Testing
             let new = DescriptorPair.pipe()
             let number = old.first
             let replaced = Box(false)
-            let stale = RunLoop.PortSource(descriptor: number) { port, _ in
+            let stale = RunLoop.DescriptorSource(number) { source, _ in
                 // May be served before the first; not after it.
                 #expect(!replaced.value)
-                _ = readText(port.descriptor)
+                _ = readText(source.descriptor)
                 old.send("x")
             }
-            let fresh = RunLoop.PortSource(descriptor: number) { port, _ in
-                Issue.record("called with nothing to read: \(readText(port.descriptor))")
+            let fresh = RunLoop.DescriptorSource(number) { source, _ in
+                Issue.record("called with nothing to read: \(readText(source.descriptor))")
             }
-            addPort(
-                RunLoop.PortSource(descriptor: first.first) { port, _ in
-                    port.invalidate()
+            addDescriptorSource(
+                RunLoop.DescriptorSource(first.first) { source, _ in
+                    source.invalidate()
                     // The event of `number` may have been fetched together with this one.
                     stale.invalidate()
                     #expect(dup2(new.first, number) == number)
                     replaced.value = true
-                    addPort(fresh, to: loop)
+                    addDescriptorSource(fresh, to: loop)
                 }, to: loop)
-            addPort(stale, to: loop)
+            addDescriptorSource(stale, to: loop)
             first.send("x")
             old.send("x")
             _ = loop.run(mode: .default, for: .milliseconds(20))
@@ -93,12 +93,12 @@ import Testing
         withRealLoop { loop in
             let closed = DescriptorPair.pipe()
             let good = DescriptorPair.pipe()
-            let port = RunLoop.PortSource(descriptor: closed.first) { _, _ in Issue.record("called") }
-            addPort(port, to: loop)
-            addPort(RunLoop.PortSource(descriptor: good.first) { _, _ in loop.stop() }, to: loop)
+            let source = RunLoop.DescriptorSource(closed.first) { _, _ in Issue.record("called") }
+            addDescriptorSource(source, to: loop)
+            addDescriptorSource(RunLoop.DescriptorSource(good.first) { _, _ in loop.stop() }, to: loop)
             closed.closeFirst()
-            port.events = [.readable, .writable]
-            port.invalidate()
+            source.events = [.readable, .writable]
+            source.invalidate()
             good.send("x")
             #expect(loop.runPlenty() == .stopped)
         }
@@ -112,11 +112,11 @@ import Testing
             let duplicate = dup(pipe.first)
             defer { close(duplicate) }
             pipe.send("x")
-            let port = RunLoop.PortSource(descriptor: pipe.first) { _, _ in Issue.record("called") }
-            addPort(port, to: loop)
-            addPort(RunLoop.PortSource(descriptor: quiet.first) { _, _ in }, to: loop)
+            let source = RunLoop.DescriptorSource(pipe.first) { _, _ in Issue.record("called") }
+            addDescriptorSource(source, to: loop)
+            addDescriptorSource(RunLoop.DescriptorSource(quiet.first) { _, _ in }, to: loop)
             pipe.closeFirst()
-            port.invalidate()
+            source.invalidate()
             calls.takeCounts()
             #expect(loop.run(mode: .default, for: .milliseconds(30)) == .timedOut)
             #expect(calls.waits <= 2)
@@ -130,14 +130,14 @@ import Testing
             let duplicate = dup(closed.first)
             defer { close(duplicate) }
             let good = DescriptorPair.pipe()
-            let port = RunLoop.PortSource(descriptor: closed.first) { _, _ in }
-            addPort(port, to: loop)
-            addPort(
-                RunLoop.PortSource(descriptor: good.first) { port, _ in port.invalidate() }, to: loop)
+            let source = RunLoop.DescriptorSource(closed.first) { _, _ in }
+            addDescriptorSource(source, to: loop)
+            addDescriptorSource(
+                RunLoop.DescriptorSource(good.first) { source, _ in source.invalidate() }, to: loop)
             // The timer descriptor exists before the epoll is built anew.
             _ = loop.run(mode: .default, for: .milliseconds(1))
             closed.closeFirst()
-            port.invalidate()
+            source.invalidate()
             let fired = Box(false)
             let timer = RunLoop.Timer(.after(.milliseconds(5))) { timer in
                 #expect(timer.fireInstant <= .now)
@@ -155,7 +155,7 @@ import Testing
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
             pipe.send("x")
-            addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in Issue.record("called") }, to: loop)
+            addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in Issue.record("called") }, to: loop)
             pipe.closeFirst()
             calls.takeCounts()
             #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
@@ -163,24 +163,24 @@ import Testing
         }
     }
 
-    @Test func `A port added to a sleeping loop after a closed one was removed is served`() {
+    @Test func `A descriptor added to a sleeping loop after a closed one was removed is served`() {
         withRealLoop { loop in
             let closed = DescriptorPair.pipe()
             let duplicate = dup(closed.first)
             defer { close(duplicate) }
             let late = DescriptorPair.pipe()
             let quiet = DescriptorPair.pipe()
-            addPort(RunLoop.PortSource(descriptor: quiet.first) { _, _ in }, to: loop)
-            let stale = RunLoop.PortSource.sendable(descriptor: closed.first) { _, _ in }
-            addPort(stale, to: loop)
+            addDescriptorSource(RunLoop.DescriptorSource(quiet.first) { _, _ in }, to: loop)
+            let stale = RunLoop.DescriptorSource.sendable(closed.first) { _, _ in }
+            addDescriptorSource(stale, to: loop)
             let other = TestThread {
                 waitUntil { loop.isWaiting }
                 // So that the thread is really in the kernel, and not on its way there.
                 usleep(2000)
                 closed.closeFirst()
                 stale.invalidate()
-                addPort(
-                    RunLoop.PortSource.sendable(descriptor: late.first) { _, _ in RunLoop.current.stop() }, to: loop)
+                addDescriptorSource(
+                    RunLoop.DescriptorSource.sendable(late.first) { _, _ in RunLoop.current.stop() }, to: loop)
                 late.send("x")
             }
             #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
@@ -191,13 +191,13 @@ import Testing
     @Test func `A regular file added by another thread to a loop that sleeps with descriptors is served`() {
         withRealLoop { loop in
             let quiet = DescriptorPair.pipe()
-            addPort(RunLoop.PortSource(descriptor: quiet.first) { _, _ in }, to: loop)
+            addDescriptorSource(RunLoop.DescriptorSource(quiet.first) { _, _ in }, to: loop)
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             defer { close(file) }
             let other = TestThread {
                 waitUntil { loop.isWaiting }
                 usleep(2000)
-                addPort(RunLoop.PortSource.sendable(descriptor: file) { _, _ in RunLoop.current.stop() }, to: loop)
+                addDescriptorSource(RunLoop.DescriptorSource.sendable(file) { _, _ in RunLoop.current.stop() }, to: loop)
             }
             #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
             other.join()
@@ -208,12 +208,12 @@ import Testing
         withRealLoop { loop in
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             defer { close(file) }
-            let port = RunLoop.PortSource.sendable(descriptor: file, events: []) { _, _ in RunLoop.current.stop() }
-            addPort(port, to: loop)
+            let source = RunLoop.DescriptorSource.sendable(file, for: []) { _, _ in RunLoop.current.stop() }
+            addDescriptorSource(source, to: loop)
             let other = TestThread {
                 waitUntil { loop.isWaiting }
                 usleep(2000)
-                port.events = .readable
+                source.events = .readable
             }
             #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
             other.join()

@@ -23,7 +23,7 @@ import Testing
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
-            addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop)
+            addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in }, to: loop)
             loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
             calls.takeCounts()
             #expect(loop.run(mode: .default, for: .milliseconds(100)) == .timedOut)
@@ -65,7 +65,7 @@ import Testing
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
             loop.addSource()
-            if hasDescriptors { addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop) }
+            if hasDescriptors { addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in }, to: loop) }
             let turns = Box(0)
             loop.add(
                 RunLoop.Observer(.afterWaiting) { _, _ in
@@ -94,10 +94,10 @@ import Testing
             let pipes = (0..<10).map { _ in DescriptorPair.pipe() }
             let served = Box(0)
             for pipe in pipes {
-                addPort(
-                    RunLoop.PortSource(descriptor: pipe.first) { port, _ in
+                addDescriptorSource(
+                    RunLoop.DescriptorSource(pipe.first) { descriptorSource, _ in
                         served.value += 1
-                        _ = readText(port.descriptor)
+                        _ = readText(descriptorSource.descriptor)
                         if served.value == 10 { loop.stop() }
                     }, to: loop)
                 pipe.send("x")
@@ -115,14 +115,14 @@ import Testing
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let (first, second) = (DescriptorPair.pipe(), DescriptorPair.pipe())
-            addPort(RunLoop.PortSource(descriptor: first.first) { _, _ in }, to: loop)
+            addDescriptorSource(RunLoop.DescriptorSource(first.first) { _, _ in }, to: loop)
             calls.takeCounts()
-            let port = RunLoop.PortSource(descriptor: second.first) { _, _ in }
-            addPort(port, to: loop)
+            let descriptorSource = RunLoop.DescriptorSource(second.first) { _, _ in }
+            addDescriptorSource(descriptorSource, to: loop)
             #expect(calls.takeCounts() == ["epoll_add": 1])
-            port.events = [.readable, .writable]
+            descriptorSource.events = [.readable, .writable]
             #expect(calls.takeCounts() == ["epoll_modify": 1])
-            port.invalidate()
+            descriptorSource.invalidate()
             #expect(calls.takeCounts() == ["epoll_remove": 1])
         }
     }
@@ -151,7 +151,7 @@ import Testing
         calls.failAlways("epoll_pwait2", with: code)
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
-            addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop)
+            addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in }, to: loop)
             let dates = Box(0)
             loop.add(
                 RunLoop.Timer(.every(.milliseconds(3))) { timer in
@@ -174,7 +174,7 @@ import Testing
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
-            if call != "futex_wait" { addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop) }
+            if call != "futex_wait" { addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in }, to: loop) }
             loop.addSource()
             for _ in 0..<3 { calls.failNext(call, with: EINTR) }
             let turns = Box(0)
@@ -201,16 +201,16 @@ import Testing
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
-            let port = RunLoop.PortSource(descriptor: pipe.first) { _, _ in loop.stop() }
+            let descriptorSource = RunLoop.DescriptorSource(pipe.first) { _, _ in loop.stop() }
             calls.failNext(call, with: EMFILE)
             let names = ["epoll_create": "epoll_create1", "eventfd": "eventfd", "epoll_add": "epoll_ctl"]
             #expect(throws: RunLoop.SystemCallError(call: names[call] ?? "", code: EMFILE)) {
-                try loop.add(port, in: .default)
+                try loop.add(descriptorSource, in: .default)
             }
-            #expect(!loop.contains(port, in: .default))
+            #expect(!loop.contains(descriptorSource, in: .default))
             #expect(loop.poll() == .finished)
             // And it works when there are descriptors again.
-            addPort(port, to: loop)
+            addDescriptorSource(descriptorSource, to: loop)
             pipe.send("x")
             #expect(loop.runPlenty() == .stopped)
         }
@@ -227,13 +227,13 @@ import Testing
             let witness = Witness()
             do {
                 let token = witness.makeToken()
-                let port = RunLoop.PortSource(descriptor: pipe.first) { _, _ in withExtendedLifetime(token) {} }
-                // The wake descriptor and the port, in each of three epolls.
+                let descriptorSource = RunLoop.DescriptorSource(pipe.first) { _, _ in withExtendedLifetime(token) {} }
+                // The wake descriptor and the descriptor, in each of three epolls.
                 let makes = step == 6
                 calls.failNext(makes ? "epoll_create" : "epoll_add", with: ENOMEM, after: makes ? 2 : step)
-                #expect(throws: RunLoop.SystemCallError.self) { try loop.add(port, in: .common) }
+                #expect(throws: RunLoop.SystemCallError.self) { try loop.add(descriptorSource, in: .common) }
                 for mode: RunLoop.Mode in [.default, "second", "third", .common] {
-                    #expect(!loop.contains(port, in: mode))
+                    #expect(!loop.contains(descriptorSource, in: mode))
                     #expect(loop.poll(mode: mode) == .finished)
                 }
             }
@@ -263,8 +263,8 @@ import Testing
                 TestThread {
                     let loop = RunLoop.current
                     let pipe = DescriptorPair.pipe()
-                    let port = RunLoop.PortSource(descriptor: pipe.first) { _, _ in }
-                    for mode: RunLoop.Mode in [.default, "a", "b"] { addPort(port, to: loop, in: mode) }
+                    let descriptorSource = RunLoop.DescriptorSource(pipe.first) { _, _ in }
+                    for mode: RunLoop.Mode in [.default, "a", "b"] { addDescriptorSource(descriptorSource, to: loop, in: mode) }
                     for base in RunLoop.TimeBase.allCases {
                         loop.add(RunLoop.Timer(.after(.milliseconds(1), clock: base)) { _ in }, in: .default)
                     }
@@ -289,9 +289,9 @@ import Testing
                 let whole = limit
                 limit.rlim_cur = rlim_t(pipe.first)
                 setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-                let port = RunLoop.PortSource(descriptor: pipe.first) { _, _ in loop.stop() }
+                let descriptorSource = RunLoop.DescriptorSource(pipe.first) { _, _ in loop.stop() }
                 #expect(throws: RunLoop.SystemCallError(call: "eventfd", code: EMFILE)) {
-                    try loop.add(port, in: .default)
+                    try loop.add(descriptorSource, in: .default)
                 }
                 // Timers need no descriptor.
                 loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in }, in: .default)
@@ -299,7 +299,7 @@ import Testing
                 setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
                 var restored = whole
                 setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &restored)
-                addPort(port, to: loop)
+                addDescriptorSource(descriptorSource, to: loop)
                 pipe.send("x")
                 #expect(loop.runPlenty() == .stopped)
             }.join()

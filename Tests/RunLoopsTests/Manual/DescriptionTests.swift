@@ -36,7 +36,7 @@ import Testing
             loop.add(input, in: .common)
             input.signal()
             try loop.add(
-                RunLoop.PortSource(descriptor: 5, events: [.readable, .writable], label: "socket") { _, _ in },
+                RunLoop.DescriptorSource(5, for: [.readable, .writable], label: "socket") { _, _ in },
                 in: .default)
             loop.add(
                 RunLoop.Observer([.beforeWaiting, .exit], order: 2_000_000, label: "commit") { _, _ in }, in: .default)
@@ -60,7 +60,7 @@ import Testing
                         kCFRunLoopDefaultMode (common) {
                           sources = 2 {
                             <RunLoop.Source input>{valid, order 1, signalled}
-                            <RunLoop.PortSource socket>{valid, descriptor 5, [readable, writable]}
+                            <RunLoop.DescriptorSource socket>{valid, descriptor 5, [readable, writable]}
                           }
                           observers = 2 {
                             <RunLoop.Observer once>{valid, [all], order -1, once}
@@ -112,15 +112,15 @@ import Testing
                 RunLoop.Source { _ in },
                 RunLoop.Timer(.after(.zero)) { _ in },
                 RunLoop.Observer(.all) { _, _ in },
-                RunLoop.PortSource(descriptor: 0) { _, _ in },
+                RunLoop.DescriptorSource(0) { _, _ in },
                 RunLoop.Source.sendable { _ in },
                 RunLoop.Timer.sendable(.after(.zero)) { _ in },
                 RunLoop.Observer.sendable(.all) { _, _ in },
-                RunLoop.PortSource.sendable(descriptor: 0) { _, _ in },
+                RunLoop.DescriptorSource.sendable(0) { _, _ in },
                 RunLoop.Source.mainActor { _ in },
                 RunLoop.Timer.mainActor(.after(.zero)) { _ in },
                 RunLoop.Observer.mainActor(.all) { _, _ in },
-                RunLoop.PortSource.mainActor(descriptor: 0) { _, _ in },
+                RunLoop.DescriptorSource.mainActor(0) { _, _ in },
             ]
             for (index, item) in items.enumerated() {
                 #expect(item.label == "RunLoopsTests/DescriptionTests.swift:\(first + index)")

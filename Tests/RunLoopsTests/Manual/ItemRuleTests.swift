@@ -17,25 +17,25 @@ import Testing
             loop.poll()
             #expect(calls.value == ["source", "timer", "observer"])
             calls.value = []
-            let port = RunLoop.PortSource(descriptor: 1) { _, _ in calls.value.append("port") }
-            for _ in 0..<2 { try loop.add(port, in: .default) }
+            let descriptorSource = RunLoop.DescriptorSource(1) { _, _ in calls.value.append("descriptor") }
+            for _ in 0..<2 { try loop.add(descriptorSource, in: .default) }
             manual.setReady(1, .readable)
             loop.poll()
-            #expect(calls.value == ["port", "observer"])
-            loop.remove(port, from: .default)
-            #expect(!loop.contains(port, in: .default))
-            loop.remove(port, from: .default)
+            #expect(calls.value == ["descriptor", "observer"])
+            loop.remove(descriptorSource, from: .default)
+            #expect(!loop.contains(descriptorSource, in: .default))
+            loop.remove(descriptorSource, from: .default)
         }
     }
 
     @Test func `An invalid item is passed over`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            let port = RunLoop.PortSource(descriptor: 1) { _, _ in }
+            let descriptorSource = RunLoop.DescriptorSource(1) { _, _ in }
             let items: [RunLoop.Item] = [
                 RunLoop.Source { _ in }, RunLoop.Timer(.after(.zero)) { _ in }, RunLoop.Observer(.all) { _, _ in },
             ]
-            for item in items + [port] {
+            for item in items + [descriptorSource] {
                 #expect(item.isValid)
                 item.invalidate()
                 item.invalidate()
@@ -47,8 +47,8 @@ import Testing
                 #expect(!loop.contains(item, in: .default))
                 #expect(!loop.contains(item, in: .common))
             }
-            try loop.add(port, in: .default)
-            #expect(!loop.contains(port, in: .default))
+            try loop.add(descriptorSource, in: .default)
+            #expect(!loop.contains(descriptorSource, in: .default))
             #expect(loop.poll() == .finished)
         }
     }
@@ -60,13 +60,13 @@ import Testing
                 let source = RunLoop.Source { _ in }
                 let timer = RunLoop.Timer(.after(.seconds(1))) { _ in }
                 let observer = RunLoop.Observer(.all) { _, _ in }
-                let port = RunLoop.PortSource(descriptor: 1) { _, _ in }
+                let descriptorSource = RunLoop.DescriptorSource(1) { _, _ in }
                 func expect(
                     _ loop: RunLoop, _ results: [Bool], sourceLocation: SourceLocation = #_sourceLocation
                 ) throws {
                     let added = [
                         loop.add(source, in: mode), loop.add(timer, in: mode), loop.add(observer, in: mode),
-                        try loop.add(port, in: mode),
+                        try loop.add(descriptorSource, in: mode),
                     ]
                     #expect(added == results, sourceLocation: sourceLocation)
                 }
@@ -75,10 +75,10 @@ import Testing
                 try expect(outer.loop, [true, true, true, true])
                 // Only timers and observers are in one loop at most.
                 try expect(inner.loop, [true, false, false, true])
-                for item in [source, timer, observer, port] { item.invalidate() }
+                for item in [source, timer, observer, descriptorSource] { item.invalidate() }
                 try expect(outer.loop, [false, false, false, false])
                 try expect(inner.loop, [false, false, false, false])
-                for item in [source, timer, observer, port] {
+                for item in [source, timer, observer, descriptorSource] {
                     #expect(!outer.loop.contains(item, in: mode))
                     #expect(!inner.loop.contains(item, in: mode))
                 }
@@ -91,8 +91,8 @@ import Testing
         #expect(!ended.add(RunLoop.Timer.sendable(.after(.zero)) { _ in }, in: .default))
         #expect(!ended.add(RunLoop.Source.sendable { _ in }, in: .default))
         #expect(!ended.add(RunLoop.Observer.sendable(.all) { _, _ in }, in: .common))
-        let port = RunLoop.PortSource.sendable(descriptor: 0) { _, _ in }
-        let isAdded = try ended.add(port, in: .default)
+        let descriptorSource = RunLoop.DescriptorSource.sendable(0) { _, _ in }
+        let isAdded = try ended.add(descriptorSource, in: .default)
         #expect(!isAdded)
     }
 
@@ -134,8 +134,8 @@ import Testing
             case .invalidate: item.invalidate()
             case .addElsewhere:
                 loop.remove(item, from: .default)
-                if let port = item as? RunLoop.PortSource {
-                    #expect(throws: Never.self) { try loop.add(port, in: "elsewhere") }
+                if let descriptorSource = item as? RunLoop.DescriptorSource {
+                    #expect(throws: Never.self) { try loop.add(descriptorSource, in: "elsewhere") }
                 } else {
                     loop.addAny(item, in: "elsewhere")
                 }
@@ -167,7 +167,7 @@ import Testing
                     callout(1)
                     withExtendedLifetime(token) {}
                 }
-                let port = RunLoop.PortSource(descriptor: 1) { _, _ in
+                let descriptorSource = RunLoop.DescriptorSource(1) { _, _ in
                     callout(2)
                     withExtendedLifetime(token) {}
                 }
@@ -176,8 +176,8 @@ import Testing
                     withExtendedLifetime(token) {}
                 }
                 for item in [source, timer, observer] { loop.addAny(item, in: .default) }
-                try loop.add(port, in: .default)
-                items.value = [source, timer, port, observer]
+                try loop.add(descriptorSource, in: .default)
+                items.value = [source, timer, descriptorSource, observer]
                 source.signal()
                 manual.setReady(1, .readable)
                 loop.performLocally { callout(4) }
@@ -248,7 +248,7 @@ import Testing
         #expect(timer.description == "<RunLoop.Timer \(timer.label)>{valid, every 1.5 seconds}")
         let observer = RunLoop.Observer([.entry, .exit], order: -1, repeats: false, label: "o") { _, _ in }
         #expect(observer.description == "<RunLoop.Observer o>{valid, [entry, exit], order -1, once}")
-        let port = RunLoop.PortSource(descriptor: 7, events: .writable, label: "p") { _, _ in }
-        #expect(port.description == "<RunLoop.PortSource p>{valid, descriptor 7, [writable]}")
+        let descriptorSource = RunLoop.DescriptorSource(7, for: .writable, label: "p") { _, _ in }
+        #expect(descriptorSource.description == "<RunLoop.DescriptorSource p>{valid, descriptor 7, [writable]}")
     }
 }

@@ -43,9 +43,9 @@ import Testing
             loop.add(source, in: "other")
             source.signal()
             try loop.add(
-                RunLoop.PortSource(descriptor: 9) { _, _ in
+                RunLoop.DescriptorSource(9) { _, _ in
                     manual.setReady(9, [])
-                    fired.value.append("port")
+                    fired.value.append("descriptor")
                 }, in: "other")
             manual.setReady(9, .readable)
             loop.add(RunLoop.Observer(.all) { _, _ in fired.value.append("observer") }, in: "other")
@@ -95,16 +95,16 @@ import Testing
         }
     }
 
-    @Test func `Common port sources go to modes marked before and after`() throws {
+    @Test func `Common descriptor sources go to modes marked before and after`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box(0)
-            let port = RunLoop.PortSource(descriptor: 5) { _, _ in calls.value += 1 }
-            try manual.loop.add(port, in: .common)
+            let descriptorSource = RunLoop.DescriptorSource(5) { _, _ in calls.value += 1 }
+            try manual.loop.add(descriptorSource, in: .common)
             manual.loop.addCommonMode("after")
             manual.setReady(5, .readable)
             for mode: RunLoop.Mode in [.default, "after"] { manual.loop.poll(mode: mode) }
             #expect(calls.value == 2)
-            manual.loop.remove(port, from: .common)
+            manual.loop.remove(descriptorSource, from: .common)
             #expect(manual.loop.poll() == .finished)
             #expect(manual.loop.poll(mode: "after") == .finished)
         }
@@ -207,10 +207,10 @@ import Testing
             #expect(!isEmpty())
             loop.remove(timer, from: .default)
             #expect(isEmpty())
-            let port = RunLoop.PortSource(descriptor: 1) { _, _ in }
-            try loop.add(port, in: .default)
+            let descriptorSource = RunLoop.DescriptorSource(1) { _, _ in }
+            try loop.add(descriptorSource, in: .default)
             #expect(!isEmpty())
-            port.invalidate()
+            descriptorSource.invalidate()
             #expect(isEmpty())
         }
     }
@@ -258,11 +258,11 @@ import Testing
             check(.default, isEmpty: false)
             loop.add(RunLoop.Observer(.all) { _, _ in }, in: "observed")
             check("observed", isEmpty: true)
-            let port = RunLoop.PortSource(descriptor: 1) { _, _ in }
-            try loop.add(port, in: "port")
-            check("port", isEmpty: false)
-            port.invalidate()
-            check("port", isEmpty: true)
+            let descriptorSource = RunLoop.DescriptorSource(1) { _, _ in }
+            try loop.add(descriptorSource, in: "descriptor")
+            check("descriptor", isEmpty: false)
+            descriptorSource.invalidate()
+            check("descriptor", isEmpty: true)
             loop.add(RunLoop.Timer(.after(.zero)) { _ in }, in: "timer")
             check("timer", isEmpty: false)
             check("timer", isEmpty: true)
@@ -307,7 +307,7 @@ extension RunLoop {
         case let source as Source: add(source, in: mode)
         case let timer as Timer: add(timer, in: mode)
         case let observer as Observer: add(observer, in: mode)
-        default: Issue.record("a port source may be refused")
+        default: Issue.record("a descriptor source may be refused")
         }
     }
 }

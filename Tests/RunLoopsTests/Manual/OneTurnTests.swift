@@ -103,10 +103,10 @@ import Testing
         }
     }
 
-    @Test func `A port ends the sleep and is served after it`() throws {
+    @Test func `A descriptor ends the sleep and is served after it`() throws {
         try ManualRunLoop.with { manual in
-            let port = RunLoop.PortSource(descriptor: 3, label: "socket") { _, _ in manual.setReady(3, []) }
-            try manual.loop.add(port, in: .default)
+            let descriptorSource = RunLoop.DescriptorSource(3, label: "socket") { _, _ in manual.setReady(3, []) }
+            try manual.loop.add(descriptorSource, in: .default)
             manual.setReady(3, .readable)
             let recorder = TraceRecorder(manual.loop)
             let result = manual.loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true)
@@ -119,7 +119,7 @@ import Testing
                       beforeSources
                       beforeWaiting
                       afterWaiting
-                      > port "socket"
+                      > descriptor "socket"
                       exit
                     handledSource
                     """)

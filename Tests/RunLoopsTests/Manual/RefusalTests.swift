@@ -8,17 +8,17 @@ import Testing
 @Suite struct RefusalTests {
     @Test func `A refused descriptor is a typed error and the source is in no mode`() throws {
         try ManualRunLoop.with { manual in
-            let port = RunLoop.PortSource(descriptor: 8) { _, _ in }
+            let source = RunLoop.DescriptorSource(8) { _, _ in }
             manual.failNext("epoll_ctl", with: ENOSPC)
             #expect(throws: RunLoop.SystemCallError(call: "epoll_ctl", code: ENOSPC)) {
-                try manual.loop.add(port, in: .default)
+                try manual.loop.add(source, in: .default)
             }
-            #expect(!manual.loop.contains(port, in: .default))
+            #expect(!manual.loop.contains(source, in: .default))
             #expect(manual.loop.poll() == .finished)
-            #expect(port.isValid)
+            #expect(source.isValid)
             // And it can be added when the system has recovered.
-            try manual.loop.add(port, in: .default)
-            #expect(manual.loop.contains(port, in: .default))
+            try manual.loop.add(source, in: .default)
+            #expect(manual.loop.contains(source, in: .default))
         }
     }
 
@@ -29,8 +29,8 @@ import Testing
             let witness = Witness()
             do {
                 let token = witness.makeToken()
-                let first = RunLoop.PortSource(descriptor: 8) { _, _ in }
-                let second = RunLoop.PortSource(descriptor: 8) { _, _ in withExtendedLifetime(token) {} }
+                let first = RunLoop.DescriptorSource(8) { _, _ in }
+                let second = RunLoop.DescriptorSource(8) { _, _ in withExtendedLifetime(token) {} }
                 // On one descriptor: the second has to join the first in one mode.
                 try loop.add(first, in: .default)
                 manual.failNext("epoll_ctl", with: ENOMEM)
@@ -69,11 +69,11 @@ import Testing
     @Test func `A common mode marked while the system refuses says so and dies`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try ManualRunLoop.with { manual in
-                try manual.loop.add(RunLoop.PortSource(descriptor: 1) { _, _ in }, in: .common)
+                try manual.loop.add(RunLoop.DescriptorSource(1) { _, _ in }, in: .common)
                 manual.failNext("epoll_ctl", with: EMFILE)
                 manual.loop.addCommonMode("refused")
             }
         }
-        expectText(result, "refused cannot be marked as common, because a common port source finds no place in it")
+        expectText(result, "refused cannot be marked as common, because a common descriptor source finds no place in it")
     }
 }

@@ -391,16 +391,16 @@ import Testing
             source.signal()
             for descriptor: CInt in 1...2 {
                 try loop.add(
-                    RunLoop.PortSource(descriptor: descriptor) { _, _ in
+                    RunLoop.DescriptorSource(descriptor) { _, _ in
                         manual.setReady(descriptor, [])
-                        calls.value.append("port")
+                        calls.value.append("descriptor")
                         if descriptor == 2 { loop.performLocally { calls.value.append("block") } }
                     }, in: .default)
                 manual.setReady(descriptor, .readable)
             }
             let recorder = TraceRecorder(loop)
             #expect(loop.runUntilIdle() == .timedOut)
-            #expect(calls.value.sorted() == ["block", "port", "port", "source", "source", "source", "timer"])
+            #expect(calls.value.sorted() == ["block", "descriptor", "descriptor", "source", "source", "source", "timer"])
             #expect(manual.sleeps == 0)
             #expect(recorder.count(of: "entry") == 1)
             #expect(recorder.count(of: "exit") == 1)

@@ -222,7 +222,7 @@ import Testing
             source.signal()
             for descriptor: CInt in 1...2 {
                 try loop.add(
-                    RunLoop.PortSource(descriptor: descriptor) { _, _ in call("port \(descriptor)") }, in: .default)
+                    RunLoop.DescriptorSource(descriptor) { _, _ in call("descriptor \(descriptor)") }, in: .default)
                 manual.setReady(descriptor, .readable)
             }
             loop.add(RunLoop.Timer(.every(.milliseconds(1))) { _ in call("timer") }, in: .default)
@@ -234,7 +234,7 @@ import Testing
             }
             post()
             #expect(loop.run(mode: .default, for: .seconds(100)) == .stopped)
-            for name in ["source", "port 1", "port 2", "timer", "block"] {
+            for name in ["source", "descriptor 1", "descriptor 2", "timer", "block"] {
                 #expect(calls.value[name, default: 0] >= 20, "\(name): \(calls.value)")
             }
         }

@@ -201,7 +201,7 @@ import Testing
             let loop = manual.loop
             for descriptor: CInt in 1...3 {
                 try loop.add(
-                    RunLoop.PortSource(descriptor: descriptor, label: "\(descriptor)") { _, _ in
+                    RunLoop.DescriptorSource(descriptor, label: "\(descriptor)") { _, _ in
                         // The first look was at the start; the timer is due before the second.
                         if descriptor == 1 { manual.idle(for: .milliseconds(10)) }
                         manual.setReady(descriptor, [])
@@ -212,7 +212,7 @@ import Testing
             loop.add(timer(after: 5), in: .default)
             let recorder = TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(1))
-            #expect(recorder.callouts == ["port \"1\"", "port \"2\"", "timer \"due\"", "port \"3\""])
+            #expect(recorder.callouts == ["descriptor \"1\"", "descriptor \"2\"", "timer \"due\"", "descriptor \"3\""])
         }
     }
 
@@ -234,11 +234,11 @@ import Testing
                     }
                 }, in: .default)
             try loop.add(
-                RunLoop.PortSource(descriptor: 1, label: "1") { _, _ in manual.setReady(1, []) }, in: .default)
+                RunLoop.DescriptorSource(1, label: "1") { _, _ in manual.setReady(1, []) }, in: .default)
             loop.add(timer(after: 5), in: .default)
             let recorder = TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(1))
-            #expect(recorder.callouts.filter { !$0.contains("observer") } == ["timer \"due\"", "port \"1\""])
+            #expect(recorder.callouts.filter { !$0.contains("observer") } == ["timer \"due\"", "descriptor \"1\""])
         }
     }
 }

@@ -70,9 +70,9 @@ import Testing
     }
 
     @Test func `A set of descriptor events names its members`() {
-        #expect(RunLoop.PortSource.Events([.hangUp, .readable]).description == "[readable, hangUp]")
-        #expect(RunLoop.PortSource.Events([]).description == "[]")
-        let all: RunLoop.PortSource.Events = [.readable, .writable, .hangUp, .error, .priority]
+        #expect(RunLoop.DescriptorSource.Events([.hangUp, .readable]).description == "[readable, hangUp]")
+        #expect(RunLoop.DescriptorSource.Events([]).description == "[]")
+        let all: RunLoop.DescriptorSource.Events = [.readable, .writable, .hangUp, .error, .priority]
         #expect(all.description == "[readable, writable, hangUp, error, priority]")
     }
 

@@ -62,7 +62,7 @@ import Testing
                 in: "private")
             loop.add(RunLoop.Observer(.all) { _, _ in withExtendedLifetime(d) {} }, in: .default)
             let pipe = DescriptorPair.pipe()
-            addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in withExtendedLifetime(e) {} }, to: loop)
+            addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in withExtendedLifetime(e) {} }, to: loop)
             loop.performLocally {
                 withExtendedLifetime(f) {}
                 ran.increment()
@@ -89,7 +89,7 @@ import Testing
             let timer = RunLoop.Timer.sendable(.every(.seconds(1))) { _ in withExtendedLifetime(token) {} }
             let observer = RunLoop.Observer.sendable(.all) { _, _ in withExtendedLifetime(token) {} }
             let pipe = DescriptorPair.pipe()
-            let port = RunLoop.PortSource.sendable(descriptor: pipe.first) { _, _ in withExtendedLifetime(token) {} }
+            let descriptorSource = RunLoop.DescriptorSource.sendable(pipe.first) { _, _ in withExtendedLifetime(token) {} }
             for item in [source, timer, observer] {
                 ended.addAny(item, in: .default)
                 ended.addAny(item, in: .common)
@@ -97,8 +97,8 @@ import Testing
                 #expect(!ended.contains(item, in: .common))
                 ended.remove(item, from: .default)
             }
-            addPort(port, to: ended)
-            #expect(!ended.contains(port, in: .default))
+            addDescriptorSource(descriptorSource, to: ended)
+            #expect(!ended.contains(descriptorSource, in: .default))
             ended.perform { withExtendedLifetime(token) {} }
             ended.perform(in: [.default, "new"]) { withExtendedLifetime(token) {} }
             ended.addCommonMode("marked")
@@ -111,7 +111,7 @@ import Testing
             timer.fireInstant = .now
             timer.tolerance = .seconds(1)
             source.signal()
-            for item in [source, timer, observer, port] { item.invalidate() }
+            for item in [source, timer, observer, descriptorSource] { item.invalidate() }
         }
         #expect(witness.isGone)
     }

@@ -59,7 +59,7 @@ import Testing
 
     @Test func `A negative descriptor is refused`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = RunLoop.PortSource(descriptor: -1) { _, _ in }
+            _ = RunLoop.DescriptorSource(-1) { _, _ in }
         }
         expectText(result, "was the result of open or socket checked?")
     }
@@ -88,7 +88,7 @@ import Testing
             let status = TestThread.run { () -> CInt in
                 let loop = RunLoop.current
                 let pipe = DescriptorPair.pipe()
-                addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in }, to: loop)
+                addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in }, to: loop)
                 loop.add(
                     RunLoop.Timer(.every(.milliseconds(2))) { _ in
                         fires.increment()

@@ -26,7 +26,7 @@ final class NetworkThread: Sendable {
     }
 }
 
-/// One connection: its port source keeps it alive, and only the network thread uses it.
+/// One connection: its descriptor source keeps it alive, and only the network thread uses it.
 private final class Connection {
     private let descriptor: CInt
     private var request: ArraySlice<UInt8>
@@ -44,7 +44,7 @@ private final class Connection {
     deinit { close(descriptor) }
 
     func start() throws {
-        let source = RunLoop.PortSource(descriptor: descriptor, events: .writable) { [self] source, _ in
+        let source = RunLoop.DescriptorSource(descriptor, for: .writable) { [self] source, _ in
             do {
                 try socketIsReady(source)
             } catch {
@@ -55,7 +55,7 @@ private final class Connection {
         try RunLoop.current.add(source, in: .common)
     }
 
-    private func socketIsReady(_ source: RunLoop.PortSource) throws(SocketError) {
+    private func socketIsReady(_ source: RunLoop.DescriptorSource) throws(SocketError) {
         if !request.isEmpty { return try send(source) }
         guard let bytes = try Sockets.read(descriptor) else { return }
         received += bytes
@@ -65,7 +65,7 @@ private final class Connection {
         }
     }
 
-    private func send(_ source: RunLoop.PortSource) throws(SocketError) {
+    private func send(_ source: RunLoop.DescriptorSource) throws(SocketError) {
         let code = Sockets.connectError(descriptor)
         if code != 0 { throw SocketError(call: "connect", code: code) }
         request = request.dropFirst(try Sockets.write(descriptor, request))

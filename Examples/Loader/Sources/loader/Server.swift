@@ -12,7 +12,7 @@ final class Server: Sendable {
         self.port = port
         thread = try RunLoopThread(name: "server")
         try thread.performAndWait {
-            let listener = RunLoop.PortSource(descriptor: descriptor) { source, _ in
+            let listener = RunLoop.DescriptorSource(descriptor) { source, _ in
                 // EAGAIN: the client has gone again.
                 if let client = Sockets.accept(source.descriptor) { Answering(client).start() }
             }
@@ -36,7 +36,7 @@ final class Server: Sendable {
     }
 }
 
-/// One client of the server: its port source keeps it alive, and only the server's thread uses it.
+/// One client of the server: its descriptor source keeps it alive, and only the server's thread uses it.
 private final class Answering {
     private let descriptor: CInt
     private var request: [UInt8] = []
@@ -47,7 +47,7 @@ private final class Answering {
     deinit { close(descriptor) }
 
     func start() {
-        let source = RunLoop.PortSource(descriptor: descriptor) { [self] source, _ in
+        let source = RunLoop.DescriptorSource(descriptor) { [self] source, _ in
             do {
                 if answer.isEmpty { try readRequest(source) } else { try writeAnswer(source) }
             } catch {
@@ -62,7 +62,7 @@ private final class Answering {
         }
     }
 
-    private func readRequest(_ source: RunLoop.PortSource) throws(SocketError) {
+    private func readRequest(_ source: RunLoop.DescriptorSource) throws(SocketError) {
         guard let bytes = try Sockets.read(descriptor) else { return }
         if bytes.isEmpty { return source.invalidate() }
         request += bytes
@@ -71,7 +71,7 @@ private final class Answering {
         source.events = .writable
     }
 
-    private func writeAnswer(_ source: RunLoop.PortSource) throws(SocketError) {
+    private func writeAnswer(_ source: RunLoop.DescriptorSource) throws(SocketError) {
         answer = answer.dropFirst(try Sockets.write(descriptor, answer))
         // The end of the stream is the end of the file.
         if answer.isEmpty { source.invalidate() }

@@ -16,7 +16,7 @@ enum Syscalls {
         case "source": onThread { source(count) }
         case "wake": wake(count)
         case "timer": onThread { timer(count) }
-        case "port": onThread { port(count) }
+        case "descriptor": onThread { descriptor(count) }
         case let other: fatalError("no such case: \(other)")
         }
     }
@@ -104,19 +104,19 @@ func timer(_ count: Int) {
 }
 
 /// A pipe whose reader takes a byte and writes the next one.
-func port(_ count: Int) {
+func descriptor(_ count: Int) {
     var ends: [CInt] = [0, 0]
     precondition(pipe(&ends) == 0)
     let (reading, writing) = (ends[0], ends[1])
     let loop = RunLoop.current
     var left = count
     var byte: UInt8 = 0
-    let port = RunLoop.PortSource(descriptor: reading, events: .readable) { _, _ in
+    let source = RunLoop.DescriptorSource(reading, for: .readable) { _, _ in
         precondition(read(reading, &byte, 1) == 1)
         left -= 1
         if left > 0 { precondition(write(writing, &byte, 1) == 1) } else { loop.stop() }
     }
-    do { try loop.add(port, in: .default) } catch { fatalError("\(error)") }
+    do { try loop.add(source, in: .default) } catch { fatalError("\(error)") }
     precondition(write(writing, &byte, 1) == 1)
     loop.run()
 }

@@ -3,14 +3,14 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-/// Specification 3.2 and 5.5: port sources.
-@Suite struct PortRuleTests {
-    @Test func `A ready port wakes the loop by itself`() throws {
+/// Specification 3.2 and 5.5: descriptor sources.
+@Suite struct DescriptorRuleTests {
+    @Test func `A ready descriptor wakes the loop by itself`() throws {
         try ManualRunLoop.with { manual in
-            let calls = Box<[RunLoop.PortSource.Events]>([])
+            let calls = Box<[RunLoop.DescriptorSource.Events]>([])
             try manual.loop.add(
-                RunLoop.PortSource(descriptor: 4) { port, events in
-                    #expect(port.descriptor == 4)
+                RunLoop.DescriptorSource(4) { descriptorSource, events in
+                    #expect(descriptorSource.descriptor == 4)
                     calls.value.append(events)
                     manual.setReady(4, [])
                 }, in: .default)
@@ -22,10 +22,10 @@ import Testing
         }
     }
 
-    @Test func `A port is called once a turn as long as it is ready`() throws {
+    @Test func `A descriptor is called once a turn as long as it is ready`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box(0)
-            try manual.loop.add(RunLoop.PortSource(descriptor: 4) { _, _ in calls.value += 1 }, in: .default)
+            try manual.loop.add(RunLoop.DescriptorSource(4) { _, _ in calls.value += 1 }, in: .default)
             manual.setReady(4, .readable)
             for turn in 1...4 {
                 manual.loop.poll()
@@ -34,11 +34,11 @@ import Testing
         }
     }
 
-    @Test func `Many ready ports are served one a turn in the kernel's order`() throws {
+    @Test func `Many ready descriptors are served one a turn in the kernel's order`() throws {
         try ManualRunLoop.with { manual in
             for descriptor: CInt in 0..<5 {
                 try manual.loop.add(
-                    RunLoop.PortSource(descriptor: descriptor, label: "\(descriptor)") { _, _ in
+                    RunLoop.DescriptorSource(descriptor, label: "\(descriptor)") { _, _ in
                         manual.setReady(descriptor, [])
                     }, in: .default)
             }
@@ -48,19 +48,19 @@ import Testing
             for _ in 0..<5 {
                 results.append(manual.loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true))
             }
-            #expect(recorder.callouts == ["3", "1", "4", "0", "2"].map { "port \"\($0)\"" })
+            #expect(recorder.callouts == ["3", "1", "4", "0", "2"].map { "descriptor \"\($0)\"" })
             #expect(results.allSatisfy { $0 == .handledSource })
         }
     }
 
-    @Test func `Timers sources and blocks are looked at between two ports`() throws {
+    @Test func `Timers sources and blocks are looked at between two descriptors`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = RunLoop.Source(label: "source") { _ in }
             loop.add(source, in: .default)
             for descriptor: CInt in 1...3 {
                 try loop.add(
-                    RunLoop.PortSource(descriptor: descriptor, label: "\(descriptor)") { _, _ in
+                    RunLoop.DescriptorSource(descriptor, label: "\(descriptor)") { _, _ in
                         manual.setReady(descriptor, [])
                         if descriptor == 1 { source.signal() }
                         if descriptor == 2 { loop.performLocally(fileID: "block", line: 1) {} }
@@ -71,7 +71,7 @@ import Testing
             loop.run(mode: .default, for: .seconds(1))
             #expect(
                 recorder.callouts == [
-                    "port \"1\"", "source \"source\"", "port \"2\"", "block \"block:1\"", "port \"3\"",
+                    "descriptor \"1\"", "source \"source\"", "descriptor \"2\"", "block \"block:1\"", "descriptor \"3\"",
                 ])
         }
     }
@@ -79,12 +79,12 @@ import Testing
     @Test func `Several sources on one descriptor are each called for what they ask for`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box<[String]>([])
-            func add(_ name: String, _ events: RunLoop.PortSource.Events) throws -> RunLoop.PortSource {
-                let port = RunLoop.PortSource(descriptor: 6, events: events) { _, events in
+            func add(_ name: String, _ events: RunLoop.DescriptorSource.Events) throws -> RunLoop.DescriptorSource {
+                let descriptorSource = RunLoop.DescriptorSource(6, for: events) { _, events in
                     calls.value.append("\(name) \(events)")
                 }
-                try manual.loop.add(port, in: .default)
-                return port
+                try manual.loop.add(descriptorSource, in: .default)
+                return descriptorSource
             }
             let reader = try add("reader", .readable)
             _ = try add("writer", .writable)
@@ -109,9 +109,9 @@ import Testing
 
     @Test func `Hang-up and error are reported to who asks for nothing`() throws {
         try ManualRunLoop.with { manual in
-            let told = Box<[RunLoop.PortSource.Events]>([])
-            let port = RunLoop.PortSource(descriptor: 2, events: []) { _, events in told.value.append(events) }
-            try manual.loop.add(port, in: .default)
+            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+            let descriptorSource = RunLoop.DescriptorSource(2, for: []) { _, events in told.value.append(events) }
+            try manual.loop.add(descriptorSource, in: .default)
             manual.setReady(2, [.readable, .writable])
             manual.loop.poll()
             #expect(told.value.isEmpty)
@@ -123,25 +123,25 @@ import Testing
 
     @Test func `Changed events count before the next callout`() throws {
         try ManualRunLoop.with { manual in
-            let told = Box<[RunLoop.PortSource.Events]>([])
-            let port = RunLoop.PortSource(descriptor: 2) { port, events in
+            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+            let descriptorSource = RunLoop.DescriptorSource(2) { descriptorSource, events in
                 told.value.append(events)
-                port.events = .writable
+                descriptorSource.events = .writable
             }
-            #expect(port.events == .readable)
-            try manual.loop.add(port, in: .default)
+            #expect(descriptorSource.events == .readable)
+            try manual.loop.add(descriptorSource, in: .default)
             manual.setReady(2, [.readable, .writable])
             manual.loop.poll()
             manual.loop.poll()
             #expect(told.value == [.readable, .writable])
-            #expect(port.events == .writable)
+            #expect(descriptorSource.events == .writable)
         }
     }
 
     @Test func `An event fetched before the source lost interest in it is not served`() throws {
         try ManualRunLoop.with { manual in
-            let second = RunLoop.PortSource(descriptor: 2) { _, _ in Issue.record("served") }
-            let first = RunLoop.PortSource(descriptor: 1) { _, _ in
+            let second = RunLoop.DescriptorSource(2) { _, _ in Issue.record("served") }
+            let first = RunLoop.DescriptorSource(1) { _, _ in
                 manual.setReady(1, [])
                 second.events = .writable
             }
@@ -156,14 +156,14 @@ import Testing
     @Test func `An event of a source that is gone is not served to who came in its place`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            let old = RunLoop.PortSource(descriptor: 2) { _, _ in Issue.record("the old one was called") }
-            let new = RunLoop.PortSource(descriptor: 2) { _, events in
+            let old = RunLoop.DescriptorSource(2) { _, _ in Issue.record("the old one was called") }
+            let new = RunLoop.DescriptorSource(2) { _, events in
                 // Only for what it asks for itself, after a new look at what is ready.
                 #expect(events == .writable)
                 manual.setReady(2, [])
             }
             new.events = .writable
-            let first = RunLoop.PortSource(descriptor: 1) { _, _ in
+            let first = RunLoop.DescriptorSource(1) { _, _ in
                 manual.setReady(1, [])
                 old.invalidate()
                 #expect(throws: Never.self) { try loop.add(new, in: .default) }
@@ -178,18 +178,18 @@ import Testing
         }
     }
 
-    @Test func `A port that is invalidated in its own callout returns normally and is gone`() throws {
+    @Test func `A descriptor that is invalidated in its own callout returns normally and is gone`() throws {
         try ManualRunLoop.with { manual in
             let witness = Witness()
             let calls = Box(0)
             do {
                 let token = witness.makeToken()
-                let port = RunLoop.PortSource(descriptor: 1) { port, _ in
-                    port.invalidate()
+                let descriptorSource = RunLoop.DescriptorSource(1) { descriptorSource, _ in
+                    descriptorSource.invalidate()
                     calls.value += 1
                     withExtendedLifetime(token) {}
                 }
-                try manual.loop.add(port, in: .default)
+                try manual.loop.add(descriptorSource, in: .default)
             }
             manual.setReady(1, .readable)
             #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
@@ -208,8 +208,8 @@ import Testing
         try ManualRunLoop.with { other in
             try ManualRunLoop.with { manual in
                 let calls = Box<[String]>([])
-                let second = RunLoop.PortSource(descriptor: 1) { _, _ in calls.value.append("second") }
-                let first = RunLoop.PortSource(descriptor: 1) { _, _ in
+                let second = RunLoop.DescriptorSource(1) { _, _ in calls.value.append("second") }
+                let first = RunLoop.DescriptorSource(1) { _, _ in
                     calls.value.append("first")
                     switch removal {
                     case .remove: manual.loop.remove(second, from: .default)
@@ -219,8 +219,8 @@ import Testing
                         #expect(throws: Never.self) { try other.loop.add(second, in: .default) }
                     }
                 }
-                let third = RunLoop.PortSource(descriptor: 1) { _, _ in calls.value.append("third") }
-                for port in [first, second, third] { try manual.loop.add(port, in: .default) }
+                let third = RunLoop.DescriptorSource(1) { _, _ in calls.value.append("third") }
+                for descriptorSource in [first, second, third] { try manual.loop.add(descriptorSource, in: .default) }
                 manual.setReady(1, .readable)
                 manual.loop.poll()
                 #expect(calls.value == ["first", "third"])
@@ -231,12 +231,12 @@ import Testing
 
     @Test func `A source that goes to another mode in its round is not called either`() throws {
         try ManualRunLoop.with { manual in
-            let second = RunLoop.PortSource(descriptor: 1) { _, _ in Issue.record("called") }
-            let first = RunLoop.PortSource(descriptor: 1) { _, _ in
+            let second = RunLoop.DescriptorSource(1) { _, _ in Issue.record("called") }
+            let first = RunLoop.DescriptorSource(1) { _, _ in
                 manual.loop.remove(second, from: .default)
                 #expect(throws: Never.self) { try manual.loop.add(second, in: "other") }
             }
-            for port in [first, second] { try manual.loop.add(port, in: .default) }
+            for descriptorSource in [first, second] { try manual.loop.add(descriptorSource, in: .default) }
             manual.setReady(1, .readable)
             manual.loop.poll()
         }
@@ -248,7 +248,7 @@ import Testing
             let calls = Box<[CInt]>([])
             for descriptor: CInt in 1...2 {
                 try loop.add(
-                    RunLoop.PortSource(descriptor: descriptor) { _, _ in
+                    RunLoop.DescriptorSource(descriptor) { _, _ in
                         calls.value.append(descriptor)
                         manual.setReady(descriptor, [])
                     }, in: .default)
@@ -262,7 +262,7 @@ import Testing
             #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
             // The nested run has served the first; the outer one serves what is left.
             #expect(calls.value == [1, 2])
-            #expect(recorder.callouts.count { $0.hasPrefix("port") } == 2)
+            #expect(recorder.callouts.count { $0.hasPrefix("descriptor") } == 2)
         }
     }
 
@@ -271,7 +271,7 @@ import Testing
             let loop = manual.loop
             let calls = Box(0)
             try loop.add(
-                RunLoop.PortSource(descriptor: 1) { _, _ in
+                RunLoop.DescriptorSource(1) { _, _ in
                     calls.value += 1
                     if calls.value == 2 { manual.setReady(1, []) }
                 }, in: .default)

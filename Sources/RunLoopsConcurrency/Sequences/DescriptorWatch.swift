@@ -2,10 +2,10 @@ internal import RunLoops
 
 /// Watches a descriptor for one event at a time.
 ///
-/// A new port source each time, which its loop alone keeps: a source that stays and asks for nothing would still be told of a
+/// A new descriptor source each time, which its loop alone keeps: a source that stays and asks for nothing would still be told of a
 /// hang-up, turn after turn.
-final class PortWatch: Sendable {
-    typealias Events = RunLoop.PortSource.Events
+final class DescriptorWatch: Sendable {
+    typealias Events = RunLoop.DescriptorSource.Events
 
     private let loop: RunLoop
     private let descriptor: CInt
@@ -28,13 +28,13 @@ final class PortWatch: Sendable {
     /// Has the next event emitted; what the system refuses ends the sequence, as the end of the thread does.
     @Sendable func begin() {
         let report = Report(emitter)
-        let port = RunLoop.PortSource.sendable(descriptor: descriptor, events: events, label: "readiness") {
+        let port = RunLoop.DescriptorSource.sendable(descriptor, for: events, label: "readiness") {
             port, ready in
             report.emit(ready)
             port.invalidate()
         }
         present.withLock { $0 = WeakItem(port) }
-        // A port source that is not taken goes at the end of this, and its report with it.
+        // A descriptor source that is not taken goes at the end of this, and its report with it.
         _ = try? loop.add(port, in: mode)
     }
 
@@ -47,7 +47,7 @@ final class PortWatch: Sendable {
         past?.item?.invalidate()
     }
 
-    /// The one event of a port source; a source that is released without it has ended the sequence.
+    /// The one event of a descriptor source; a source that is released without it has ended the sequence.
     final class Report: Sendable {
         private let emitter: Guarded<RunLoopEvents<Events>.Emitter?>
 

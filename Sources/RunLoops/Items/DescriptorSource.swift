@@ -14,7 +14,7 @@ extension RunLoop {
     /// because they are always ready.
     ///
     /// Thread safety: all members may be used by any thread.
-    public final class PortSource: Item, @unchecked Sendable {
+    public final class DescriptorSource: Item, @unchecked Sendable {
         /// What a descriptor can be ready for.
         public typealias Events = DescriptorEvents
 
@@ -33,10 +33,10 @@ extension RunLoop {
 
         /// A closure that is not copied, so that it is not counted on the way of a call.
         private struct Handler: ~Copyable {
-            let call: (PortSource, Events) -> Void
+            let call: (DescriptorSource, Events) -> Void
         }
 
-        /// A port source whose closure runs on the thread that makes it, and may use that thread's state.
+        /// A descriptor source whose closure runs on the thread that makes it, and may use that thread's state.
         ///
         /// - Parameters:
         ///   - descriptor: The file descriptor; stays the caller's.
@@ -52,32 +52,32 @@ extension RunLoop {
         public convenience init(
             descriptor: CInt, events: Events = .readable, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line,
-            handler: @escaping (PortSource, Events) -> Void
+            handler: @escaping (DescriptorSource, Events) -> Void
         ) {
             self.init(descriptor, events, ItemLabel(label, fileID, line), home: ItemHome.currentThread, handler)
         }
 
-        /// A port source whose closure may run on any thread: it can be added to any loop.
+        /// A descriptor source whose closure may run on any thread: it can be added to any loop.
         ///
-        /// The parameters are those of ``init(descriptor:events:label:fileID:line:handler:)``.
+        /// The parameters are those of ``init(_:for:repeats:closes:label:fileID:line:handler:)``.
         public static func sendable(
             descriptor: CInt, events: Events = .readable, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line,
-            handler: @escaping @Sendable (PortSource, Events) -> Void
-        ) -> PortSource {
-            PortSource(
+            handler: @escaping @Sendable (DescriptorSource, Events) -> Void
+        ) -> DescriptorSource {
+            DescriptorSource(
                 descriptor, events, ItemLabel(label, fileID, line), home: ItemHome.anyThread, handler)
         }
 
-        /// A port source whose closure runs on the main actor: it can be added to the main loop, from any thread.
+        /// A descriptor source whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
-        /// The parameters are those of ``init(descriptor:events:label:fileID:line:handler:)``.
+        /// The parameters are those of ``init(_:for:repeats:closes:label:fileID:line:handler:)``.
         public static func mainActor(
             descriptor: CInt, events: Events = .readable, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line,
-            handler: @escaping @MainActor (PortSource, Events) -> Void
-        ) -> PortSource {
-            PortSource(descriptor, events, ItemLabel(label, fileID, line), home: ItemHome.mainThread) {
+            handler: @escaping @MainActor (DescriptorSource, Events) -> Void
+        ) -> DescriptorSource {
+            DescriptorSource(descriptor, events, ItemLabel(label, fileID, line), home: ItemHome.mainThread) {
                 source, events in
                 MainActor.assumeIsolated { handler(source, events) }
             }
@@ -85,11 +85,11 @@ extension RunLoop {
 
         private init(
             _ descriptor: CInt, _ events: Events, _ label: ItemLabel, home: Int32,
-            _ handler: @escaping (PortSource, Events) -> Void
+            _ handler: @escaping (DescriptorSource, Events) -> Void
         ) {
             require(
                 descriptor >= 0,
-                "A port source was made with the descriptor \(descriptor): was the result of open or socket checked?")
+                "A descriptor source was made with the descriptor \(descriptor): was the result of open or socket checked?")
             self.descriptor = descriptor
             interest = Atomic(events.rawValue)
             self.handler = Handler(call: handler)
@@ -138,7 +138,7 @@ extension RunLoop {
 
         /// Calls the closure if the source is valid and wants any of `ready`.
         @inline(__always)
-        func call(for ready: Events, _ callOut: ((PortSource, Events) -> Void, Events) -> Void) -> Bool {
+        func call(for ready: Events, _ callOut: ((DescriptorSource, Events) -> Void, Events) -> Void) -> Bool {
             let told = ready.intersection(events.union([.hangUp, .error]))
             if told.isEmpty { return false }
             guard calls.begin() else { return false }
@@ -180,11 +180,11 @@ extension RunLoop {
             }
         }
 
-        override var kind: LoopItems.Kind { .port }
+        override var kind: LoopItems.Kind { .descriptor }
 
         public override var description: String {
             let state = isValid ? "valid" : "invalid"
-            return "<RunLoop.PortSource \(label)>{\(state), descriptor \(descriptor), \(events)}"
+            return "<RunLoop.DescriptorSource \(label)>{\(state), descriptor \(descriptor), \(events)}"
         }
     }
 }

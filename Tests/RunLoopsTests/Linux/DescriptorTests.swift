@@ -4,20 +4,20 @@ import RunLoopsTestSupport
 import Testing
 
 /// Real descriptors on the real kernel, with both ways of waiting.
-@Suite(.timeLimit(.minutes(10))) struct PortTests {
+@Suite(.timeLimit(.minutes(10))) struct DescriptorTests {
     static let ways: [FineWait] = [.nanosecondCall, .timerDescriptor]
 
     @Test(arguments: ways) func `A pipe wakes the loop when there is something to read`(way: FineWait) {
         let pipe = DescriptorPair.pipe()
         let read = withRealLoop(fineWait: way) { loop -> String in
             let read = Box("")
-            let port = RunLoop.PortSource(descriptor: pipe.first) { port, events in
+            let source = RunLoop.DescriptorSource(pipe.first) { source, events in
                 #expect(events.contains(.readable))
-                read.value += readText(port.descriptor)
+                read.value += readText(source.descriptor)
                 // Both at once if the second came before the first was read.
                 if read.value.count == 2 { loop.stop() }
             }
-            addPort(port, to: loop)
+            addDescriptorSource(source, to: loop)
             // A far timer makes the wait a timed one.
             loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
             let writer = TestThread {
@@ -37,19 +37,19 @@ import Testing
         way: FineWait
     ) {
         let sockets = DescriptorPair.sockets()
-        let told = withRealLoop(fineWait: way) { loop -> [RunLoop.PortSource.Events] in
-            let told = Box<[RunLoop.PortSource.Events]>([])
-            let port = RunLoop.PortSource(descriptor: sockets.first, events: .writable) { port, events in
+        let told = withRealLoop(fineWait: way) { loop -> [RunLoop.DescriptorSource.Events] in
+            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+            let source = RunLoop.DescriptorSource(sockets.first, for: .writable) { source, events in
                 told.value.append(events)
                 if told.value.count == 1 {
                     // A change inside the closure counts before the next callout.
-                    port.events = .readable
+                    source.events = .readable
                     sockets.send("x")
                 } else {
                     loop.stop()
                 }
             }
-            addPort(port, to: loop)
+            addDescriptorSource(source, to: loop)
             #expect(loop.runPlenty() == .stopped)
             return told.value
         }
@@ -59,12 +59,12 @@ import Testing
     @Test func `The end of a stream reads as readable and a hang-up`() {
         let sockets = DescriptorPair.sockets()
         withRealLoop { loop in
-            let told = Box<RunLoop.PortSource.Events>([])
-            addPort(
-                RunLoop.PortSource(descriptor: sockets.first) { port, events in
+            let told = Box<RunLoop.DescriptorSource.Events>([])
+            addDescriptorSource(
+                RunLoop.DescriptorSource(sockets.first) { source, events in
                     told.value = events
-                    #expect(readText(port.descriptor) == "")
-                    port.invalidate()
+                    #expect(readText(source.descriptor) == "")
+                    source.invalidate()
                 }, to: loop)
             sockets.closeSecond()
             #expect(loop.runPlenty() == .finished)
@@ -75,11 +75,11 @@ import Testing
     @Test func `A closed pipe is a hang-up to a source that asks for nothing`() {
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in
-            let told = Box<RunLoop.PortSource.Events>([])
-            addPort(
-                RunLoop.PortSource(descriptor: pipe.first, events: []) { port, events in
+            let told = Box<RunLoop.DescriptorSource.Events>([])
+            addDescriptorSource(
+                RunLoop.DescriptorSource(pipe.first, for: []) { source, events in
                     told.value = events
-                    port.invalidate()
+                    source.invalidate()
                 }, to: loop)
             pipe.closeSecond()
             #expect(loop.runPlenty() == .finished)
@@ -91,11 +91,11 @@ import Testing
         let sockets = DescriptorPair.sockets()
         withRealLoop { loop in
             let calls = Box<[String]>([])
-            for (name, events) in [("reader", RunLoop.PortSource.Events.readable), ("writer", .writable)] {
-                addPort(
-                    RunLoop.PortSource(descriptor: sockets.first, events: events) { port, events in
+            for (name, events) in [("reader", RunLoop.DescriptorSource.Events.readable), ("writer", .writable)] {
+                addDescriptorSource(
+                    RunLoop.DescriptorSource(sockets.first, for: events) { source, events in
                         calls.value.append("\(name) \(events)")
-                        port.invalidate()
+                        source.invalidate()
                     }, to: loop)
             }
             sockets.send("x")
@@ -109,8 +109,8 @@ import Testing
         pipe.send("x")
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
-            addPort(
-                RunLoop.PortSource(descriptor: pipe.first) { _, _ in Issue.record("called") }, to: loop, in: "other")
+            addDescriptorSource(
+                RunLoop.DescriptorSource(pipe.first) { _, _ in Issue.record("called") }, to: loop, in: "other")
             loop.addSource()
             calls.takeCounts()
             #expect(loop.run(mode: .default, for: .milliseconds(30)) == .timedOut)
@@ -122,19 +122,19 @@ import Testing
         withRealLoop(fineWait: way) { loop in
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             defer { close(file) }
-            let told = Box<[RunLoop.PortSource.Events]>([])
+            let told = Box<[RunLoop.DescriptorSource.Events]>([])
             let pipe = DescriptorPair.pipe()
-            addPort(
-                RunLoop.PortSource(descriptor: file, events: [.readable, .writable]) { port, events in
+            addDescriptorSource(
+                RunLoop.DescriptorSource(file, for: [.readable, .writable]) { source, events in
                     told.value.append(events)
-                    if told.value.count == 2 { port.events = .readable }
-                    if told.value.count == 3 { port.events = [] }
+                    if told.value.count == 2 { source.events = .readable }
+                    if told.value.count == 3 { source.events = [] }
                 }, to: loop)
             let served = Box(false)
-            addPort(
-                RunLoop.PortSource(descriptor: pipe.first) { port, _ in
+            addDescriptorSource(
+                RunLoop.DescriptorSource(pipe.first) { source, _ in
                     served.value = true
-                    port.invalidate()
+                    source.invalidate()
                 }, to: loop)
             pipe.send("x")
             #expect(loop.run(mode: .default, for: .milliseconds(20)) == .timedOut)
@@ -148,7 +148,7 @@ import Testing
             let pipes = (0..<100).map { _ in DescriptorPair.pipe() }
             let order = Box<[Int]>([])
             for (number, pipe) in pipes.enumerated() {
-                addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in order.value.append(number) }, to: loop)
+                addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in order.value.append(number) }, to: loop)
             }
             for pipe in pipes { pipe.send("x") }
             for _ in 0..<200 { loop.poll() }
@@ -163,7 +163,7 @@ import Testing
             let pipes = (0..<10).map { _ in DescriptorPair.pipe() }
             var counts = [Int](repeating: 0, count: pipes.count)
             for (number, pipe) in pipes.enumerated() {
-                addPort(RunLoop.PortSource(descriptor: pipe.first) { _, _ in counts[number] += 1 }, to: loop)
+                addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in counts[number] += 1 }, to: loop)
                 pipe.send("x")
             }
             for _ in 0..<30 { #expect(loop.runPlenty(returnAfterSourceHandled: true) == .handledSource) }
@@ -174,40 +174,40 @@ import Testing
     @Test func `A descriptor that is not open is refused`() {
         withRealLoop { loop in
             // A number that nothing in the process has.
-            let port = RunLoop.PortSource(descriptor: 1_000_000) { _, _ in }
+            let source = RunLoop.DescriptorSource(1_000_000) { _, _ in }
             #expect(throws: RunLoop.SystemCallError(call: "epoll_ctl", code: EBADF)) {
-                try loop.add(port, in: .default)
+                try loop.add(source, in: .default)
             }
-            #expect(!loop.contains(port, in: .default))
+            #expect(!loop.contains(source, in: .default))
             #expect(loop.poll() == .finished)
         }
     }
 
-    @Test func `A port added by another thread to a sleeping loop is served`() {
+    @Test func `A descriptor added by another thread to a sleeping loop is served`() {
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in
             loop.addSource()
             let adder = TestThread {
                 waitUntil { loop.isWaiting }
                 pipe.send("x")
-                addPort(
-                    RunLoop.PortSource.sendable(descriptor: pipe.first) { _, _ in loop.stop() }, to: loop)
+                addDescriptorSource(
+                    RunLoop.DescriptorSource.sendable(pipe.first) { _, _ in loop.stop() }, to: loop)
             }
             #expect(loop.runPlenty() == .stopped)
             adder.join()
         }
     }
 
-    @Test func `A second port added by another thread to a sleeping loop is served`() {
+    @Test func `A second descriptor added by another thread to a sleeping loop is served`() {
         let quiet = DescriptorPair.pipe()
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in
-            addPort(RunLoop.PortSource(descriptor: quiet.first) { _, _ in }, to: loop)
+            addDescriptorSource(RunLoop.DescriptorSource(quiet.first) { _, _ in }, to: loop)
             let adder = TestThread {
                 waitUntil { loop.isWaiting }
                 pipe.send("x")
-                addPort(
-                    RunLoop.PortSource.sendable(descriptor: pipe.first) { _, _ in loop.stop() }, to: loop)
+                addDescriptorSource(
+                    RunLoop.DescriptorSource.sendable(pipe.first) { _, _ in loop.stop() }, to: loop)
             }
             #expect(loop.runPlenty() == .stopped)
             adder.join()
@@ -216,13 +216,13 @@ import Testing
 }
 
 /// Adds what must not be refused.
-func addPort(
-    _ port: RunLoop.PortSource, to loop: RunLoop, in mode: RunLoop.Mode = .default,
+func addDescriptorSource(
+    _ source: RunLoop.DescriptorSource, to loop: RunLoop, in mode: RunLoop.Mode = .default,
     sourceLocation: SourceLocation = #_sourceLocation
 ) {
     do {
-        try loop.add(port, in: mode)
+        try loop.add(source, in: mode)
     } catch {
-        Issue.record("\(port) was refused: \(error)", sourceLocation: sourceLocation)
+        Issue.record("\(source) was refused: \(error)", sourceLocation: sourceLocation)
     }
 }
