@@ -2,12 +2,11 @@
 
 import Glibc
 import RunLoops
-import RunLoopsEvents
 
 // snippet.CODE
 let input = RunLoop.DescriptorSource(STDIN_FILENO) { source, _ in
     var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = read(source.number, &bytes, bytes.count)
+    let count = read(source.descriptor, &bytes, bytes.count)
     if count <= 0 { return RunLoop.current.stop() }
     print("read \(count) bytes")
 }

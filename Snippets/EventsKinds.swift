@@ -19,7 +19,7 @@ let resized = try SignalSource.mainActor(SIGWINCH) { source, _ in
 }
 try RunLoop.main.add(resized, in: .common)
 
-// Any loop, and any thread may cancel it.
+// Any loop, and any thread may invalidate it.
 let hangUp = try SignalSource.sendable(SIGHUP) { _, _ in print("reading the settings again") }
 try RunLoop.main.add(hangUp, in: .common)
 DispatchQueue.global().async { hangUp.invalidate() }

@@ -2,7 +2,6 @@
 
 import Glibc
 import RunLoops
-import RunLoopsEvents
 
 // snippet.CODE
 // Within two seconds some task has waited for memory for a quarter of a second.

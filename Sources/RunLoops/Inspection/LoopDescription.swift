@@ -27,7 +27,8 @@ private struct LoopPicture {
     struct ModePicture {
         let name: String
         let isCommon: Bool
-        let sources: [RunLoop.Item]
+        let sources: [RunLoop.Source]
+        let descriptors: [RunLoop.DescriptorSource]
         let observers: [RunLoop.Observer]
         let timers: [TimerPicture]
     }
@@ -59,15 +60,16 @@ private struct LoopPicture {
         commonItems = loop.commonItems.all
         modes = loop.modeStates.map { mode in
             ModePicture(
-                name: mode.mode.rawValue, isCommon: mode.isCommon, sources: mode.sources + mode.descriptors.sources,
-                observers: mode.observers, timers: Self.timers(loop, mode))
+                name: mode.mode.rawValue, isCommon: mode.isCommon, sources: mode.sources,
+                descriptors: mode.descriptors.sources, observers: mode.observers, timers: Self.timers(loop, mode))
         }
         now = Dictionary(uniqueKeysWithValues: RunLoop.TimeBase.allCases.map { ($0, loop.now($0)) })
     }
 
     /// All items that are described.
     var items: [AnyObject] {
-        commonItems + modes.flatMap { $0.sources + $0.observers + $0.timers.compactMap(\.timer) as [AnyObject] }
+        commonItems
+            + modes.flatMap { $0.sources + $0.descriptors + $0.observers + $0.timers.compactMap(\.timer) as [AnyObject] }
     }
 
     private static func timers(_ loop: RunLoop, _ mode: ModeState) -> [TimerPicture] {
@@ -99,7 +101,8 @@ private struct LoopPicture {
         lines.append("  modes = \(modes.count) {")
         for mode in modes {
             lines.append("    \(mode.name)\(mode.isCommon ? " (common)" : "") {")
-            lines += section("sources", mode.sources.map(\.description), indent: "      ")
+            lines += section(
+                "sources", mode.sources.map(\.description) + mode.descriptors.map(\.description), indent: "      ")
             lines += section("observers", mode.observers.map(\.description), indent: "      ")
             lines += section("timers", mode.timers.map(describe), indent: "      ")
             lines.append("    }")

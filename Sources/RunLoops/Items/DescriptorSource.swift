@@ -1,17 +1,22 @@
+internal import CLinuxKernel
 internal import Synchronization
 
 extension RunLoop {
-    /// Calls a closure on the loop's thread while a file descriptor is ready.
+    /// Calls a closure on the loop's thread while a file descriptor is ready: to read, to write, with urgent data, hung up or
+    /// in error.
     ///
     /// The descriptor wakes the loop by itself. It is level-triggered: the closure is called once a turn as long as what
     /// it asks for holds. Ready descriptors are served one a turn, in the order in which they became ready, so that no
-    /// other item has to wait for more than one of them.
+    /// other item has to wait for more than one of them. A source that does not repeat is called once, and again when
+    /// ``events`` is set anew.
     ///
-    /// The descriptor stays the caller's: the source does not close it. Invalidate the source before closing the
-    /// descriptor. Make it non-blocking: what was ready may have been taken by somebody else when the closure runs.
+    /// The descriptor stays the caller's, unless the source is made to close it: invalidate the source before you close the
+    /// descriptor. When a descriptor is closed under its source, and even if the number is another file's at once, the
+    /// source falls silent. Make the descriptor non-blocking: somebody else may have taken what was ready when the closure
+    /// runs.
     ///
-    /// Corresponds to a `CFRunLoopSource` of version 1; any descriptor will do, also those that `epoll(7)` refuses
-    /// because they are always ready.
+    /// Corresponds to a `CFRunLoopSource` of version 1, and to `CFFileDescriptor`, whose callbacks are those of a source that
+    /// does not repeat. Any descriptor will do, also those that `epoll(7)` refuses because they are always ready.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class DescriptorSource: Item, @unchecked Sendable {
@@ -20,9 +25,12 @@ extension RunLoop {
 
         /// The file descriptor.
         public let descriptor: CInt
+        /// Whether the closure is called again without ``events`` being set anew.
+        public let repeats: Bool
+        private let closes: Bool
 
-        private let lock = Lock()
         private let interest: Atomic<UInt8>
+        private let lock = Lock()
         private let calls = CallWord()
         // Guarded by the lock.
         /// The locks of the loops that have it in a mode, of which there is usually one.
@@ -36,93 +44,155 @@ extension RunLoop {
             let call: (DescriptorSource, Events) -> Void
         }
 
+        // MARK: Making
+
         /// A descriptor source whose closure runs on the thread that makes it, and may use that thread's state.
         ///
         /// - Parameters:
-        ///   - descriptor: The file descriptor; stays the caller's.
-        ///   - events: What the closure wants to be called for; hang-up and error are always reported.
+        ///   - descriptor: The file descriptor.
+        ///   - events: What the closure wants to be called for; see ``events``.
+        ///   - repeats: Whether the closure is called for as long as the descriptor is ready, or once.
+        ///   - closes: Whether the source closes the descriptor when it is invalidated or goes away: after the kernel has been
+        ///     told, and never while the closure runs.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.
         ///   - fileID: Where it was made.
         ///   - line: Where it was made.
         ///   - handler: Called with the source and what the descriptor is ready for.
         ///
-        /// Corresponds to `CFRunLoopSourceCreate` with a context of version 1.
+        /// Corresponds to `CFRunLoopSourceCreate` with a context of version 1, and to `CFFileDescriptorCreate`.
         /// - Precondition: `descriptor` is not negative.
         ///   Adding it to the loop of another thread traps.
         public convenience init(
-            descriptor: CInt, events: Events = .readable, label: String? = nil,
-            fileID: StaticString = #fileID, line: UInt = #line,
+            _ descriptor: CInt, for events: Events = .readable, repeats: Bool = true, closes: Bool = false,
+            label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
             handler: @escaping (DescriptorSource, Events) -> Void
         ) {
-            self.init(descriptor, events, ItemLabel(label, fileID, line), home: ItemHome.currentThread, handler)
+            self.init(
+                descriptor, events, repeats, closes, ItemLabel(label, fileID, line), home: ItemHome.currentThread, handler)
         }
 
-        /// A descriptor source whose closure may run on any thread: it can be added to any loop.
+        /// A descriptor source whose closure may run on any thread: it can be added to any loop, and to many.
         ///
         /// The parameters are those of ``init(_:for:repeats:closes:label:fileID:line:handler:)``.
         public static func sendable(
-            descriptor: CInt, events: Events = .readable, label: String? = nil,
-            fileID: StaticString = #fileID, line: UInt = #line,
+            _ descriptor: CInt, for events: Events = .readable, repeats: Bool = true, closes: Bool = false,
+            label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
             handler: @escaping @Sendable (DescriptorSource, Events) -> Void
         ) -> DescriptorSource {
             DescriptorSource(
-                descriptor, events, ItemLabel(label, fileID, line), home: ItemHome.anyThread, handler)
+                descriptor, events, repeats, closes, ItemLabel(label, fileID, line), home: ItemHome.anyThread, handler)
         }
 
         /// A descriptor source whose closure runs on the main actor: it can be added to the main loop, from any thread.
         ///
         /// The parameters are those of ``init(_:for:repeats:closes:label:fileID:line:handler:)``.
         public static func mainActor(
-            descriptor: CInt, events: Events = .readable, label: String? = nil,
-            fileID: StaticString = #fileID, line: UInt = #line,
+            _ descriptor: CInt, for events: Events = .readable, repeats: Bool = true, closes: Bool = false,
+            label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
             handler: @escaping @MainActor (DescriptorSource, Events) -> Void
         ) -> DescriptorSource {
-            DescriptorSource(descriptor, events, ItemLabel(label, fileID, line), home: ItemHome.mainThread) {
-                source, events in
+            DescriptorSource(
+                descriptor, events, repeats, closes, ItemLabel(label, fileID, line), home: ItemHome.mainThread
+            ) { source, events in
                 MainActor.assumeIsolated { handler(source, events) }
             }
         }
 
         private init(
-            _ descriptor: CInt, _ events: Events, _ label: ItemLabel, home: Int32,
+            _ descriptor: CInt, _ events: Events, _ repeats: Bool, _ closes: Bool, _ label: ItemLabel, home: Int32,
             _ handler: @escaping (DescriptorSource, Events) -> Void
         ) {
             require(
                 descriptor >= 0,
                 "A descriptor source was made with the descriptor \(descriptor): was the result of open or socket checked?")
             self.descriptor = descriptor
+            self.repeats = repeats
+            self.closes = closes
             interest = Atomic(events.rawValue)
             self.handler = Handler(call: handler)
             super.init(label: label, home: home)
         }
 
-        /// What the closure is called for; hang-up and error are always reported.
+        deinit {
+            // No loop has it any more. One that was invalidated has closed the descriptor before.
+            if isValid { closeDescriptor() }
+        }
+
+        // MARK: Interest
+
+        /// What the closure is called for.
         ///
-        /// A change takes effect before the next callout, also from inside the closure. With an empty set only hang-up
-        /// and error are reported.
+        /// Hang-up and error are reported as well while the set is not empty; to be told of these alone, ask for `[.hangUp]`.
+        /// With an empty set nothing is reported, and the kernel does not watch the descriptor for this source; the source
+        /// still keeps its modes from being empty. A source that does not repeat has an empty set when its closure is called,
+        /// and is armed again by setting this, also from inside the closure.
+        ///
+        /// A change takes effect before the next callout. If the system refuses it, because the descriptor is no longer open
+        /// (`EBADF`, `ENOENT`) or the system is out of something (`ENOMEM`, `ENOSPC`, `EMFILE`, `ENFILE`), the closure is
+        /// called once with `.error`, in the next turn, and the set is empty.
+        ///
+        /// Corresponds to `CFFileDescriptorEnableCallBacks` and `CFFileDescriptorDisableCallBacks`.
         /// - Complexity: one system call for each loop and mode the source is in, when the set changes.
         public var events: Events {
             get { Events(rawValue: interest.load(ordering: .relaxed)) }
             set {
-                let loops = lock.withLock { () -> [LoopLock.Pointer] in
-                    interest.store(newValue.rawValue, ordering: .relaxed)
-                    return self.loops
-                }
-                inEach(loops) { $0.eventsChanged(of: self) }
+                do { try change(to: newValue) } catch { tellRefusal() }
             }
         }
 
-        /// The locks of all loops that have it; with the lock held.
-        private var loops: [LoopLock.Pointer] { (firstLoop.map { [$0] } ?? []) + otherLoops }
-
-        /// Runs `body` with each of the loops, with its lock held.
-        private func inEach(_ loops: [LoopLock.Pointer], _ body: (RunLoop) -> Void) {
-            for pointer in loops {
-                pointer.pointee.take()
-                pointer.pointee.loop?._withUnsafeGuaranteedRef(body)
-                pointer.pointee.giveBack()
+        /// Sets ``events``; throws what the system refused, with an empty set left and nobody told.
+        package func change(to events: Events) throws(SystemCallError) {
+            let (old, loops) = lock.withLock {
+                (interest.exchange(events.rawValue, ordering: .relaxed), self.loops)
             }
+            if old == events.rawValue { return }
+            guard let refusal = tell(loops) else { return }
+            // What another thread has set meanwhile stands.
+            _ = interest.compareExchange(expected: events.rawValue, desired: 0, ordering: .relaxed)
+            _ = tell(loops)
+            throw refusal
         }
+
+        /// Has each of the loops follow a change; returns what the system refused first.
+        private func tell(_ loops: [LoopLock.Pointer]) -> SystemCallError? {
+            var refusal: SystemCallError?
+            inEach(loops[...]) { loop in
+                let error = loop.eventsChanged(of: self)
+                refusal = refusal ?? error
+            }
+            return refusal
+        }
+
+        /// Has the closure called with `.error`, once, by one of its loops.
+        package func tellRefusal() {
+            let loops = lock.withLock { self.loops }
+            inEach(loops.prefix(1)) { $0.tellRefusal(to: self) }
+        }
+
+        /// What the closure is to be called for, of what the descriptor is ready for.
+        ///
+        /// A source that does not repeat wants nothing more after that. A loop's thread.
+        @inline(__always)
+        func take(_ ready: Events) -> Events {
+            let wanted = events
+            // Usually it wants what it was watched for, and one test does.
+            let told = wanted.isEmpty ? [] : ready.intersection(wanted.union([.hangUp, .error]))
+            return repeats || told.isEmpty ? told : takeOnce(told, wanted)
+        }
+
+        /// Nothing if another loop, or a change of the set, was faster.
+        @inline(never)
+        private func takeOnce(_ told: Events, _ wanted: Events) -> Events {
+            let isFirst = interest.compareExchange(
+                expected: wanted.rawValue, desired: 0, ordering: .relaxed).exchanged
+            guard isFirst else { return [] }
+            let loops = lock.withLock { self.loops }
+            // Nothing is refused where nothing is asked for.
+            _ = tell(loops)
+            return told
+        }
+
+        // MARK: The end
 
         public override func invalidate() {
             lock.lock()
@@ -130,24 +200,32 @@ extension RunLoop {
             markInvalid()
             let left = loops
             lock.unlock()
-            inEach(left) { $0.discard(self) }
-            if calls.becomeInvalid() { handler = nil }
+            inEach(left[...]) { $0.discard(self) }
+            if calls.becomeInvalid() { giveUp() }
+        }
+
+        private func giveUp() {
+            handler = nil
+            closeDescriptor()
+        }
+
+        private func closeDescriptor() {
+            // The error of a close tells nothing that could be mended: the number is free in any case.
+            if closes { _ = rl_close(descriptor) }
         }
 
         // MARK: Being called. A loop's thread.
 
-        /// Calls the closure if the source is valid and wants any of `ready`.
+        /// Has the closure called if the source is valid.
         @inline(__always)
-        func call(for ready: Events, _ callOut: ((DescriptorSource, Events) -> Void, Events) -> Void) -> Bool {
-            let told = ready.intersection(events.union([.hangUp, .error]))
-            if told.isEmpty { return false }
+        func call(_ callOut: ((DescriptorSource, Events) -> Void) -> Void) -> Bool {
             guard calls.begin() else { return false }
             // Nobody releases the closure while it is counted as called.
             switch handler {
-            case .some(let handler): callOut(handler.call, told)
+            case .some(let handler): callOut(handler.call)
             case .none: break
             }
-            if calls.end() { handler = nil }
+            if calls.end() { giveUp() }
             return true
         }
 
@@ -177,6 +255,23 @@ extension RunLoop {
             lock.withLock {
                 otherLoops.removeAll { $0 == loop.lockPointer }
                 if firstLoop == loop.lockPointer { firstLoop = otherLoops.popLast() }
+            }
+        }
+
+        /// Whether a loop other than `loop` has it in a mode.
+        package func isElsewhere(than loop: RunLoop) -> Bool {
+            lock.withLock { loops.contains { $0 != loop.lockPointer } }
+        }
+
+        /// The locks of all loops that have it; with the lock held.
+        private var loops: [LoopLock.Pointer] { (firstLoop.map { [$0] } ?? []) + otherLoops }
+
+        /// Runs `body` with each of the loops, with its lock held.
+        private func inEach(_ loops: ArraySlice<LoopLock.Pointer>, _ body: (RunLoop) -> Void) {
+            for pointer in loops {
+                pointer.pointee.take()
+                pointer.pointee.loop?._withUnsafeGuaranteedRef(body)
+                pointer.pointee.giveBack()
             }
         }
 

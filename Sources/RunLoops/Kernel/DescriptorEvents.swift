@@ -11,13 +11,13 @@ extension RunLoop {
         public static var readable: DescriptorEvents { DescriptorEvents(rawValue: 1) }
         /// Writing would not block.
         public static var writable: DescriptorEvents { DescriptorEvents(rawValue: 2) }
-        /// The other side has closed its end.
+        /// The other side has closed its end, or sends no more.
         ///
-        /// Always reported, whether asked for or not.
+        /// Reported to whoever asks for anything; asked for alone, nothing else is but an error.
         public static var hangUp: DescriptorEvents { DescriptorEvents(rawValue: 4) }
         /// An error is pending on the descriptor.
         ///
-        /// Always reported, whether asked for or not.
+        /// Reported to whoever asks for anything.
         public static var error: DescriptorEvents { DescriptorEvents(rawValue: 8) }
         /// Urgent data (out-of-band bytes, a change in sysfs, a state change in a control group).
         public static var priority: DescriptorEvents { DescriptorEvents(rawValue: 16) }

@@ -365,6 +365,8 @@ package final class EpollReadiness: Readiness {
         if events.contains(.readable) { bits |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
         if events.contains(.writable) { bits |= EPOLLOUT.rawValue }
         if events.contains(.priority) { bits |= EPOLLPRI.rawValue }
+        // EPOLLHUP comes unasked, and of a socket only when both directions have ended.
+        if events.contains(.hangUp) { bits |= EPOLLRDHUP.rawValue }
         return bits
     }
 

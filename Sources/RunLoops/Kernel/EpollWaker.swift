@@ -41,7 +41,7 @@ final class EpollWaker: @unchecked Sendable {
 
     /// The descriptor that wakes an epoll, made when it is first needed.
     ///
-    /// Any thread: while a thread sleeps in one mode, another may add the first port of a second mode.
+    /// Any thread: while a thread sleeps in one mode, another may add the first descriptor source of a second mode.
     func makeWakeDescriptor() throws(RunLoop.SystemCallError) -> CInt {
         making.lock()
         defer { making.unlock() }

@@ -139,7 +139,10 @@ extension RunLoop {
                     _ = try put(item, in: mode, &modes)
                 } catch {
                     fatalError(
-                        "\(mode) cannot be marked as common, because a common descriptor source finds no place in it: \(error). Mark modes before adding descriptor sources, or raise RLIMIT_NOFILE."
+                        """
+                        \(mode) cannot be marked as common, because a common descriptor source finds no place in it: \(error). \
+                        Mark modes before adding descriptor sources, or raise RLIMIT_NOFILE.
+                        """
                     )
                 }
                 if !modes.isEmpty { entered.append(item) }
@@ -184,14 +187,31 @@ extension RunLoop {
         _ = commonItems.remove(item)
     }
 
-    /// What a descriptor source is to be called for has changed.
+    /// What a descriptor source is to be called for has changed; returns what the system refused first.
     ///
     /// With the lock held.
-    func eventsChanged(of source: DescriptorSource) {
+    func eventsChanged(of source: DescriptorSource) -> SystemCallError? {
+        var refusal: SystemCallError?
         for mode in modeStates where mode.descriptors.contains(source) {
-            mode.descriptors.eventsChanged(of: source)
+            do { try mode.descriptors.eventsChanged(of: source) } catch { refusal = refusal ?? error }
             descriptorsChanged(in: mode)
         }
+        return refusal
+    }
+
+    /// Has a descriptor source called with `.error` in the next turn of one of its modes, unless it is in none by then.
+    ///
+    /// With the lock held.
+    func tellRefusal(to source: DescriptorSource) {
+        let modes = modeStates.filter { $0.descriptors.contains(source) }.map(\.mode)
+        if modes.isEmpty { return }
+        // Unowned: it runs inside a run of this loop only.
+        let block = Block(modes: BlockModes(modes), fileID: #fileID, line: #line) { [unowned self] in
+            guard withLock({ modeStates.contains { $0.descriptors.contains(source) } }) else { return }
+            _ = call(source, .error, now(.monotonic))
+        }
+        blocks.push(block)
+        wakeUp()
     }
 
     // MARK: Asking

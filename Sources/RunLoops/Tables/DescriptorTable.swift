@@ -3,16 +3,20 @@
 /// Guarded by the loop's lock.
 final class DescriptorTable {
     /// One descriptor of the mode with all descriptor sources on it; without any the place is free.
-    private struct Port {
+    private struct Entry {
         let descriptor: CInt
         var generation: UInt32
+        /// Whether the kernel watches it: not while its sources want nothing, nor once the number is another file's.
+        var isWatched = false
         /// In the order in which they were added; usually there is one.
         var first: RunLoop.DescriptorSource?
         var others: [RunLoop.DescriptorSource] = []
 
         var sources: [RunLoop.DescriptorSource] { (first.map { [$0] } ?? []) + others }
         var events: RunLoop.DescriptorEvents { sources.reduce([]) { $0.union($1.events) } }
-        func contains(_ source: RunLoop.DescriptorSource) -> Bool { first === source || others.contains { $0 === source } }
+        func contains(_ source: RunLoop.DescriptorSource) -> Bool {
+            first === source || others.contains { $0 === source }
+        }
 
         mutating func remove(_ source: RunLoop.DescriptorSource) {
             others.removeAll { $0 === source }
@@ -22,105 +26,119 @@ final class DescriptorTable {
 
     let readiness: any Readiness
     /// Free places are used again; each use has another generation, so that an event of an earlier one is recognised.
-    @exclusivity(unchecked) private var ports: [Port] = []
+    @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeIndices: [UInt32] = []
     @exclusivity(unchecked) private var indices = DescriptorMap<UInt32>()
-    /// Ports whose number was given to another file: few, if any.
+    /// Entries whose number was given to another file: few, if any.
     @exclusivity(unchecked) private var abandoned: [UInt32] = []
     @exclusivity(unchecked) private var lastGeneration: UInt32 = 0
     @exclusivity(unchecked) private(set) var count = 0
 
     init(readiness: any Readiness) { self.readiness = readiness }
 
-    func contains(_ source: RunLoop.DescriptorSource) -> Bool {
-        index(of: source) != nil
-    }
+    func contains(_ source: RunLoop.DescriptorSource) -> Bool { index(of: source) != nil }
 
-    var sources: [RunLoop.DescriptorSource] { ports.flatMap(\.sources) }
+    var sources: [RunLoop.DescriptorSource] { entries.flatMap(\.sources) }
 
     /// Precondition: the table does not contain it.
     func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
-        let descriptor = source.descriptor
-        if let index = indices[descriptor] {
+        if let index = indices[source.descriptor] {
             if try join(source, at: index) { return }
-            // The number has been closed and given to another file since: the old port cannot be served any more.
+            // The number has been closed and given to another file since: the old entry cannot be served any more.
             abandon(index)
         }
-        lastGeneration &+= 1
-        let index = freeIndices.popLast() ?? UInt32(ports.count)
-        let port = Port(descriptor: descriptor, generation: lastGeneration, first: source)
-        do {
-            try readiness.register(descriptor, for: port.events, token: Self.token(index, lastGeneration))
-        } catch {
-            if index < ports.count { freeIndices.append(index) }
-            throw error
+        let index = freeIndices.last ?? UInt32(entries.count)
+        var entry = Entry(descriptor: source.descriptor, generation: nextGeneration(), first: source)
+        try watch(&entry, at: index)
+        if index < entries.count {
+            freeIndices.removeLast()
+            entries[Int(index)] = entry
+        } else {
+            entries.append(entry)
         }
-        if index < ports.count { ports[Int(index)] = port } else { ports.append(port) }
-        indices[descriptor] = index
+        indices[source.descriptor] = index
         count += 1
     }
 
     /// Adds a second source on one descriptor.
     ///
-    /// False if the kernel no longer knows the descriptor.
-    private func join(_ source: RunLoop.DescriptorSource, at index: UInt32) throws(RunLoop.SystemCallError) -> Bool {
-        var port = ports[Int(index)]
-        port.others.append(source)
+    /// False if the kernel no longer knows the descriptor that it watched.
+    private func join(
+        _ source: RunLoop.DescriptorSource, at index: UInt32
+    ) throws(RunLoop.SystemCallError) -> Bool {
+        var entry = entries[Int(index)]
+        let wasWatched = entry.isWatched
+        entry.others.append(source)
         do {
-            try readiness.modify(port.descriptor, for: port.events, token: Self.token(index, port.generation))
+            try watch(&entry, at: index)
         } catch {
-            if error.isUnknownDescriptor { return false }
+            if wasWatched, error.isUnknownDescriptor { return false }
             throw error
         }
-        ports[Int(index)] = port
+        entries[Int(index)] = entry
         count += 1
         return true
     }
 
-    /// Takes the sources of a port out of the kernel's sight; they stay in the table, on no descriptor.
+    /// Takes the sources of an entry out of the kernel's sight; they stay in the table, on no descriptor.
     private func abandon(_ index: UInt32) {
-        let descriptor = ports[Int(index)].descriptor
-        readiness.unregister(descriptor)
-        lastGeneration &+= 1
-        ports[Int(index)].generation = lastGeneration
+        let descriptor = entries[Int(index)].descriptor
+        unwatch(&entries[Int(index)])
         indices[descriptor] = nil
         abandoned.append(index)
     }
 
     func remove(_ source: RunLoop.DescriptorSource) {
-        // Not by the descriptor's number alone: an abandoned port has lost it.
+        // Not by the descriptor's number alone: an abandoned entry has lost it.
         guard let index = index(of: source) else { return }
         count -= 1
-        ports[Int(index)].remove(source)
-        let descriptor = ports[Int(index)].descriptor
-        let isRegistered = indices[descriptor] == index
-        if ports[Int(index)].first != nil {
-            if isRegistered { update(index) }
-            return
-        }
-        if isRegistered {
-            readiness.unregister(descriptor)
-            indices[descriptor] = nil
-        } else {
-            abandoned.removeAll { $0 == index }
-        }
+        entries[Int(index)].remove(source)
+        let isAbandoned = indices[source.descriptor] != index
+        // Only a descriptor that was closed can be refused, as nothing new is asked for: it cannot become ready either.
+        if !isAbandoned { try? watch(&entries[Int(index)], at: index) }
+        if entries[Int(index)].first != nil { return }
+        if isAbandoned { abandoned.removeAll { $0 == index } } else { indices[source.descriptor] = nil }
         freeIndices.append(index)
     }
 
-    /// Tells the kernel what is wanted of the descriptor of `source` now.
-    func eventsChanged(of source: RunLoop.DescriptorSource) {
-        if let index = index(of: source), indices[source.descriptor] == index { update(index) }
+    /// Follows a change of what `source` wants.
+    func eventsChanged(of source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
+        guard let index = index(of: source), indices[source.descriptor] == index else { return }
+        try watch(&entries[Int(index)], at: index)
     }
 
     private func index(of source: RunLoop.DescriptorSource) -> UInt32? {
-        if let index = indices[source.descriptor], ports[Int(index)].contains(source) { return index }
-        return abandoned.first { ports[Int($0)].contains(source) }
+        if let index = indices[source.descriptor], entries[Int(index)].contains(source) { return index }
+        return abandoned.first { entries[Int($0)].contains(source) }
     }
 
-    private func update(_ index: UInt32) {
-        let port = ports[Int(index)]
-        // Only a descriptor that was closed can be refused (EBADF, ENOENT): it cannot become ready either.
-        try? readiness.modify(port.descriptor, for: port.events, token: Self.token(index, port.generation))
+    // MARK: The kernel
+
+    /// Has the kernel watch the descriptor for what its sources want now, and not at all if they want nothing: it would
+    /// report a hang-up unasked, over and over.
+    private func watch(_ entry: inout Entry, at index: UInt32) throws(RunLoop.SystemCallError) {
+        let events = entry.events
+        if events.isEmpty { return unwatch(&entry) }
+        let token = Self.token(index, entry.generation)
+        if entry.isWatched {
+            try readiness.modify(entry.descriptor, for: events, token: token)
+        } else {
+            try readiness.register(entry.descriptor, for: events, token: token)
+            entry.isWatched = true
+        }
+    }
+
+    private func unwatch(_ entry: inout Entry) {
+        guard entry.isWatched else { return }
+        readiness.unregister(entry.descriptor)
+        entry.isWatched = false
+        // An event that was fetched before is not served to who asks later.
+        entry.generation = nextGeneration()
+    }
+
+    private func nextGeneration() -> UInt32 {
+        lastGeneration &+= 1
+        return lastGeneration
     }
 
     // MARK: Events
@@ -130,14 +148,14 @@ final class DescriptorTable {
     func firstSource(of event: ReadyDescriptor) -> RunLoop.DescriptorSource? {
         let index = Self.index(of: event)
         let generation = UInt32(truncatingIfNeeded: event.token >> 32)
-        guard index < ports.count, ports[index].generation & 0x7FFF_FFFF == generation else { return nil }
-        return ports[index].first
+        guard index < entries.count, entries[index].generation & 0x7FFF_FFFF == generation else { return nil }
+        return entries[index].first
     }
 
     /// The sources to ask for an event after the first.
     @inline(__always)
     func otherSources(of event: ReadyDescriptor) -> [RunLoop.DescriptorSource] {
-        ports[Self.index(of: event)].others
+        entries[Self.index(of: event)].others
     }
 
     @inline(__always)

@@ -211,17 +211,23 @@ extension RunLoop {
         unlock()
         guard let first else { return false }
         let found = mode.ready.foundAt
-        var handled = call(first, event.events, found)
+        var handled = serve(first, event.events, found)
         // The callout of a source may have taken another source out, and added it to another loop.
         for source in others where withLock({ mode.descriptors.contains(source) }) {
-            handled = call(source, event.events, found) || handled
+            handled = serve(source, event.events, found) || handled
         }
         return handled
     }
 
     @inline(__always)
-    private func call(_ source: DescriptorSource, _ events: DescriptorEvents, _ found: Int64) -> Bool {
-        source.call(for: events) { handler, events in
+    private func serve(_ source: DescriptorSource, _ ready: DescriptorEvents, _ found: Int64) -> Bool {
+        let told = source.take(ready)
+        return !told.isEmpty && call(source, told, found)
+    }
+
+    @inline(__always)
+    func call(_ source: DescriptorSource, _ events: DescriptorEvents, _ found: Int64) -> Bool {
+        source.call { handler in
             callOut(.descriptor, source.labelStorage, wanted: LoopWait(since: found)) {
                 RUNLOOP_IS_CALLING_OUT_TO_A_DESCRIPTOR_SOURCE(handler, source, events)
             }

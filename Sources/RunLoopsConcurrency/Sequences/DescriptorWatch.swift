@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// Watches a descriptor for one event at a time.
 ///
-/// A new descriptor source each time, which its loop alone keeps: a source that stays and asks for nothing would still be told of a
-/// hang-up, turn after turn.
+/// A new descriptor source each time, which its loop alone keeps: adding one says what the system refuses, and that ends the
+/// sequence.
 final class DescriptorWatch: Sendable {
     typealias Events = RunLoop.DescriptorSource.Events
 
@@ -28,14 +28,14 @@ final class DescriptorWatch: Sendable {
     /// Has the next event emitted; what the system refuses ends the sequence, as the end of the thread does.
     @Sendable func begin() {
         let report = Report(emitter)
-        let port = RunLoop.DescriptorSource.sendable(descriptor, for: events, label: "readiness") {
-            port, ready in
+        let source = RunLoop.DescriptorSource.sendable(descriptor, for: events, label: "readiness") {
+            source, ready in
             report.emit(ready)
-            port.invalidate()
+            source.invalidate()
         }
-        present.withLock { $0 = WeakItem(port) }
+        present.withLock { $0 = WeakItem(source) }
         // A descriptor source that is not taken goes at the end of this, and its report with it.
-        _ = try? loop.add(port, in: mode)
+        _ = try? loop.add(source, in: mode)
     }
 
     /// Watches no more, and ends the sequence if there was something to watch for.

@@ -88,8 +88,10 @@ extension RunLoop {
     public func readiness(
         of descriptor: CInt, for events: DescriptorSource.Events = .readable, in mode: Mode = .common
     ) throws(SystemCallError) -> RunLoopEvents<DescriptorSource.Events> {
+        // Hang-up and error are of interest in any case, and a source that asks for nothing is not told.
+        let events: DescriptorSource.Events = events.isEmpty ? [.hangUp] : events
         // So that a refusal is thrown here, and not found out by a task that waits.
-        let trial = DescriptorSource.sendable(descriptor, for: [], label: "trial") { _, _ in }
+        let trial = DescriptorSource.sendable(descriptor, for: events, label: "trial") { _, _ in }
         try add(trial, in: mode)
         trial.invalidate()
         return RunLoopEvents(buffering: .newest(1)) { emitter in

@@ -1,11 +1,10 @@
-public import RunLoops
+internal import RunLoops
 
 /// Something of the system's that calls a closure on a loop's thread when it happens.
 ///
-/// The subclasses say what: ``DescriptorSource``, ``SignalSource``, ``ChildSource``, ``FileWatch``, ``SocketListener``,
-/// ``SocketConnector``, ``SocketStream``. A source is added to modes of one loop with
-/// ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works from then on until it is invalidated or taken out. A loop
-/// keeps its sources: nobody else has to.
+/// The subclasses say what: ``SignalSource``, ``ChildSource``, ``FileWatch``, ``SocketListener``, ``SocketConnector``,
+/// ``SocketStream``. A source is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works
+/// from then on until it is invalidated or taken out. A loop keeps its sources: nobody else has to.
 ///
 /// Each kind is made in three ways, as a timer is: with a plain closure, which stays on the thread that makes it; with
 /// `sendable`, for any loop; with `mainActor`, for the main loop.
@@ -14,8 +13,7 @@ public import RunLoops
 ///
 /// Thread safety: all members may be used by any thread. Closures are called on the loop's thread with no lock held.
 public class EventSource: @unchecked Sendable, CustomStringConvertible {
-    /// What a descriptor can be ready for.
-    public typealias Events = RunLoop.DescriptorEvents
+    typealias Events = RunLoop.DescriptorEvents
 
     let origin: SourceOrigin
     private let lock = Lock()
@@ -23,12 +21,9 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// `nil` once the source is invalidated.
     @exclusivity(unchecked) private var file: Descriptor?
     @exclusivity(unchecked) private var interest: Events
-    @exclusivity(unchecked) private var modes: [RunLoop.Mode] = []
-    // The loop keeps the items, and they keep the source: without a loop there is no circle.
-    @exclusivity(unchecked) private weak var loop: RunLoop?
-    @exclusivity(unchecked) private weak var port: RunLoop.DescriptorSource?
-    /// Stands in for the port while nothing is wanted of the descriptor.
-    @exclusivity(unchecked) private weak var standIn: RunLoop.Source?
+    // The loop keeps the item, and the item's closure the source: without a loop there is no circle.
+    @exclusivity(unchecked) private weak var item: RunLoop.DescriptorSource?
+    /// Why the system does not watch the descriptor again; told on the loop's thread.
     @exclusivity(unchecked) private var refusal: RunLoop.SystemCallError?
 
     init(_ file: Descriptor, for interest: Events, _ origin: SourceOrigin) {
@@ -59,10 +54,10 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// What the source is called in descriptions and tools: the label it was given, or where it was made.
     public final var label: String { origin.name }
 
-    /// Whether the source has been cancelled, by ``invalidate()`` or because its work is done.
+    /// Whether the source can still call its closure: neither ``invalidate()`` was called, nor is its work done.
     ///
-    /// Once `true`, for ever `true`.
-    public final var isCancelled: Bool { lock.withLock { file == nil } }
+    /// Once `false`, for ever `false`.
+    public final var isValid: Bool { lock.withLock { file != nil } }
 
     /// Takes the source out of its loop, for good, and releases its closure and what it holds of the system's.
     ///
@@ -70,161 +65,102 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// with all that is in a loop, a run that sleeps does not end because another thread takes its last source away.
     /// Corresponds to `CFRunLoopSourceInvalidate`.
     /// Thread safety: any thread; a callout under way on the loop's thread is not waited for.
-    public final func cancel() {
-        // Locals, so that nothing is released under the lock.
-        var file: Descriptor?
-        var (port, standIn): (RunLoop.DescriptorSource?, RunLoop.Source?)
-        lock.withLock {
-            (file, port, standIn) = (self.file, self.port, self.standIn)
-            self.file = nil
-            loop = nil
-            modes = []
+    public final func invalidate() {
+        let (file, item) = lock.withLock { () -> (Descriptor?, RunLoop.DescriptorSource?) in
+            defer { self.file = nil }
+            return (self.file, self.item)
         }
         guard file != nil else { return }
         // The kernel is told before the descriptor is closed, by the end of `file`.
-        port?.invalidate()
-        standIn?.invalidate()
+        item?.invalidate()
         giveUp()
         withExtendedLifetime(file) {}
     }
 
     /// Kind, label and state in one line.
     public var description: String {
-        let state = lock.withLock { file.map { "descriptor \($0.number), \(interest)" } ?? "cancelled" }
+        let state = lock.withLock { file.map { "descriptor \($0.number), \(interest)" } ?? "invalid" }
         return "<\(type(of: self)) \(label)>{\(state)}"
     }
 
-    /// What `body` returns, for which the descriptor stays open whoever cancels meanwhile; `nil` once the source is
-    /// cancelled.
+    /// What `body` returns, for which the descriptor stays open whoever invalidates meanwhile; `nil` once the source is
+    /// invalid.
     final func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result? {
         guard let file = lock.withLock({ file }) else { return nil }
         defer { withExtendedLifetime(file) {} }
         return body(file.number)
     }
 
-    /// The descriptor itself, for who keeps it.
+    /// The descriptor itself, for whoever keeps it.
     final var descriptor: Descriptor? { lock.withLock { file } }
 
     // MARK: Places
 
     /// Whether the source is in the mode now.
-    final func add(to newLoop: RunLoop, in mode: RunLoop.Mode) throws(RunLoop.SystemCallError) -> Bool {
-        requireHome(origin.home, of: self, in: newLoop.threadID)
+    final func add(to loop: RunLoop, in mode: RunLoop.Mode) throws(RunLoop.SystemCallError) -> Bool {
+        requireHome(origin.home, of: self, in: loop.threadID)
         return try lock.withLock { () throws(RunLoop.SystemCallError) in
-            guard file != nil else { return false }
-            if let loop, loop !== newLoop { requireFree(of: loop, for: newLoop) }
-            if loop !== newLoop {
-                loop = newLoop
-                modes = []
-            }
-            let isIn =
-                if interest.isEmpty { newLoop.add(theStandIn, in: mode) } else { try newLoop.add(thePort, in: mode) }
-            if isIn, !modes.contains(mode) { modes.append(mode) }
-            return isIn
+            guard let file else { return false }
+            let item = self.item ?? makeItem(file)
+            require(
+                !item.isElsewhere(than: loop),
+                """
+                The event source \(label) was added to \(loop) and is in another loop. It belongs to one loop at a time: \
+                remove it there first, or make a second source.
+                """)
+            return try loop.add(item, in: mode)
         }
     }
 
-    final func remove(from oldLoop: RunLoop, in mode: RunLoop.Mode) {
-        lock.withLock {
-            guard loop === oldLoop else { return }
-            if let port { oldLoop.remove(port, from: mode) }
-            if let standIn { oldLoop.remove(standIn, from: mode) }
-            modes.removeAll { $0 == mode }
-            if modes.isEmpty { loop = nil }
-        }
+    final func remove(from loop: RunLoop, in mode: RunLoop.Mode) {
+        if let item = lock.withLock({ item }) { loop.remove(item, from: mode) }
     }
 
     final func isIn(_ loop: RunLoop, _ mode: RunLoop.Mode) -> Bool {
-        lock.withLock { holds(loop, mode) }
-    }
-
-    private func holds(_ loop: RunLoop, _ mode: RunLoop.Mode) -> Bool {
-        if let port, loop.contains(port, in: mode) { return true }
-        if let standIn { return loop.contains(standIn, in: mode) }
-        return false
-    }
-
-    /// A loop whose thread has ended holds nothing any more.
-    private func requireFree(of loop: RunLoop, for newLoop: RunLoop) {
-        require(
-            !modes.contains { holds(loop, $0) },
-            """
-            The event source \(label) is in \(loop) and was added to \(newLoop). It belongs to one loop at a time: \
-            remove it there first, or make a second source.
-            """)
+        lock.withLock { item }.map { loop.contains($0, in: mode) } ?? false
     }
 
     // MARK: Interest
 
-    /// What is wanted of the descriptor now.
-    ///
-    /// Where nothing is wanted the kernel does not watch it at all, not even for the hang-up that it reports unasked,
-    /// and that would otherwise wake the loop over and over. The source still keeps its modes from being empty.
+    /// What is wanted of the descriptor now; the kernel does not watch it for nothing.
     final var watched: Events {
         get { lock.withLock { interest } }
         set {
             lock.withLock {
                 guard file != nil, newValue != interest else { return }
-                let wasEmpty = interest.isEmpty
                 interest = newValue
-                guard let loop else { return }
-                if newValue.isEmpty {
-                    standDown(in: loop)
-                } else if wasEmpty {
-                    standUp(in: loop)
-                } else {
-                    port?.events = newValue
+                refusal = nil
+                guard let item else { return }
+                do throws(RunLoop.SystemCallError) {
+                    try item.change(to: newValue)
+                } catch {
+                    // Closed behind our back (EBADF), or the system is out of something: said on the loop, as all else is.
+                    interest = []
+                    refusal = error
+                    item.tellRefusal()
                 }
             }
         }
     }
 
-    /// First in, then out: a mode is not empty in between.
-    private func standDown(in loop: RunLoop) {
-        let standIn = theStandIn
-        for mode in modes {
-            loop.add(standIn, in: mode)
-            if let port { loop.remove(port, from: mode) }
-        }
-    }
-
-    private func standUp(in loop: RunLoop) {
-        let port = thePort
-        do {
-            for mode in modes { try loop.add(port, in: mode) }
-            if let standIn { for mode in modes { loop.remove(standIn, from: mode) } }
-        } catch {
-            // Closed behind our back (EBADF), or the system is out of something: said on the loop, as all else is.
-            for mode in modes { loop.remove(port, from: mode) }
-            interest = []
-            refusal = error
-            standIn?.signal()
-            loop.wakeUp()
-        }
-    }
-
-    // MARK: Items. With the lock held.
-
-    private var thePort: RunLoop.DescriptorSource {
-        if let port, port.isValid { return port }
+    /// With the lock held.
+    private func makeItem(_ file: Descriptor) -> RunLoop.DescriptorSource {
         // The home was checked when the source was added, against the thread that made the source.
-        let made = RunLoop.DescriptorSource.sendable(file?.number ?? 0, for: interest, label: origin.label, fileID: origin.fileID,
-            line: origin.line
-        ) { _, events in self.ready(events) }
-        port = made
+        let made = RunLoop.DescriptorSource.sendable(
+            file.number, for: interest, label: origin.label, fileID: origin.fileID, line: origin.line
+        ) { _, events in self.tell(events) }
+        item = made
         return made
     }
 
-    private var theStandIn: RunLoop.Source {
-        if let standIn, standIn.isValid { return standIn }
-        let made = RunLoop.Source.sendable(label: origin.label, fileID: origin.fileID, line: origin.line) { _ in
-            let error = self.lock.withLock { () -> RunLoop.SystemCallError? in
-                defer { self.refusal = nil }
-                return self.refusal
-            }
-            if let error { self.refused(error) }
+    private func tell(_ events: Events) {
+        if events == .error, let error = takeRefusal() { refused(error) } else { ready(events) }
+    }
+
+    private func takeRefusal() -> RunLoop.SystemCallError? {
+        lock.withLock {
+            defer { refusal = nil }
+            return refusal
         }
-        standIn = made
-        return made
     }
 }

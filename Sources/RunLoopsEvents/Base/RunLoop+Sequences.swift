@@ -19,7 +19,7 @@ extension RunLoop {
         try RunLoopEvents(buffering: buffering) { emitter throws(SystemCallError) in
             let source = try SignalSource.sendable(signal, label: "signals") { emitter.emit($1) }
             try add(source, in: mode)
-            return .cancelling(source)
+            return .invalidating(source)
         }
     }
 
@@ -44,12 +44,12 @@ extension RunLoop {
                 emitter.emit($1)
             }
             try add(watch, in: mode)
-            return .cancelling(watch)
+            return .invalidating(watch)
         }
     }
 }
 
 extension RunLoopEvents.Stop {
-    /// Cancels a source that its loop alone keeps.
-    fileprivate static func cancelling(_ source: EventSource) -> Self { Self { [weak source] in source?.invalidate() } }
+    /// Invalidates a source that its loop alone keeps.
+    fileprivate static func invalidating(_ source: EventSource) -> Self { Self { [weak source] in source?.invalidate() } }
 }

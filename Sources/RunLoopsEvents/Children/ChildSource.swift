@@ -21,13 +21,6 @@ internal import Musl
 ///
 /// Thread safety: all members may be used by any thread.
 public final class ChildSource: EventSource, @unchecked Sendable {
-    /// How a child process ended, and what it used.
-    public typealias Exit = ChildSource.Exit
-    /// How a process ended.
-    public typealias Status = ChildSource.Status
-    /// What a process and the children that it waited for have used.
-    public typealias Usage = ChildSource.Usage
-
     /// Called with the source and how the process ended.
     typealias Handler = (ChildSource, Exit) -> Void
 

@@ -20,13 +20,6 @@ internal import Musl
 ///
 /// Thread safety: all members may be used by any thread.
 public final class FileWatch: EventSource, @unchecked Sendable {
-    /// The kinds of changes that a watch tells.
-    public typealias Changes = FileWatch.Changes
-    /// A file or directory that something happened to.
-    public typealias File = FileWatch.File
-    /// One change.
-    public typealias Event = FileWatch.Event
-
     /// Called with the watch and what happened, in order; never with nothing.
     typealias Handler = (FileWatch, [Event]) -> Void
 

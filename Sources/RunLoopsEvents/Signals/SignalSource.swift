@@ -90,7 +90,7 @@ public final class SignalSource: EventSource, @unchecked Sendable {
     }
 
     override func ready(_ events: Events) {
-        // No reference to the sink is kept over the callout, so that a cancel inside it restores what was there before.
+        // No reference to the sink is kept over the callout, so that an invalidate inside it restores what was there before.
         let (handler, record) = state.withLock { (self.handler, sink?.take()) }
         if let handler, let record { handler(self, Delivery(signal, record)) }
     }

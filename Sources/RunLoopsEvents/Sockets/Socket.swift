@@ -1,45 +1,47 @@
 internal import CLinuxKernel
 public import RunLoops
 
-/// A connected stream socket, closed when the last reference to it goes.
-///
-/// What ``SocketListener`` and ``SocketConnector`` give, and ``SocketStream`` takes.
-///
-/// Thread safety: all members may be used by any thread.
-public final class Socket: Sendable, CustomStringConvertible {
-    let file: Descriptor
-
-    /// Takes over a connected stream socket from elsewhere, and makes it non-blocking and closed on exec.
+extension RunLoop {
+    /// A connected stream socket, closed when the last reference to it goes.
     ///
-    /// - Parameter descriptor: The descriptor, which is closed with this object and must not be closed by others.
-    /// - Throws: `EBADF` if it is not open.
-    public init(adopting descriptor: CInt) throws(RunLoop.SystemCallError) {
-        try check("fcntl", rl_make_nonblocking(descriptor))
-        file = Descriptor(descriptor)
-    }
-
-    init(_ file: Descriptor) { self.file = file }
-
-    /// Two Unix sockets that are connected with each other.
+    /// What ``SocketListener`` and ``SocketConnector`` give, and ``SocketStream`` takes.
     ///
-    /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when the system is out of something.
-    public static func pair() throws(RunLoop.SystemCallError) -> (RunLoop.Socket, RunLoop.Socket) {
-        var ends: [CInt] = [-1, -1]
-        try check("socketpair", rl_socket_pair(&ends))
-        return (RunLoop.Socket(Descriptor(ends[0])), RunLoop.Socket(Descriptor(ends[1])))
-    }
+    /// Thread safety: all members may be used by any thread.
+    public final class Socket: Sendable, CustomStringConvertible {
+        let file: Descriptor
 
-    /// The number of the descriptor, for options and questions; valid as long as this object lives.
-    public var descriptor: CInt { file.number }
+        /// Takes over a connected stream socket from elsewhere, and makes it non-blocking and closed on exec.
+        ///
+        /// - Parameter descriptor: The descriptor, which is closed with this object and must not be closed by others.
+        /// - Throws: `EBADF` if it is not open.
+        public init(adopting descriptor: CInt) throws(RunLoop.SystemCallError) {
+            try check("fcntl", rl_make_nonblocking(descriptor))
+            file = Descriptor(descriptor)
+        }
 
-    /// The address of the other side; `nil` if it has gone.
-    public var peerAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: descriptor, peer: true) }
+        init(_ file: Descriptor) { self.file = file }
 
-    /// The socket's own address.
-    public var localAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: descriptor, peer: false) }
+        /// Two Unix sockets that are connected with each other.
+        ///
+        /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when the system is out of something.
+        public static func pair() throws(RunLoop.SystemCallError) -> (RunLoop.Socket, RunLoop.Socket) {
+            var ends: [CInt] = [-1, -1]
+            try check("socketpair", rl_socket_pair(&ends))
+            return (RunLoop.Socket(Descriptor(ends[0])), RunLoop.Socket(Descriptor(ends[1])))
+        }
 
-    /// The descriptor and the other side's address.
-    public var description: String {
-        "<Socket \(descriptor)>{\(peerAddress.map { "to \($0)" } ?? "not connected")}"
+        /// The number of the descriptor, for options and questions; valid as long as this object lives.
+        public var descriptor: CInt { file.number }
+
+        /// The address of the other side; `nil` if it has gone.
+        public var peerAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: descriptor, peer: true) }
+
+        /// The socket's own address.
+        public var localAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: descriptor, peer: false) }
+
+        /// The descriptor and the other side's address.
+        public var description: String {
+            "<RunLoop.Socket \(descriptor)>{\(peerAddress.map { "to \($0)" } ?? "not connected")}"
+        }
     }
 }

@@ -10,7 +10,7 @@ internal import Musl
 /// Connects to an address, and calls a closure on a loop's thread with the socket or the reason why there is none, once.
 ///
 /// The attempt begins when the connector is made; the result waits for the loop. The kernel gives up on a host that does not
-/// answer after about two minutes: for a limit of your own, cancel the connector from a timer. The source is invalidated
+/// answer after about two minutes: for a limit of your own, invalidate the connector from a timer. The source is invalidated
 /// before its callout.
 ///
 /// Corresponds to `CFSocketConnectToAddress` with the connect callback.
@@ -18,7 +18,7 @@ internal import Musl
 /// Thread safety: all members may be used by any thread.
 public final class SocketConnector: EventSource, @unchecked Sendable {
     /// The socket, or what the system refused.
-    public typealias Outcome = Result<Socket, RunLoop.SystemCallError>
+    public typealias Outcome = Result<RunLoop.Socket, RunLoop.SystemCallError>
     /// Called with the connector and the result.
     typealias Handler = (SocketConnector, Outcome) -> Void
 

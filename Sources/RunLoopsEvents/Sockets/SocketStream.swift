@@ -1,4 +1,4 @@
-internal import RunLoops
+public import RunLoops
 
 #if canImport(Glibc)
 internal import Glibc
@@ -10,18 +10,15 @@ internal import Musl
 /// as fast as the other side takes it.
 ///
 /// What cannot be sent at once is kept and sent when there is room. ``write(_:)`` says when too much is kept, and
-/// ``SocketStream/Event/drained`` when it has gone. In the other direction ``isReadingPaused`` holds off the sender. Each side ends what
-/// it sends by itself: the other's end is told with ``SocketStream/Event/ended``, one's own is ``finish()``; when both have, the stream
-/// is closed.
+/// ``Event/drained`` when it has gone. In the other direction ``isReadingPaused`` holds off the sender. Each side ends what it
+/// sends by itself: the other's end is told with ``Event/ended``, one's own is ``finish()``; when both have, the stream is
+/// closed.
 ///
 /// Corresponds to `CFSocket` and to a pair of `CFStream` with their callbacks. It serves a handful of connections well; a
 /// server under load belongs to SwiftNIO.
 ///
 /// Thread safety: all members may be used by any thread. Bytes that several threads write are sent whole, call by call.
 public final class SocketStream: EventSource, @unchecked Sendable {
-    /// What a stream tells.
-    public typealias Event = SocketStream.Event
-
     /// Called with the stream and what happened.
     typealias Handler = (SocketStream, Event) -> Void
 
@@ -82,7 +79,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// Sends bytes, now or as soon as there is room.
     ///
     /// All of them are taken in any case. `false` says that the buffer is full: who goes on writing before
-    /// ``SocketStream/Event/drained`` makes it grow. On a stream that is broken or cancelled nothing is done.
+    /// ``SocketStream/Event/drained`` makes it grow. On a stream that is broken or invalid nothing is done.
     ///
     /// - Parameter bytes: What to send.
     /// - Returns: Whether there is room for more.
@@ -104,7 +101,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
 
     /// Ends what this side sends, once all that was written has gone; the other side is told, and may go on sending.
     ///
-    /// A second call does nothing. To end at once, and what is read as well, cancel.
+    /// A second call does nothing. To end at once, and what is read as well, invalidate the stream.
     /// Corresponds to `shutdown(2)` with `SHUT_WR`.
     public func finish() {
         change { number in

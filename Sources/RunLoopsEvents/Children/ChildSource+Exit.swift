@@ -1,0 +1,66 @@
+internal import CLinuxKernel
+internal import Glibc
+
+extension ChildSource {
+    /// How a child process ended, and what it used.
+    public struct Exit: Hashable, Sendable {
+        /// The number that the process had.
+        public let process: CInt
+        /// How it ended.
+        public let status: Status
+        /// What it used; `nil` if the status is unknown.
+        public let usage: Usage?
+
+        /// An end, for tests of what a closure does with one.
+        public init(process: CInt, status: Status, usage: Usage? = nil) {
+            self.process = process
+            self.status = status
+            self.usage = usage
+        }
+    }
+
+    /// How a process ended.
+    public enum Status: Hashable, Sendable {
+        /// It returned from `main` or called `exit` with this code.
+        case exited(CInt)
+        /// A signal ended it; with a core dump or without.
+        case signalled(CInt, dumpedCore: Bool)
+        /// It ended, and how is known to others only: it was not a child of this process, or other code has waited for it.
+        case unknown
+    }
+
+    /// What a process and the children that it waited for have used.
+    public struct Usage: Hashable, Sendable {
+        /// Time spent in its own code.
+        public let userTime: Duration
+        /// Time spent in the kernel for it.
+        public let systemTime: Duration
+        /// The most memory it had at a time, in bytes.
+        public let mostResidentBytes: Int
+        /// Pages that came without being read from a disk.
+        public let minorFaults: Int
+        /// Pages that had to be read from a disk.
+        public let majorFaults: Int
+        /// How often it waited.
+        public let voluntarySwitches: Int
+        /// How often it was made to wait for others.
+        public let involuntarySwitches: Int
+    }
+}
+
+extension ChildSource.Exit {
+    init(_ process: CInt, _ end: rl_child_exit) {
+        self.process = process
+        status =
+            switch end.code {
+            case CInt(CLD_EXITED): .exited(end.status)
+            case CInt(CLD_KILLED): .signalled(end.status, dumpedCore: false)
+            default: .signalled(end.status, dumpedCore: true)
+            }
+        usage = ChildSource.Usage(
+            userTime: .microseconds(end.user_microseconds), systemTime: .microseconds(end.system_microseconds),
+            mostResidentBytes: Int(end.most_resident_kilobytes) * 1024, minorFaults: Int(end.minor_faults),
+            majorFaults: Int(end.major_faults), voluntarySwitches: Int(end.voluntary_switches),
+            involuntarySwitches: Int(end.involuntary_switches))
+    }
+}
