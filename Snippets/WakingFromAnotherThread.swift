@@ -22,7 +22,7 @@ DispatchQueue.global().async {
 }
 // snippet.end
 
-// snippet.PORT
+// snippet.DESCRIPTOR
 // A descriptor: wakes the loop by itself, whatever makes it ready.
 var ends: [CInt] = [-1, -1]
 guard pipe(&ends) == 0 else { fatalError("no pipe: errno \(errno)") }

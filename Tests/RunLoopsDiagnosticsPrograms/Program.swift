@@ -61,7 +61,7 @@ import RunLoopsDiagnostics
         let socket = rl_inspect_socket()
         let result = rl_port_connect(socket, path, 0)
         if result < 0 { return print("connect: \(String(cString: strerror(-result)))") }
-        let request = Array("runloop-inspect/1 dump\n".utf8)
+        let request = Array("runloop-inspect/2 dump\n".utf8)
         _ = rl_inspect_send(socket, request, request.count)
         var space = [UInt8](repeating: 0, count: 4096)
         _ = rl_port_wait(socket, Int16(POLLIN), .max)

@@ -33,7 +33,7 @@ struct InspectorGarbageTests {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         let lines = ["loops", "dump", "statistics", "record 16", "recorded", "events 0"].map {
-            Array("runloop-inspect/1 \($0)\n".utf8)
+            Array("runloop-inspect/2 \($0)\n".utf8)
         }
         var random = SeededRandom(4)
         for _ in 0..<(isFull ? 20_000 : 500) {
@@ -59,7 +59,7 @@ struct InspectorGarbageTests {
         }
         for index in 0..<(isFull ? 2000 : 40) {
             let client = try? inspector.connectRaw()
-            client?.send("runloop-inspect/1 dump\n")
+            client?.send("runloop-inspect/2 dump\n")
             guard index.isMultiple(of: 2), let number = client?.socket.number else { continue }
             _ = rl_port_wait(number, Int16(POLLIN), InspectorClient.deadline(.milliseconds(1)))
         }
@@ -79,9 +79,9 @@ struct InspectorGarbageTests {
     @Test func `requests that come at once are answered one after the other`() throws {
         let inspector = try TestInspector()
         let client = try inspector.connectRaw()
-        client.send("runloop-inspect/1 loops\nrunloop-inspect/1 nothing\n")
+        client.send("runloop-inspect/2 loops\nrunloop-inspect/2 nothing\n")
         let said = client.readToEnd()
-        #expect(said.hasPrefix("runloop-inspect/1 ok "))
+        #expect(said.hasPrefix("runloop-inspect/2 ok "))
         #expect(said.hasSuffix("unknown request"))
     }
 
@@ -101,7 +101,7 @@ struct InspectorGarbageTests {
         }
         #expect(try inspector.connectRaw().readToEnd() == "")
         let lazy = try inspector.connectRaw()
-        lazy.send("runloop-inspect/1 dump\n")
+        lazy.send("runloop-inspect/2 dump\n")
         // Both ends are closed, whatever was still to be taken.
         var wanted = pollfd(fd: lazy.socket.number, events: 0, revents: 0)
         while rl_inspect_poll(&wanted, 1, 1000) == 0 {}

@@ -187,8 +187,8 @@ struct InspectorProcessTests {
                 let client = try? inspector.connectRaw()
                 switch index % 4 {
                 case 0: break
-                case 1: client?.send("runloop-inspect/1 dump\n")
-                case 2: client?.send("runloop-inspect/1 statistics\n")
+                case 1: client?.send("runloop-inspect/2 dump\n")
+                case 2: client?.send("runloop-inspect/2 statistics\n")
                 default: client?.send((0..<64).map { _ in UInt8.random(in: 0...255, using: &random) })
                 }
                 if index.isMultiple(of: 100) { thread.turn() }

@@ -24,11 +24,11 @@ struct InspectorProtocolTests {
     }
 
     @Test(arguments: [
-        "", " ", "runloop-inspect/1", "runloop-inspect/1 ", "runloop-inspect/1 dump ", "runloop-inspect/1  dump",
-        "runloop-inspect/2 dump", "dump", "runloop-inspect/1 record", "runloop-inspect/1 record 0",
-        "runloop-inspect/1 record 999999999999", "runloop-inspect/1 record -1", "runloop-inspect/1 record 1 2",
-        "runloop-inspect/1 events", "runloop-inspect/1 events -1", "runloop-inspect/1 events 99999999999999999999",
-        "GET / HTTP/1.1", "\u{0}\u{1}\u{2}", "runloop-inspect/1 \u{FFFD}",
+        "", " ", "runloop-inspect/2", "runloop-inspect/2 ", "runloop-inspect/2 dump ", "runloop-inspect/2  dump",
+        "runloop-inspect/3 dump", "dump", "runloop-inspect/2 record", "runloop-inspect/2 record 0",
+        "runloop-inspect/2 record 999999999999", "runloop-inspect/2 record -1", "runloop-inspect/2 record 1 2",
+        "runloop-inspect/2 events", "runloop-inspect/2 events -1", "runloop-inspect/2 events 99999999999999999999",
+        "GET / HTTP/1.1", "\u{0}\u{1}\u{2}", "runloop-inspect/2 \u{FFFD}",
     ])
     func `what is no request is refused`(_ line: String) {
         #expect(throws: InspectorProtocol.Refusal.self) { try read(line).get() }
@@ -36,13 +36,13 @@ struct InspectorProtocolTests {
 
     @Test func `an answer says how long it is`() throws {
         let answer = InspectorProtocol.answer(.success(Array("text".utf8)))
-        #expect(String(decoding: answer, as: UTF8.self) == "runloop-inspect/1 ok 4\ntext")
-        let head = try #require(InspectorProtocol.head("runloop-inspect/1 ok 4".utf8))
+        #expect(String(decoding: answer, as: UTF8.self) == "runloop-inspect/2 ok 4\ntext")
+        let head = try #require(InspectorProtocol.head("runloop-inspect/2 ok 4".utf8))
         #expect(head.isAnswer && head.length == 4)
-        let refusal = try #require(InspectorProtocol.head("runloop-inspect/1 no 12".utf8))
+        let refusal = try #require(InspectorProtocol.head("runloop-inspect/2 no 12".utf8))
         #expect(!refusal.isAnswer && refusal.length == 12)
         for words in ["", " ok", " ok -1", " ok 99999999999", " yes 1"] {
-            let line = "runloop-inspect/1\(words)"
+            let line = "runloop-inspect/2\(words)"
             #expect(InspectorProtocol.head(line.utf8) == nil)
         }
     }

@@ -20,26 +20,24 @@ import Testing
 
     @Test func `A main actor source can only be added to the main loop`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let pipe = DescriptorPair.pipe()
-            let source = RunLoop.DescriptorSource.mainActor(pipe.first) { _, _ in }
+            let source = try SignalSource.mainActor(SIGUSR1) { _, _ in }
             try RunLoop.main.add(source, in: .common)
             RunLoop.main.remove(source, from: .common)
             try withLoop { loop in try loop.add(source, in: .default) }
         }
-        expectText(result, "<RunLoop.DescriptorSource ")
+        expectText(result, "<SignalSource ")
         expectText(result, "cannot be added to the loop of thread")
     }
 
     @Test func `A source is in one loop at a time`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let pipe = DescriptorPair.pipe()
-            let source = RunLoop.DescriptorSource.sendable(pipe.first, label: "torn") { _, _ in }
+            let source = try SignalSource.sendable(SIGUSR1, label: "torn") { _, _ in }
             try withLoop { loop in
                 try loop.add(source, in: .default)
                 try withLoop { other in try other.add(source, in: .default) }
             }
         }
-        expectText(result, "The event source torn is in <RunLoop")
+        expectText(result, "The event source torn was added to <RunLoop")
         expectText(result, "remove it there first, or make a second source")
     }
 
@@ -57,13 +55,6 @@ import Testing
             stream.write([1])
         }
         expectText(result, "was written to after finish()")
-    }
-
-    @Test func `A negative descriptor is refused`() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = RunLoop.DescriptorSource(-1) { _, _ in }
-        }
-        expectText(result, "was the result of open or socket checked?")
     }
 
     // MARK: Descriptors

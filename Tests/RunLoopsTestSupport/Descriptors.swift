@@ -80,3 +80,11 @@ package func raiseDescriptorLimit() {
     limit.rlim_cur = min(limit.rlim_max, 20_000)
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
 }
+
+/// A duplicate with a number that no other test gets, also when it is closed.
+package func duplicateFarAway(_ descriptor: CInt) -> CInt {
+    raiseDescriptorLimit()
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, CInt(limit.rlim_cur) - 10)
+}

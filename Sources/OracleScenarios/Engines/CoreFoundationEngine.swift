@@ -204,7 +204,8 @@ extension CoreFoundationEngine {
         return withUnsafeMutableBytes(of: &context) { bytes in
             // SAFETY: version is 1, so that as many bytes are read as a CFRunLoopSourceContext1 has.
             CFRunLoopSourceCreate(
-                nil, scenario.descriptors[index].order, bytes.assumingMemoryBound(to: CFRunLoopSourceContext.self).baseAddress
+                nil, scenario.descriptors[index].order,
+                bytes.assumingMemoryBound(to: CFRunLoopSourceContext.self).baseAddress
             )
         }
     }

@@ -39,7 +39,8 @@ package struct KeptDifference: Sendable {
                 In the real one timers and wake-ups are descriptors too, and epoll says who of all was ready first. Ours \
                 asks the kernel only for descriptor sources, and takes one as ready since the look before.
                 """,
-            handling: "Scenarios have descriptor sources, or timers, a queue and wake-ups from callouts (ScenarioGenerator)."),
+            handling:
+                "Scenarios have descriptor sources, or timers, a queue and wake-ups from callouts (ScenarioGenerator)."),
         KeptDifference(
             rules: "Specification 9.9",
             difference: """

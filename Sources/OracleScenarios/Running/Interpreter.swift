@@ -109,7 +109,7 @@ extension Interpreter {
             write("source s\(index)")
             follow(.item(.source(index)), scenario.sources[index].script)
         case .descriptor(let index):
-            write("descriptor p\(index)")
+            write("descriptor d\(index)")
             follow(.item(.descriptor(index)), scenario.descriptors[index].script)
         case .timer(let index):
             write("timer t\(index)")

@@ -14,7 +14,7 @@ extension Scenario {
             lines += Self.print(source.script)
         }
         for (index, descriptor) in descriptors.enumerated() where items.contains(.descriptor(index)) {
-            lines.append("descriptor source p\(index): order \(descriptor.order)")
+            lines.append("descriptor source d\(index): order \(descriptor.order)")
             lines += Self.print(descriptor.script)
         }
         for (index, timer) in timers.enumerated() where items.contains(.timer(index)) {

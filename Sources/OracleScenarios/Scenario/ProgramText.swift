@@ -3,7 +3,7 @@ package enum ProgramText {
     package static func item(_ item: ItemName) -> String {
         switch item {
         case .source(let index): "s\(index)"
-        case .descriptor(let index): "p\(index)"
+        case .descriptor(let index): "d\(index)"
         case .timer(let index): "t\(index)"
         case .observer(let index): "o\(index)"
         }
@@ -74,7 +74,7 @@ package enum ProgramText {
         case .invalidate(let item): "invalidate \(self.item(item))"
         case .markCommon(let mode): "mark \(ModeNames.short(mode)) as common"
         case .signal(let source): "signal s\(source)"
-        case .trigger(let descriptor): "write to p\(descriptor)"
+        case .trigger(let descriptor): "write to d\(descriptor)"
         case .wakeUp: "wake up"
         case .stop: "stop"
         case .perform(let block, let modes): "perform b\(block) in \(self.modes(modes))"

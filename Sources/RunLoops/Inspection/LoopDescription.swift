@@ -69,7 +69,9 @@ private struct LoopPicture {
     /// All items that are described.
     var items: [AnyObject] {
         commonItems
-            + modes.flatMap { $0.sources + $0.descriptors + $0.observers + $0.timers.compactMap(\.timer) as [AnyObject] }
+            + modes.flatMap {
+                $0.sources + $0.descriptors + $0.observers + $0.timers.compactMap(\.timer) as [AnyObject]
+            }
     }
 
     private static func timers(_ loop: RunLoop, _ mode: ModeState) -> [TimerPicture] {

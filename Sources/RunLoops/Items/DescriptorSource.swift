@@ -68,7 +68,8 @@ extension RunLoop {
             handler: @escaping (DescriptorSource, Events) -> Void
         ) {
             self.init(
-                descriptor, events, repeats, closes, ItemLabel(label, fileID, line), home: ItemHome.currentThread, handler)
+                descriptor, events, repeats, closes, ItemLabel(label, fileID, line), home: ItemHome.currentThread,
+                handler)
         }
 
         /// A descriptor source whose closure may run on any thread: it can be added to any loop, and to many.
@@ -104,7 +105,8 @@ extension RunLoop {
         ) {
             require(
                 descriptor >= 0,
-                "A descriptor source was made with the descriptor \(descriptor): was the result of open or socket checked?")
+                "A descriptor source was made with the descriptor \(descriptor): was the result of open or socket checked?"
+            )
             self.descriptor = descriptor
             self.repeats = repeats
             self.closes = closes
@@ -184,7 +186,8 @@ extension RunLoop {
         @inline(never)
         private func takeOnce(_ told: Events, _ wanted: Events) -> Events {
             let isFirst = interest.compareExchange(
-                expected: wanted.rawValue, desired: 0, ordering: .relaxed).exchanged
+                expected: wanted.rawValue, desired: 0, ordering: .relaxed
+            ).exchanged
             guard isFirst else { return [] }
             let loops = lock.withLock { self.loops }
             // Nothing is refused where nothing is asked for.

@@ -71,7 +71,9 @@ extension RunLoop {
     /// - Precondition: the source's closure may run on this loop's thread.
     /// - Complexity: O(1) and one system call.
     @discardableResult
-    public func add(_ source: DescriptorSource, in mode: Mode) throws(SystemCallError) -> Bool { try add(item: source, mode) }
+    public func add(_ source: DescriptorSource, in mode: Mode) throws(SystemCallError) -> Bool {
+        try add(item: source, mode)
+    }
 
     private func addWithoutDescriptor(_ item: Item, _ mode: Mode) -> Bool {
         do {

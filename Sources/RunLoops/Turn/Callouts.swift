@@ -211,16 +211,16 @@ extension RunLoop {
         unlock()
         guard let first else { return false }
         let found = mode.ready.foundAt
-        var handled = serve(first, event.events, found)
+        var handled = callIfWanted(first, event.events, found)
         // The callout of a source may have taken another source out, and added it to another loop.
         for source in others where withLock({ mode.descriptors.contains(source) }) {
-            handled = serve(source, event.events, found) || handled
+            handled = callIfWanted(source, event.events, found) || handled
         }
         return handled
     }
 
     @inline(__always)
-    private func serve(_ source: DescriptorSource, _ ready: DescriptorEvents, _ found: Int64) -> Bool {
+    private func callIfWanted(_ source: DescriptorSource, _ ready: DescriptorEvents, _ found: Int64) -> Bool {
         let told = source.take(ready)
         return !told.isEmpty && call(source, told, found)
     }

@@ -2,14 +2,14 @@
 ///
 /// A request is one line of text, an answer one line and the bytes it announces:
 ///
-///     runloop-inspect/1 dump
-///     runloop-inspect/1 ok 5120
+///     runloop-inspect/2 dump
+///     runloop-inspect/2 ok 5120
 ///     {"process":…}
 ///
 /// Each line names the version: whoever does not know it says so, in words of its own version. What is asked for on one
 /// connection ends with it: statistics and recordings are the connection's.
 enum InspectorProtocol {
-    static let version = "runloop-inspect/1"
+    static let version = "runloop-inspect/2"
 
     /// The longest request, with its line feed.
     static let longestRequest = 256

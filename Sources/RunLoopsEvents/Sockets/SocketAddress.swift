@@ -32,7 +32,9 @@ extension RunLoop {
         /// Port 0 lets the kernel choose one, where a socket listens.
         ///
         /// - Throws: `EINVAL` if `host` is not such a number.
-        public static func internet(_ host: String, port: UInt16) throws(RunLoop.SystemCallError) -> RunLoop.SocketAddress {
+        public static func internet(_ host: String, port: UInt16) throws(RunLoop.SystemCallError)
+            -> RunLoop.SocketAddress
+        {
             try RunLoop.SocketAddress("inet_pton") { rl_address_internet($0, host, port) }
         }
 

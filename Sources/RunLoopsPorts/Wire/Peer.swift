@@ -152,7 +152,8 @@ final class Peer: @unchecked Sendable {
     ///
     /// Any thread.
     private func backlogBegan(_ channel: Channel) {
-        let flusher = RunLoop.DescriptorSource.sendable(channel.socket.number, for: .writable, label: "replies"
+        let flusher = RunLoop.DescriptorSource.sendable(
+            channel.socket.number, for: .writable, label: "replies"
         ) { [weak self] source, _ in
             guard channel.flush() else { return }
             source.invalidate()

@@ -47,11 +47,3 @@ final class TemporaryDirectory: @unchecked Sendable {
         Glibc.remove(path)
     }
 }
-
-/// A duplicate with a number that no other test gets, also when it is closed.
-func duplicateFarAway(_ descriptor: CInt) -> CInt {
-    raiseDescriptorLimit()
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    return fcntl(descriptor, F_DUPFD_CLOEXEC, CInt(limit.rlim_cur) - 10)
-}

@@ -162,7 +162,8 @@ struct GuestRunTests {
         try withGuest(calls: calls) { host in
             let pipe = DescriptorPair.pipe()
             let got = Box("")
-            let descriptorSource = RunLoop.DescriptorSource(pipe.first) { source, _ in got.value = readText(source.descriptor)
+            let descriptorSource = RunLoop.DescriptorSource(pipe.first) { source, _ in
+                got.value = readText(source.descriptor)
             }
             // The wake-up's descriptor, the pipe's, and then the refused one.
             calls.failNext("epoll_add", with: ENOSPC, after: 2)

@@ -223,9 +223,9 @@ struct Worker {
         ledger.post(-Int(seed)) { loop.perform { [ledger] in ledger.runs(-Int(seed)) } }
     }
 
-    /// The descriptor keeps the pipe for as long as the loop keeps the descriptor.
+    /// The source keeps the pipe for as long as the loop keeps the source.
     private func makeDescriptorSource(_ pipe: DescriptorPair) -> RunLoop.DescriptorSource {
-        .sendable(descriptor: pipe.first) { [ledger, seed] _, _ in
+        .sendable(pipe.first) { [ledger, seed] _, _ in
             ledger.reads(seed) { !readText(pipe.first).isEmpty }
         }
     }

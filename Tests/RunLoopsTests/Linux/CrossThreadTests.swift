@@ -178,7 +178,8 @@ import Testing
                             ) { _ in withExtendedLifetime(token) {} }
                             let source = RunLoop.Source.sendable { _ in withExtendedLifetime(token) {} }
                             let observer = RunLoop.Observer.sendable(.all) { _, _ in withExtendedLifetime(token) {} }
-                            let descriptorSource = RunLoop.DescriptorSource.sendable(pipe.second, for: .writable) { _, _ in
+                            let descriptorSource = RunLoop.DescriptorSource.sendable(pipe.second, for: .writable) {
+                                _, _ in
                                 withExtendedLifetime(token) {}
                             }
                             loop.add(timer, in: .common)
@@ -190,7 +191,11 @@ import Testing
                             if random.oneIn(2) { loop.remove(timer, from: .common) } else { timer.invalidate() }
                             if random.oneIn(2) { loop.remove(source, from: .default) } else { source.invalidate() }
                             if random.oneIn(2) { loop.remove(observer, from: .default) } else { observer.invalidate() }
-                            if random.oneIn(2) { loop.remove(descriptorSource, from: .default) } else { descriptorSource.invalidate() }
+                            if random.oneIn(2) {
+                                loop.remove(descriptorSource, from: .default)
+                            } else {
+                                descriptorSource.invalidate()
+                            }
                         }
                         left.withLock { $0 -= 1 }
                         if left.count == 0 { loop.stop() }

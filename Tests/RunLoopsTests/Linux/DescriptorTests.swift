@@ -72,12 +72,12 @@ import Testing
         }
     }
 
-    @Test func `A closed pipe is a hang-up to a source that asks for nothing`() {
+    @Test func `A closed pipe is a hang-up to a source that asks for that alone`() {
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in
             let told = Box<RunLoop.DescriptorSource.Events>([])
             addDescriptorSource(
-                RunLoop.DescriptorSource(pipe.first, for: []) { source, events in
+                RunLoop.DescriptorSource(pipe.first, for: .hangUp) { source, events in
                     told.value = events
                     source.invalidate()
                 }, to: loop)
@@ -148,7 +148,8 @@ import Testing
             let pipes = (0..<100).map { _ in DescriptorPair.pipe() }
             let order = Box<[Int]>([])
             for (number, pipe) in pipes.enumerated() {
-                addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in order.value.append(number) }, to: loop)
+                addDescriptorSource(
+                    RunLoop.DescriptorSource(pipe.first) { _, _ in order.value.append(number) }, to: loop)
             }
             for pipe in pipes { pipe.send("x") }
             for _ in 0..<200 { loop.poll() }

@@ -197,7 +197,8 @@ import Testing
             let other = TestThread {
                 waitUntil { loop.isWaiting }
                 usleep(2000)
-                addDescriptorSource(RunLoop.DescriptorSource.sendable(file) { _, _ in RunLoop.current.stop() }, to: loop)
+                addDescriptorSource(
+                    RunLoop.DescriptorSource.sendable(file) { _, _ in RunLoop.current.stop() }, to: loop)
             }
             #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
             other.join()

@@ -264,7 +264,9 @@ import Testing
                     let loop = RunLoop.current
                     let pipe = DescriptorPair.pipe()
                     let descriptorSource = RunLoop.DescriptorSource(pipe.first) { _, _ in }
-                    for mode: RunLoop.Mode in [.default, "a", "b"] { addDescriptorSource(descriptorSource, to: loop, in: mode) }
+                    for mode: RunLoop.Mode in [.default, "a", "b"] {
+                        addDescriptorSource(descriptorSource, to: loop, in: mode)
+                    }
                     for base in RunLoop.TimeBase.allCases {
                         loop.add(RunLoop.Timer(.after(.milliseconds(1), clock: base)) { _ in }, in: .default)
                     }

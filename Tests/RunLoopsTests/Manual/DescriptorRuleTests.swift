@@ -1,3 +1,4 @@
+import Glibc
 import RunLoops
 import RunLoopsTestSupport
 import RunLoopsTesting
@@ -71,7 +72,8 @@ import Testing
             loop.run(mode: .default, for: .seconds(1))
             #expect(
                 recorder.callouts == [
-                    "descriptor \"1\"", "source \"source\"", "descriptor \"2\"", "block \"block:1\"", "descriptor \"3\"",
+                    "descriptor \"1\"", "source \"source\"", "descriptor \"2\"", "block \"block:1\"",
+                    "descriptor \"3\"",
                 ])
         }
     }
@@ -107,17 +109,132 @@ import Testing
         }
     }
 
-    @Test func `Hang-up and error are reported to who asks for nothing`() throws {
+    @Test(arguments: [RunLoop.DescriptorSource.Events.hangUp, .error, .priority])
+    func `Hang-up and error are reported to who asks for anything`(asked: RunLoop.DescriptorSource.Events) throws {
         try ManualRunLoop.with { manual in
             let told = Box<[RunLoop.DescriptorSource.Events]>([])
-            let descriptorSource = RunLoop.DescriptorSource(2, for: []) { _, events in told.value.append(events) }
-            try manual.loop.add(descriptorSource, in: .default)
+            try manual.loop.add(
+                RunLoop.DescriptorSource(2, for: asked) { _, events in told.value.append(events) }, in: .default)
             manual.setReady(2, [.readable, .writable])
             manual.loop.poll()
             #expect(told.value.isEmpty)
             manual.setReady(2, [.hangUp, .error, .readable])
             manual.loop.poll()
             #expect(told.value == [[.hangUp, .error]])
+        }
+    }
+
+    @Test func `Nothing is reported to who asks for nothing`() throws {
+        try ManualRunLoop.with { manual in
+            let calls = Box<[String]>([])
+            let resting = RunLoop.DescriptorSource(2, for: []) { _, events in calls.value.append("resting \(events)") }
+            try manual.loop.add(resting, in: .default)
+            manual.setReady(2, [.hangUp, .error, .readable])
+            let recorder = TraceRecorder(manual.loop)
+            // It keeps the mode from being empty all the same.
+            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(manual.sleeps == 1)
+            #expect(recorder.callouts.isEmpty)
+            // Not either when another source on the descriptor has it watched.
+            let reader = RunLoop.DescriptorSource(2) { _, events in calls.value.append("reader \(events)") }
+            try manual.loop.add(reader, in: .default)
+            manual.loop.poll()
+            #expect(calls.value == ["reader [readable, hangUp, error]"])
+            reader.invalidate()
+            #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            #expect(manual.sleeps == 2)
+            #expect(calls.value.count == 1)
+        }
+    }
+
+    @Test func `An event fetched before the source was put to rest and armed again is not served`() throws {
+        try ManualRunLoop.with { manual in
+            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+            let second = RunLoop.DescriptorSource(2) { _, events in told.value.append(events) }
+            let first = RunLoop.DescriptorSource(1, repeats: false) { _, _ in
+                second.events = []
+                second.events = .readable
+                manual.setReady(2, [])
+            }
+            try manual.loop.add(first, in: .default)
+            try manual.loop.add(second, in: .default)
+            manual.setReady(1, .readable)
+            manual.setReady(2, .readable)
+            manual.loop.run(mode: .default, for: .milliseconds(1))
+            #expect(told.value.isEmpty)
+        }
+    }
+
+    @Test func `A source that does not repeat is called once for each time it is armed`() throws {
+        try ManualRunLoop.with { manual in
+            let calls = Box(0)
+            let source = RunLoop.DescriptorSource(2, repeats: false) { source, _ in
+                calls.value += 1
+                #expect(source.events == [])
+                if calls.value == 2 { source.events = .readable }
+            }
+            try manual.loop.add(source, in: .default)
+            manual.setReady(2, .readable)
+            for _ in 0..<3 { manual.loop.poll() }
+            #expect(calls.value == 1)
+            source.events = .readable
+            for _ in 0..<5 { manual.loop.poll() }
+            #expect(calls.value == 3)
+            #expect(manual.loop.contains(source, in: .default))
+        }
+    }
+
+    @Test func `A source in two modes rests and is armed in both`() throws {
+        try ManualRunLoop.with { manual in
+            let modes: [RunLoop.Mode] = [.default, "second"]
+            let calls = Box(0)
+            let source = RunLoop.DescriptorSource(2, repeats: false) { _, _ in calls.value += 1 }
+            for mode in modes { try manual.loop.add(source, in: mode) }
+            manual.setReady(2, .readable)
+            for round in 1...2 {
+                for mode in modes { manual.loop.poll(mode: mode) }
+                #expect(calls.value == round * 2 - 1)
+                source.events = .readable
+                for mode in modes.reversed() { manual.loop.poll(mode: mode) }
+                #expect(calls.value == round * 2)
+                source.events = .readable
+            }
+        }
+    }
+
+    @Test func `A source that is refused in one of two modes is called once with an error and rests in both`() throws {
+        try ManualRunLoop.with { manual in
+            let modes: [RunLoop.Mode] = [.default, "second"]
+            let told = Box<[RunLoop.DescriptorSource.Events]>([])
+            let source = RunLoop.DescriptorSource(2, for: []) { _, events in told.value.append(events) }
+            for mode in modes { try manual.loop.add(source, in: mode) }
+            manual.setReady(2, .readable)
+            manual.failNext("epoll_ctl", with: ENOSPC)
+            source.events = .readable
+            #expect(source.events == [])
+            #expect(told.value.isEmpty)
+            for _ in 0..<2 { for mode in modes { manual.loop.poll(mode: mode) } }
+            #expect(told.value == [.error])
+            // And it is armed again when the system has recovered.
+            source.events = .readable
+            manual.loop.poll(mode: "second")
+            #expect(told.value == [.error, .readable])
+        }
+    }
+
+    @Test func `A refusal is not told to a source that is gone from the loop by then`() throws {
+        try ManualRunLoop.with { manual in
+            let removed = RunLoop.DescriptorSource(2, for: []) { _, _ in Issue.record("called") }
+            let invalid = RunLoop.DescriptorSource(3, for: []) { _, _ in Issue.record("called") }
+            for source in [removed, invalid] {
+                try manual.loop.add(source, in: .default)
+                manual.failNext("epoll_ctl", with: EBADF)
+                source.events = .readable
+            }
+            manual.loop.remove(removed, from: .default)
+            invalid.invalidate()
+            manual.loop.addSource()
+            manual.loop.poll()
         }
     }
 

@@ -74,6 +74,7 @@ import Testing
                 manual.loop.addCommonMode("refused")
             }
         }
-        expectText(result, "refused cannot be marked as common, because a common descriptor source finds no place in it")
+        expectText(
+            result, "refused cannot be marked as common, because a common descriptor source finds no place in it")
     }
 }

@@ -400,7 +400,8 @@ import Testing
             }
             let recorder = TraceRecorder(loop)
             #expect(loop.runUntilIdle() == .timedOut)
-            #expect(calls.value.sorted() == ["block", "descriptor", "descriptor", "source", "source", "source", "timer"])
+            #expect(
+                calls.value.sorted() == ["block", "descriptor", "descriptor", "source", "source", "source", "timer"])
             #expect(manual.sleeps == 0)
             #expect(recorder.count(of: "entry") == 1)
             #expect(recorder.count(of: "exit") == 1)

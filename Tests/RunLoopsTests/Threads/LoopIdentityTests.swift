@@ -89,7 +89,9 @@ import Testing
             let timer = RunLoop.Timer.sendable(.every(.seconds(1))) { _ in withExtendedLifetime(token) {} }
             let observer = RunLoop.Observer.sendable(.all) { _, _ in withExtendedLifetime(token) {} }
             let pipe = DescriptorPair.pipe()
-            let descriptorSource = RunLoop.DescriptorSource.sendable(pipe.first) { _, _ in withExtendedLifetime(token) {} }
+            let descriptorSource = RunLoop.DescriptorSource.sendable(pipe.first) { _, _ in
+                withExtendedLifetime(token) {}
+            }
             for item in [source, timer, observer] {
                 ended.addAny(item, in: .default)
                 ended.addAny(item, in: .common)

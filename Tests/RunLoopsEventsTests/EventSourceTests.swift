@@ -1,0 +1,144 @@
+import Glibc
+import RunLoops
+import RunLoopsEvents
+import RunLoopsTestSupport
+import Testing
+
+/// What all sources have in common, and descriptors that only this module can make.
+@Suite(.timeLimit(.minutes(10))) struct EventSourceTests {
+    @Test @MainActor func `A closure of the main actor goes to the main loop, from any thread`() throws {
+        var said = 0
+        let (here, _) = try RunLoop.Socket.pair()
+        let mode: RunLoop.Mode = "a mode of this test"
+        let sources: [EventSource] = [
+            try SignalSource.mainActor(SIGURG) { _, _ in said += 1 },
+            try ChildSource.mainActor(getpid(), reaps: false) { _, _ in said += 1 },
+            try FileWatch.mainActor(["/"]) { _, _ in said += 1 },
+            try SocketListener.mainActor(on: .loopback()) { _, _ in said += 1 },
+            try SocketConnector.mainActor(to: .loopback(port: 1)) { _, _ in said += 1 },
+            SocketStream.mainActor(here) { _, _ in said += 1 },
+        ]
+        for source in sources {
+            try RunLoop.main.add(source, in: mode)
+            #expect(RunLoop.main.contains(source, in: mode))
+            source.invalidate()
+            #expect(!RunLoop.main.contains(source, in: mode))
+        }
+        #expect(said == 0)
+    }
+
+    @Test func `A source that was in one loop can be added to another`() throws {
+        let (here, there) = try RunLoop.Socket.pair()
+        let calls = Locked(0)
+        let source = SocketStream.sendable(here) { _, _ in calls.increment() }
+        for round in 1...2 {
+            _ = write(there.descriptor, "x", 1)
+            // The second time, the first thread has ended with the source in its loop.
+            try withLoop { loop in
+                add(source, to: loop)
+                loop.poll()
+            }
+            #expect(calls.count == round)
+        }
+    }
+
+    @Test func `A source is told in its modes alone, and common ones are modes`() throws {
+        try withLoop { loop in
+            let calls = Box(0)
+            let listener = try SocketListener(on: .loopback()) { _, _ in calls.value += 1 }
+            let connectors = try (0..<3).map { _ in try SocketConnector(to: listener.address) { _, _ in } }
+            add(listener, to: loop, in: "private")
+            #expect(loop.poll() == .finished)
+            #expect(calls.value == 0)
+            loop.poll(mode: "private")
+            #expect(calls.value == 1)
+            loop.remove(listener, from: "private")
+            #expect(loop.poll(mode: "private") == .finished)
+            add(listener, to: loop, in: .common)
+            loop.addCommonMode("late")
+            loop.poll(mode: "late")
+            loop.poll()
+            #expect(calls.value == 3)
+            loop.remove(listener, from: .common)
+            #expect(!loop.contains(listener, in: .default))
+            #expect(!loop.contains(listener, in: "late"))
+            withExtendedLifetime(connectors) {}
+        }
+    }
+
+    @Test func `A listener that cannot be watched again says why`() throws {
+        try withLoop { loop in
+            let said = Box<[CInt]>([])
+            let listener = try SocketListener(on: .loopback()) { listener, event in
+                if case .refused(let error) = event { said.value.append(error.code) }
+                #expect(listener.isPaused)
+                loop.stop()
+            }
+            add(listener, to: loop)
+            listener.pause()
+            // Closed behind its back, with a number that nobody else gets.
+            let number = duplicateFarAway(0)
+            let words = listener.description.split { !$0.isNumber && !$0.isLetter }
+            let place = try #require(words.lastIndex(of: "descriptor"))
+            let moved = try #require(CInt(words[place + 1]))
+            #expect(dup2(moved, number) == number)
+            close(moved)
+            listener.resume()
+            #expect(loop.runPlenty() == .stopped)
+            #expect(said.value == [EBADF])
+            // Its number is given back to it, so that it does not close another file.
+            #expect(dup2(number, moved) == moved)
+            close(number)
+        }
+    }
+
+    @Test func `Urgent bytes are a priority`() throws {
+        try withLoop { loop in
+            let (here, there) = try connectedByTCP(loop)
+            _ = send(there.descriptor, "!", 1, CInt(MSG_OOB))
+            let told = Box<RunLoop.DescriptorEvents>([])
+            add(
+                RunLoop.DescriptorSource(here.descriptor, for: .priority) { source, events in
+                    told.value = events
+                    source.invalidate()
+                }, to: loop)
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value == .priority)
+        }
+    }
+
+    @Test func `A memory pressure monitor is a descriptor with priority`() throws {
+        let monitor = open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        // Not on every kernel, and not for every user.
+        guard monitor >= 0 else { return }
+        let threshold = "some 1000000 2000000"
+        guard threshold.withCString({ write(monitor, $0, strlen($0) + 1) }) > 0 else {
+            close(monitor)
+            return
+        }
+        try withLoop { loop in
+            let source = RunLoop.DescriptorSource(monitor, for: .priority, closes: true) { _, events in
+                #expect(events == .priority)
+            }
+            add(source, to: loop)
+            loop.poll()
+            #expect(loop.contains(source, in: .default))
+        }
+    }
+}
+
+/// Two sockets connected over the loopback device.
+func connectedByTCP(_ loop: RunLoop) throws -> (RunLoop.Socket, RunLoop.Socket) {
+    let accepted = Box<RunLoop.Socket?>(nil)
+    let connected = Box<RunLoop.Socket?>(nil)
+    let mode = RunLoop.Mode("connecting")
+    let listener = try SocketListener(on: .loopback()) { listener, event in
+        if case .accepted(let socket) = event { accepted.value = socket }
+        listener.invalidate()
+    }
+    let connector = try SocketConnector(to: listener.address) { _, outcome in connected.value = try? outcome.get() }
+    add(listener, to: loop, in: mode)
+    add(connector, to: loop, in: mode)
+    #expect(loop.runPlenty(mode) == .finished)
+    return (try #require(accepted.value), try #require(connected.value))
+}
