@@ -5,15 +5,15 @@ import RunLoops
 import RunLoopsDiagnostics
 
 // snippet.WATCH
-let watch = try HangWatch { report in print(report.text) }
+let watch = try RunLoop.HangWatch { report in print(report.text) }
 try watch.watch(.main)
 // snippet.end
 
 // snippet.OPTIONS
-var options = HangWatch.Options()
+var options = RunLoop.HangWatch.Options()
 options.limit = .milliseconds(100)
 options.directory = "/var/tmp"
-let strict = try HangWatch(options: options) { report in
+let strict = try RunLoop.HangWatch(options: options) { report in
     switch report.cause {
     case .starvation: print("the machine has too much to do")
     case .congestion: print("too many callouts like", report.callout?.label ?? "?")
@@ -25,7 +25,8 @@ try strict.watch(.main)
 // snippet.end
 
 // snippet.SLOW
-let slow = LoopWatch(limits: [.timer: .milliseconds(50), .observer: .milliseconds(5)], pause: .seconds(1)) { event in
+let slow = RunLoop.Watch(limits: [.timer: .milliseconds(50), .observer: .milliseconds(5)], pause: .seconds(1)) {
+    event in
     if case .slowCallout(let callout) = event { print(callout) }
 }
 slow.add(.main)

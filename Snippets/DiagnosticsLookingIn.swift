@@ -5,7 +5,7 @@ import RunLoopsDiagnostics
 
 // snippet.START
 do {
-    try Inspector.start()
+    try RunLoop.Inspector.start()
 } catch {
     // No other process can look in; the program works all the same.
     print(error)
@@ -15,4 +15,4 @@ do {
 let tick = RunLoop.Timer(.every(.milliseconds(100)), tolerance: .milliseconds(10), label: "tick") { _ in }
 RunLoop.main.add(tick, in: .default)
 RunLoop.main.run(mode: .default, for: .seconds(1))
-Inspector.stop()
+RunLoop.Inspector.stop()

@@ -8,7 +8,7 @@ let loop = RunLoop.current
 loop.add(RunLoop.Timer(.every(.milliseconds(5)), label: "tick") { _ in usleep(1_500) }, in: .default)
 
 // snippet.METER
-let metering = Metering()
+let metering = RunLoop.Metering()
 metering.add(loop)
 loop.run(mode: .default, for: .milliseconds(50))
 
@@ -20,7 +20,7 @@ for reading in metering.readings() {
 // snippet.end
 
 // snippet.WATCH
-let watch = LoopWatch(limits: [.timer: .milliseconds(1)], watchesRuns: false) { event in
+let watch = RunLoop.Watch(limits: [.timer: .milliseconds(1)], watchesRuns: false) { event in
     guard case .slowCallout(let callout) = event else { return }
     print("The \(callout.callee) “\(callout.label)”, made at \(callout.place ?? "?"), took \(callout.length)")
 }

@@ -4,7 +4,7 @@ import RunLoops
 import RunLoopsKit
 
 // snippet.LINK
-let link = DisplayLink(framesPerSecond: 60) { frame in
+let link = RunLoop.DisplayLink(framesPerSecond: 60) { frame in
     print("frame \(frame.number), to be ready \(frame.time.duration(to: frame.next)) after it began")
     if frame.number >= 9 { RunLoop.current.stop() }
 }

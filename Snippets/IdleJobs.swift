@@ -4,7 +4,7 @@ import RunLoops
 import RunLoopsKit
 
 // snippet.IDLE
-let queue = IdleQueue(limits: .init(count: 4, time: .milliseconds(4)))
+let queue = RunLoop.IdleQueue(limits: .init(count: 4, time: .milliseconds(4)))
 var made: [Int] = []
 for number in 1...10 { queue.add { made.append(number) } }
 queue.add(priority: .high) { print("what the user looks at goes first") }

@@ -4,12 +4,12 @@ import RunLoops
 import RunLoopsKit
 
 // snippet.QUEUE
-let queue = NotificationQueue()
+let queue = RunLoop.NotificationQueue()
 queue.observe("changed") { notification in print("changed, \(notification.payload ?? "")") }
 
 RunLoop.current.performLocally {
     for count in 1...100 {
-        queue.post(NotificationQueue.Notification("changed", payload: count), .whenIdle, coalescing: .name)
+        queue.post(RunLoop.NotificationQueue.Notification("changed", payload: count), .whenIdle, coalescing: .name)
     }
     print("posted")
 }

@@ -11,7 +11,7 @@ print("the worker's answer: \(sum)")
 do {
     // The worker waits for the main thread, which waits for the worker.
     try worker.performAndWait { try RunLoop.main.performAndWait {} }
-} catch let error as PerformError {
+} catch let error as RunLoop.PerformError {
     print(error)
 }
 // snippet.end

@@ -9,14 +9,18 @@ import RunLoopsPorts
         RunLoop.adoptMain()
         let (port, questions) = try RunLoop.main.messages()
         Task {
-            for await question in questions { try question.replyTo?.send(Message(text: question.text.uppercased())) }
+            for await question in questions {
+                try question.replyTo?.send(RunLoop.MessagePort.Message(text: question.text.uppercased()))
+            }
         }
-        let reply = try await port.sender.request(Message(text: "hello"), on: .main, within: .seconds(5))
+        let reply = try await port.sender.request(
+            RunLoop.MessagePort.Message(text: "hello"), on: .main, within: .seconds(5))
         print(reply.text)
         port.invalidate()
         do {
-            _ = try await port.sender.request(Message(text: "anybody there?"), on: .main, within: .seconds(5))
-        } catch PortError.dead {
+            _ = try await port.sender.request(
+                RunLoop.MessagePort.Message(text: "anybody there?"), on: .main, within: .seconds(5))
+        } catch RunLoop.PortError.dead {
             print("the port is gone")
         }
     }

@@ -5,9 +5,9 @@ import RunLoops
 import RunLoopsPorts
 
 // snippet.SERVER
-let port = MessagePort { message in
+let port = RunLoop.MessagePort { message in
     if let log = message.descriptors.first { print("a log to write to: \(log.number > 2)") }
-    return Message(text: "it is noon")
+    return RunLoop.MessagePort.Message(text: "it is noon")
 }
 try RunLoop.current.add(port, in: .default)
 try port.publish(as: "clock")
@@ -16,9 +16,10 @@ try port.publish(as: "clock")
 DispatchQueue.global().async {
     do {
         // snippet.CLIENT
-        let clock = try MessageSender(named: "clock")
-        let log = try MessageDescriptor(duplicating: 2)
-        let reply = try clock.request(Message(text: "what time?", descriptors: [log]), within: .seconds(5))
+        let clock = try RunLoop.MessagePort.Sender(named: "clock")
+        let log = try RunLoop.MessagePort.Descriptor(duplicating: 2)
+        let reply = try clock.request(
+            RunLoop.MessagePort.Message(text: "what time?", descriptors: [log]), within: .seconds(5))
         print(reply.text)
         // snippet.end
     } catch {

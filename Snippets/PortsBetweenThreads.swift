@@ -5,14 +5,14 @@ import RunLoops
 import RunLoopsPorts
 
 // snippet.THREADS
-let port = MessagePort { message in
+let port = RunLoop.MessagePort { message in
     print("asked: \(message.text)")
-    return Message(text: "the answer to \(message.text)")
+    return RunLoop.MessagePort.Message(text: "the answer to \(message.text)")
 }
 try RunLoop.current.add(port, in: .default)
 
 DispatchQueue.global().async { [sender = port.sender] in
-    let answer = try? sender.request(Message(text: "a question"), within: .seconds(5))
+    let answer = try? sender.request(RunLoop.MessagePort.Message(text: "a question"), within: .seconds(5))
     RunLoop.main.perform { print("answered: \(answer?.text ?? "not")") }
     RunLoop.main.perform { RunLoop.main.stop() }
 }

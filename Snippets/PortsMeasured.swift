@@ -51,9 +51,9 @@ case "bare":
     while read(0, &byte, 1) == 1 { write(0, &byte, 1) }
     exit(0)
 case "port":
-    let port = MessagePort { message in
+    let port = RunLoop.MessagePort { message in
         if message.id == -1 { RunLoop.main.stop() }
-        return message.replyTo == nil ? nil : Message(id: message.id, bytes: message.bytes)
+        return message.replyTo == nil ? nil : RunLoop.MessagePort.Message(id: message.id, bytes: message.bytes)
     }
     try RunLoop.main.add(port, in: .default)
     try port.publish(as: "measured-\(getppid())")
@@ -77,34 +77,36 @@ show("round trip, bare socket pair between processes", bare)
 
 let portProcess = startSelf(["port"], ends[1])
 precondition(read(ends[0], &byte, 1) == 1)
-let far = try MessageSender(named: "measured-\(getpid())")
-_ = try far.request(Message(bytes: [1]))
-let farTrip = try measure { for _ in 0..<trips { _ = try far.request(Message(bytes: [1])) } } / Double(trips)
+let far = try RunLoop.MessagePort.Sender(named: "measured-\(getpid())")
+_ = try far.request(RunLoop.MessagePort.Message(bytes: [1]))
+let farTrip =
+    try measure { for _ in 0..<trips { _ = try far.request(RunLoop.MessagePort.Message(bytes: [1])) } } / Double(trips)
 show("round trip, ports between processes", farTrip, against: bare)
 let many: Int32 = 100_000
 let farTime = try measure {
-    for id in 0..<many { try far.send(Message(id: id, bytes: [1])) }
-    _ = try far.request(Message(id: -1))
+    for id in 0..<many { try far.send(RunLoop.MessagePort.Message(id: id, bytes: [1])) }
+    _ = try far.request(RunLoop.MessagePort.Message(id: -1))
 }
 show("message between processes, \(many) of them", farTime / Double(many))
 waitpid(portProcess, nil, 0)
 
 // A thread whose loop serves a port until the program ends.
-let nearPort = MessagePort.sendable { message in
-    message.replyTo == nil ? nil : Message(id: message.id, bytes: message.bytes)
+let nearPort = RunLoop.MessagePort.sendable { message in
+    message.replyTo == nil ? nil : RunLoop.MessagePort.Message(id: message.id, bytes: message.bytes)
 }
 DispatchQueue.global().async {
     do { try RunLoop.current.add(nearPort, in: .default) } catch { fatalError("\(error)") }
     RunLoop.current.run(mode: .default, until: nil)
 }
 let near = nearPort.sender
-_ = try near.request(Message(bytes: [1]))
-let nearTrip = try measure { for _ in 0..<trips { _ = try near.request(Message(bytes: [1])) } } / Double(trips)
+_ = try near.request(RunLoop.MessagePort.Message(bytes: [1]))
+let nearTrip =
+    try measure { for _ in 0..<trips { _ = try near.request(RunLoop.MessagePort.Message(bytes: [1])) } } / Double(trips)
 show("round trip, ports between threads", nearTrip, against: bare)
 let nearMany: Int32 = 1_000_000
 let bytes: [UInt8] = [1]
 let nearTime = try measure {
-    for id in 0..<nearMany { try near.send(Message(id: id, bytes: bytes)) }
-    _ = try near.request(Message())
+    for id in 0..<nearMany { try near.send(RunLoop.MessagePort.Message(id: id, bytes: bytes)) }
+    _ = try near.request(RunLoop.MessagePort.Message())
 }
 show("message between threads, \(nearMany) of them", nearTime / Double(nearMany))

@@ -10,14 +10,14 @@ final class Buffer {
     deinit { print("buffer \(number) is gone") }
 }
 
-let pool = ReleasePool()
+let pool = RunLoop.ReleasePool()
 let timer = RunLoop.Timer(.after(.milliseconds(10))) { _ in
     // Code that received either buffer may use it until the end of the turn.
-    ReleasePool.hold(Buffer(1))
-    ReleasePool.hold(Buffer(2))
+    RunLoop.ReleasePool.hold(Buffer(1))
+    RunLoop.ReleasePool.hold(Buffer(2))
     print("end of the callout")
 }
 RunLoop.current.add(timer, in: .default)
 RunLoop.current.run(mode: .default, for: .milliseconds(30))
-print("held at most: \(ReleasePool.highWaterMark)")
+print("held at most: \(RunLoop.ReleasePool.highWaterMark)")
 // snippet.end

@@ -4,7 +4,7 @@ import RunLoops
 import RunLoopsKit
 
 // snippet.THREAD
-let thread = try RunLoopThread(ThreadAttributes(name: "decoder", nice: 5, schedulingClass: .batch))
+let thread = try RunLoopThread(RunLoopThread.Attributes(name: "decoder", nice: 5, schedulingClass: .batch))
 for number in 1...3 {
     thread.post { print("task \(number)") }
 }

@@ -16,7 +16,7 @@ struct Inbox: Sendable {
 // snippet.end
 
 // snippet.TEST
-try LoopThread.with(name: "inbox") { thread in
+try RunLoop.TestThread.with(name: "inbox") { thread in
     let inbox = Inbox(loop: thread.loop) { text in
         precondition(RunLoop.current === thread.loop)
         print(text)

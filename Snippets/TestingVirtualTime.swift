@@ -25,7 +25,7 @@ ManualRunLoop.with { manual in
 
 // snippet.TRACE
 ManualRunLoop.with { manual in
-    let recorder = TraceRecorder(manual.loop)
+    let recorder = RunLoop.TraceRecorder(manual.loop)
     let ticker = Ticker(every: .seconds(60))
     manual.advance(by: .seconds(60))
     print(recorder.text)

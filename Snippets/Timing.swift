@@ -4,9 +4,9 @@ import RunLoops
 import RunLoopsKit
 
 // snippet.TIMING
-let search = Debouncer(after: .milliseconds(20)) { print("search, once the typing has paused") }
-let redraw = Throttle(every: .milliseconds(20)) { print("redraw, at once and once an interval") }
-let connection = WatchdogTimer(limit: .milliseconds(50)) { print("the other side is silent") }
+let search = RunLoop.Debouncer(after: .milliseconds(20)) { print("search, once the typing has paused") }
+let redraw = RunLoop.Throttle(every: .milliseconds(20)) { print("redraw, at once and once an interval") }
+let connection = RunLoop.WatchdogTimer(limit: .milliseconds(50)) { print("the other side is silent") }
 
 connection.feed()
 for _ in 0..<5 {

@@ -5,15 +5,15 @@ import RunLoopsKit
 
 // snippet.TRANSACTION
 final class View {
-    let transaction: Transaction
+    let transaction: RunLoop.Transaction
     var layouts = 0
     var width = 0 {
         didSet { transaction.mark(self) { self.layouts += 1 } }
     }
-    init(_ transaction: Transaction) { self.transaction = transaction }
+    init(_ transaction: RunLoop.Transaction) { self.transaction = transaction }
 }
 
-let transaction = Transaction()
+let transaction = RunLoop.Transaction()
 let view = View(transaction)
 RunLoop.current.performLocally {
     for width in 1...100 { view.width = width }

@@ -16,7 +16,7 @@ public import RunLoopsDiagnostics
 /// Hangs are logged by whoever watches for them:
 ///
 /// ```swift
-/// let watch = try HangWatch { report in log.log(report) }
+/// let watch = try RunLoop.HangWatch { report in log.log(report) }
 /// ```
 ///
 /// | Key | In | |
@@ -27,8 +27,8 @@ public import RunLoopsDiagnostics
 /// | `label`, `place` | callouts, hangs | the item's label; where it was made, as `Module/File.swift:12` |
 /// | `duration_ms` | all | how long, in milliseconds; of callouts without the sleeps of runs inside them |
 /// | `limit_ms` | callouts, hangs | how long it may take |
-/// | `left_out` | callouts, hangs | how many of the same kind and label, or with the same stack, had no line since the last that had one |
-/// | `waited_ms` | callouts | how long it had been wanted before, where that is known |
+/// | `left_out` | callouts, hangs | how many of the same kind and label, or with the same stack, had no line since the last that
+/// had one | | `waited_ms` | callouts | how long it had been wanted before, where that is known |
 /// | `depth`, `mode` | all, runs and hangs | how many runs it was inside of; the innermost one's mode |
 /// | `result` | runs | what the run ended with |
 /// | `hang`, `cause`, `stack` | hangs | its number, which its two lines share; why; where, innermost function first |
@@ -38,17 +38,17 @@ public final class LoopLog: Sendable {
     /// How long callouts of each kind may take; those of kinds that are not named may take any time.
     public struct Limits: Sendable, ExpressibleByDictionaryLiteral {
         /// By kind.
-        public var byKind: [TraceEvent.Callee: Duration]
+        public var byKind: [RunLoop.Trace.Event.Callee: Duration]
 
         /// Those limits.
-        public init(dictionaryLiteral limits: (TraceEvent.Callee, Duration)...) {
+        public init(dictionaryLiteral limits: (RunLoop.Trace.Event.Callee, Duration)...) {
             byKind = Dictionary(limits) { $1 }
         }
 
         /// The same for all kinds.
         public static func all(_ limit: Duration) -> Limits {
             var limits: Limits = [:]
-            for kind in TraceEvent.Callee.allCases { limits.byKind[kind] = limit }
+            for kind in RunLoop.Trace.Event.Callee.allCases { limits.byKind[kind] = limit }
             return limits
         }
 
@@ -59,7 +59,7 @@ public final class LoopLog: Sendable {
     }
 
     private let logger: Logger
-    private let watch: LoopWatch
+    private let watch: RunLoop.Watch
 
     /// Logs of no loop at first.
     ///
@@ -77,7 +77,7 @@ public final class LoopLog: Sendable {
         // What the logger passes over now it passes over for good: its level is a value's.
         let watchesRuns = runLevel.map { $0 >= logger.logLevel } ?? false
         let limits = slowLevel >= logger.logLevel ? limits.byKind : [:]
-        watch = LoopWatch(limits: limits, pause: pause, watchesRuns: watchesRuns) { event in
+        watch = RunLoop.Watch(limits: limits, pause: pause, watchesRuns: watchesRuns) { event in
             switch event {
             case .slowCallout(let callout):
                 logger.log(level: slowLevel, "A callout took long", metadata: callout.metadata)
@@ -108,7 +108,7 @@ public final class LoopLog: Sendable {
     /// Logs a hang: a warning when it begins, an error when it has ended.
     ///
     /// To be called with each report of a `HangWatch`.
-    public func log(_ hang: HangReport) {
+    public func log(_ hang: RunLoop.HangWatch.Report) {
         switch hang.stage {
         case .began: logger.warning("A run loop hangs", metadata: hang.metadata)
         case .ended: logger.error("A run loop hung", metadata: hang.metadata)
@@ -116,7 +116,7 @@ public final class LoopLog: Sendable {
     }
 }
 
-extension HangReport {
+extension RunLoop.HangWatch.Report {
     fileprivate var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [
             "loop": "\(loop)", "thread": "\(loop.thread)", "hang": "\(number)", "cause": "\(cause)",
@@ -134,7 +134,7 @@ extension HangReport {
     }
 }
 
-extension SlowCallout {
+extension RunLoop.Watch.SlowCallout {
     fileprivate var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [
             "loop": "\(loop)", "thread": "\(loop.thread)", "kind": "\(callee)", "label": "\(label)",
@@ -147,7 +147,7 @@ extension SlowCallout {
     }
 }
 
-extension EndedRun {
+extension RunLoop.Watch.EndedRun {
     fileprivate var metadata: Logger.Metadata {
         [
             "loop": "\(loop)", "thread": "\(loop.thread)", "mode": "\(mode)", "result": "\(result)",

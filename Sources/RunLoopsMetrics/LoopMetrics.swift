@@ -8,7 +8,7 @@ public import RunLoopsDiagnostics
 /// let metrics = LoopMetrics(every: .seconds(10))
 /// metrics.add(RunLoop.main)
 /// metrics.addNewLoops()
-/// let watch = try HangWatch { report in metrics.count(report) }
+/// let watch = try RunLoop.HangWatch { report in metrics.count(report) }
 /// ```
 ///
 /// A loop reports when it is about to sleep, at most once an interval, and once more when this is stopped. No timer is added, and
@@ -36,7 +36,7 @@ public import RunLoopsDiagnostics
 ///
 /// Thread safety: all members may be used by any thread, except where they say otherwise.
 public final class LoopMetrics: Sendable {
-    private let metering: Metering
+    private let metering: RunLoop.Metering
     private let factory: any MetricsFactory
 
     /// Metrics of no loop at first.
@@ -49,7 +49,7 @@ public final class LoopMetrics: Sendable {
     /// Precondition: the interval is positive.
     public init(every interval: Duration?, factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
-        metering = Metering(every: interval) { loop in
+        metering = RunLoop.Metering(every: interval) { loop in
             let metrics = MetricsOfLoop(loop, factory)
             return { metrics.tell($0) }
         }
@@ -79,7 +79,7 @@ public final class LoopMetrics: Sendable {
     /// Counts a hang, and how long it was, when it has ended.
     ///
     /// To be called with each report of a `HangWatch`.
-    public func count(_ hang: HangReport) {
+    public func count(_ hang: RunLoop.HangWatch.Report) {
         guard hang.stage == .ended else { return }
         let dimensions = [("loop", hang.loop.description), ("cause", hang.cause.name)]
         Counter(label: "run_loop_hangs", dimensions: dimensions, factory: factory).increment()
@@ -88,7 +88,7 @@ public final class LoopMetrics: Sendable {
     }
 }
 
-extension HangCause {
+extension RunLoop.HangWatch.Cause {
     /// As a dimension's value: few, and without spaces.
     fileprivate var name: String {
         switch self {

@@ -1,10 +1,11 @@
 internal import CoreMetrics
+internal import RunLoops
 internal import RunLoopsDiagnostics
 
 /// The metrics of one loop, made once.
 struct MetricsOfLoop: Sendable {
-    private typealias Cause = TraceEvent.Waking.Cause
-    private typealias Kind = TraceEvent.Callee
+    private typealias Cause = RunLoop.Trace.Event.Waking.Cause
+    private typealias Kind = RunLoop.Trace.Event.Callee
 
     private let turns: Counter
     private let wakeUps: [(cause: Cause, counter: Counter)]
@@ -17,7 +18,7 @@ struct MetricsOfLoop: Sendable {
     private let latency: [(kind: Kind, quantiles: Quantiles)]
     private let awake: Quantiles
 
-    init(_ loop: LoopIdentity, _ factory: any MetricsFactory) {
+    init(_ loop: RunLoop.Identity, _ factory: any MetricsFactory) {
         let own = [("loop", loop.description)]
         func counter(_ name: String, _ dimensions: [(String, String)] = []) -> Counter {
             Counter(label: "run_loop_\(name)", dimensions: own + dimensions, factory: factory)
@@ -36,7 +37,7 @@ struct MetricsOfLoop: Sendable {
         awake = Quantiles("awake_seconds", own, factory)
     }
 
-    func tell(_ report: Metering.Report) {
+    func tell(_ report: RunLoop.Metering.Report) {
         let change = report.change
         turns.increment(by: change.turns)
         for (cause, counter) in wakeUps { counter.increment(by: change.wakings[cause] ?? 0) }
@@ -46,7 +47,7 @@ struct MetricsOfLoop: Sendable {
         busyShare.set(change.busyShare)
         pending.set(report.pending)
         lateness.set(change.lateness)
-        for (kind, quantiles) in latency { quantiles.set(change.latency[kind] ?? DurationHistogram()) }
+        for (kind, quantiles) in latency { quantiles.set(change.latency[kind] ?? RunLoop.DurationHistogram()) }
         awake.set(change.stretches)
     }
 }
@@ -68,12 +69,12 @@ private struct Quantiles: Sendable {
         }
     }
 
-    func set(_ histogram: DurationHistogram) {
+    func set(_ histogram: RunLoop.DurationHistogram) {
         for (share, meter) in meters { meter.set(Double(histogram.percentile(share)) / 1e9) }
     }
 }
 
-extension TraceEvent.Waking.Cause {
+extension RunLoop.Trace.Event.Waking.Cause {
     fileprivate var dimension: String {
         switch self {
         case .wakeUp: "wake_up"
@@ -85,6 +86,6 @@ extension TraceEvent.Waking.Cause {
     }
 }
 
-extension TraceEvent.Callee {
+extension RunLoop.Trace.Event.Callee {
     fileprivate var dimension: String { self == .mainQueue ? "main_queue" : description }
 }

@@ -5,8 +5,8 @@ public import ServiceLifecycle
 /// What is done on a run loop, as a service of a `ServiceGroup`.
 ///
 /// The service starts by a closure on the loop's thread, which adds timers and sources; it then runs, until the group shuts down
-/// gracefully, its task is cancelled, or the loop's thread ends; and it stops by another closure on that thread, which takes them out.
-/// The loop has to run: the main loop does after `RunLoop.adoptMain()`, in a program whose `main` awaits the group:
+/// gracefully, its task is cancelled, or the loop's thread ends; and it stops by another closure on that thread, which takes them
+/// out. The loop has to run: the main loop does after `RunLoop.adoptMain()`, in a program whose `main` awaits the group:
 ///
 /// ```swift
 /// @main struct App {
@@ -46,13 +46,13 @@ public struct RunLoopService: Service, CustomStringConvertible {
 
     /// Starts, waits for the shutdown, and stops.
     ///
-    /// - Throws: What `start` throws; `CancellationError` when the task was cancelled before it has started; `RunLoopThreadEnded` when the
-    ///   loop's thread has ended or ends meanwhile.
+    /// - Throws: What `start` throws; `CancellationError` when the task was cancelled before it has started; `ThreadEndedError`
+    ///   when the loop's thread has ended or ends meanwhile.
     public func run() async throws {
         let (loop, start, stop) = (loop, start, stop)
         try await loop.result(in: mode) { try start(loop) }
         // A signal of its own, which lives as long as the thread: that it has ended is seen by the sequence's end.
-        let (_, threadLives) = loop.signals(in: mode)
+        let (_, threadLives) = loop.performs(in: mode)
         await withGracefulShutdownHandler {
             for await _ in threadLives {}
         } onGracefulShutdown: {

@@ -1,90 +1,92 @@
 public import RunLoops
 
-/// Writes down what a loop does, as lines of text to compare.
-///
-/// ```text
-/// run kCFRunLoopDefaultMode
-///   entry
-///   beforeTimers
-///   beforeSources
-///   > source "input"
-///   exit
-/// stopped
-/// ```
-///
-/// Each activity is a line, whether anybody observes it or not; each callout is one, with its kind and label; a run
-/// begins and ends with one, and what happens inside a run or a callout is indented.
-///
-/// Thread safety: belongs to the loop's thread. The recording ends with ``stop()`` or with the recorder's life.
-public final class TraceRecorder {
-    private let tracer = Tracer()
-    private let loop: RunLoop
+extension RunLoop {
+    /// Writes down what a loop does, as lines of text to compare.
+    ///
+    /// ```text
+    /// run kCFRunLoopDefaultMode
+    ///   entry
+    ///   beforeTimers
+    ///   beforeSources
+    ///   > source "input"
+    ///   exit
+    /// stopped
+    /// ```
+    ///
+    /// Each activity is a line, whether anybody observes it or not; each callout is one, with its kind and label; a run
+    /// begins and ends with one, and what happens inside a run or a callout is indented.
+    ///
+    /// Thread safety: belongs to the loop's thread. The recording ends with ``stop()`` or with the recorder's life.
+    public final class TraceRecorder {
+        private let tracer = Tracer()
+        private let loop: RunLoop
 
-    /// Starts to record `loop`; one recorder at a time, on the loop's own thread.
-    public init(_ loop: RunLoop) {
-        precondition(
-            loop.threadID == SystemCalls.threadID,
-            "A trace recorder is made on the thread of the loop it records.")
-        self.loop = loop
-        loop.tracer = tracer
-    }
-
-    deinit { stop() }
-
-    /// Ends the recording; the lines stay.
-    public func stop() {
-        if loop.tracer === tracer { loop.tracer = nil }
-    }
-
-    /// What was written down.
-    public var lines: [String] { tracer.lines }
-
-    /// The lines as one text.
-    public var text: String { tracer.lines.joined(separator: "\n") }
-
-    /// The callouts alone, without their depth: kind and label.
-    public var callouts: [String] {
-        lines.compactMap { line in
-            let line = line.drop { $0 == " " }
-            return line.hasPrefix("> ") ? String(line.dropFirst(2)) : nil
+        /// Starts to record `loop`; one recorder at a time, on the loop's own thread.
+        public init(_ loop: RunLoop) {
+            precondition(
+                loop.threadID == SystemCalls.threadID,
+                "A trace recorder is made on the thread of the loop it records.")
+            self.loop = loop
+            loop.tracer = tracer
         }
-    }
 
-    /// Takes away what was written so far, and returns it.
-    @discardableResult
-    public func takeLines() -> [String] {
-        defer { tracer.lines = [] }
-        return tracer.lines
-    }
+        deinit { stop() }
 
-    /// Adds a line of one's own.
-    public func note(_ text: String) { tracer.write(text) }
+        /// Ends the recording; the lines stay.
+        public func stop() {
+            if loop.tracer === tracer { loop.tracer = nil }
+        }
 
-    private final class Tracer: LoopTracer {
-        var lines: [String] = []
-        private var depth = 0
+        /// What was written down.
+        public var lines: [String] { tracer.lines }
 
-        func write(_ text: String) { lines.append(String(repeating: "  ", count: depth) + text) }
+        /// The lines as one text.
+        public var text: String { tracer.lines.joined(separator: "\n") }
 
-        func trace(_ event: LoopEvent) {
-            switch event {
-            case .runBegins(let mode):
-                write("run \(mode)")
-                depth += 1
-            case .passes(let activity):
-                // "[entry]" without its brackets.
-                write(String(activity.description.dropFirst().dropLast()))
-            case .calls(let callee, let label):
-                write("> \(callee.rawValue) \"\(label.text)\"")
-                depth += 1
-            case .wanted, .sleeps, .wakes:
-                // When, and by which thread: that differs from one run to the next.
-                break
-            case .returns:
-                depth -= 1
-            case .runEnds(let result):
-                depth -= 1
-                write("\(result)")
+        /// The callouts alone, without their depth: kind and label.
+        public var callouts: [String] {
+            lines.compactMap { line in
+                let line = line.drop { $0 == " " }
+                return line.hasPrefix("> ") ? String(line.dropFirst(2)) : nil
+            }
+        }
+
+        /// Takes away what was written so far, and returns it.
+        @discardableResult
+        public func takeLines() -> [String] {
+            defer { tracer.lines = [] }
+            return tracer.lines
+        }
+
+        /// Adds a line of one's own.
+        public func note(_ text: String) { tracer.write(text) }
+
+        private final class Tracer: LoopTracer {
+            var lines: [String] = []
+            private var depth = 0
+
+            func write(_ text: String) { lines.append(String(repeating: "  ", count: depth) + text) }
+
+            func trace(_ event: LoopEvent) {
+                switch event {
+                case .runBegins(let mode):
+                    write("run \(mode)")
+                    depth += 1
+                case .passes(let activity):
+                    // "[entry]" without its brackets.
+                    write(String(activity.description.dropFirst().dropLast()))
+                case .calls(let callee, let label):
+                    write("> \(callee.rawValue) \"\(label.text)\"")
+                    depth += 1
+                case .wanted, .sleeps, .wakes:
+                    // When, and by which thread: that differs from one run to the next.
+                    break
+                case .returns:
+                    depth -= 1
+                case .runEnds(let result):
+                    depth -= 1
+                    write("\(result)")
+                }
             }
         }
     }

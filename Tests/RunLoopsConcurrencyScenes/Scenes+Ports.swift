@@ -9,18 +9,18 @@ extension Scenes {
     /// The number says how: the next one is the answer, 0 is dropped, -1 is kept for ever, -2 ends the process.
     @MainActor static func serve() async throws {
         let (port, messages) = try RunLoop.main.messages()
-        try port.publish(as: "numbers", in: PortDirectory(shared: CommandLine.arguments.last ?? ""))
+        try port.publish(as: "numbers", in: RunLoop.MessagePort.Directory(shared: CommandLine.arguments.last ?? ""))
         say("published")
         fflush(nil)
         // A failed test must not wait for ever.
         RunLoop.main.add(.mainActor(.after(.seconds(60))) { _ in exit(2) }, in: .common)
-        var kept: [Message] = []
+        var kept: [RunLoop.MessagePort.Message] = []
         for await message in messages {
             switch message.id {
             case 0: continue
             case -1: kept.append(message)
             case -2: _exit(0)
-            default: try? message.replyTo?.send(Message(id: message.id + 1))
+            default: try? message.replyTo?.send(RunLoop.MessagePort.Message(id: message.id + 1))
             }
         }
     }

@@ -40,13 +40,13 @@ private struct Refusal: Error {}
 
     @Test func `Who waits for an ended thread is told`() async {
         let loop = TestThread.run { RunLoop.current }
-        await #expect(throws: RunLoopThreadEnded.self) { try await loop.result {} }
-        await #expect(throws: RunLoopThreadEnded.self) { try await loop.run(in: .default) }
+        await #expect(throws: RunLoop.ThreadEndedError.self) { try await loop.result {} }
+        await #expect(throws: RunLoop.ThreadEndedError.self) { try await loop.run(in: .default) }
         let thread = LoopThread()
         let waiting = Task { try await thread.loop.result(in: "never") {} }
         while !thread.loop.modes.contains("never") { await Task.yield() }
         thread.end()
-        await #expect(throws: RunLoopThreadEnded.self) { try await waiting.value }
+        await #expect(throws: RunLoop.ThreadEndedError.self) { try await waiting.value }
     }
 
     // MARK: Runs
@@ -90,7 +90,7 @@ private struct Refusal: Error {}
             loop.add(keeper, in: "mode")
             let outer = Task { try await loop.run(in: "mode") }
             while loop.currentMode != "mode" { await Task.yield() }
-            let entered = loop.passed(.entry, in: "mode")
+            let entered = loop.activities(.entry, in: "mode")
             let inner = Task { try await loop.run(in: "mode", from: "mode") }
             for await _ in entered { break }
             outer.cancel()

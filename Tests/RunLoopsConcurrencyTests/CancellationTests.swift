@@ -37,7 +37,9 @@ import Testing
     /// The items of the loop, by the words that this package labels them with.
     private func labels(in loop: RunLoop) -> [String] {
         let text = loop.debugDescription
-        let labels = ["sleep", "ticks", "passed", "signals", "readiness", "trial", "steered run", "answers", "request"]
+        let labels = [
+            "sleep", "ticks", "activities", "performs", "readiness", "trial", "steered run", "answers", "request",
+        ]
         return labels.filter { text.contains($0) }
     }
 }
@@ -66,9 +68,9 @@ private func waitSomehow(
     case 0: try? await loop.clock.sleep(for: duration, tolerance: .milliseconds(1))
     case 1: for await _ in loop.ticks(every: duration + .nanoseconds(1)) { break }
     case 2: _ = try? await loop.result { duration }
-    case 3: try? await withTimeout(duration, clock: loop.clock) { try await Task.sleep(for: .microseconds(50)) }
+    case 3: try? await RunLoop.withTimeout(duration, clock: loop.clock) { try await Task.sleep(for: .microseconds(50)) }
     case 4:
-        let (source, events) = loop.signals()
+        let (source, events) = loop.performs()
         if duration < .seconds(1) {
             source.signal()
             loop.wakeUp()
@@ -82,7 +84,7 @@ private func waitSomehow(
     case 6:
         let sender = others.one(duration)
         let isShort = duration < .seconds(1)
-        _ = try? await sender.request(Message(id: 1), on: loop, within: isShort ? duration : nil)
+        _ = try? await sender.request(RunLoop.MessagePort.Message(id: 1), on: loop, within: isShort ? duration : nil)
     default:
         let keeper = RunLoop.Source.sendable { _ in }
         loop.add(keeper, in: "run")
@@ -94,8 +96,8 @@ private func waitSomehow(
 /// Ports on a thread of their own: one answers, one does not and lets go, one keeps the right to answer, and one is gone.
 private struct Others {
     private let thread = LoopThread()
-    private let kept = Locked<[MessageSender]>([])
-    private let ports: [MessagePort]
+    private let kept = Locked<[RunLoop.MessagePort.Sender]>([])
+    private let ports: [RunLoop.MessagePort]
 
     init(on loop: RunLoop) {
         let kept = kept
@@ -114,7 +116,7 @@ private struct Others {
         ports.last?.invalidate()
     }
 
-    func one(_ duration: Duration) -> MessageSender {
+    func one(_ duration: Duration) -> RunLoop.MessagePort.Sender {
         ports[Int(truncatingIfNeeded: duration.components.attoseconds / 1_000_000_000_000) % ports.count].sender
     }
 

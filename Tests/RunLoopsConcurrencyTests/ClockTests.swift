@@ -129,8 +129,8 @@ import Testing
         let sleeper = Task { try await clock.sleep(for: .seconds(3600)) }
         while thread.loop.nextTimerDeadline(in: .default) == nil { await Task.yield() }
         thread.end()
-        await #expect(throws: RunLoopThreadEnded.self) { try await sleeper.value }
-        await #expect(throws: RunLoopThreadEnded.self) { try await clock.sleep(for: .zero) }
+        await #expect(throws: RunLoop.ThreadEndedError.self) { try await sleeper.value }
+        await #expect(throws: RunLoop.ThreadEndedError.self) { try await clock.sleep(for: .zero) }
     }
 
     // MARK: Time limits
@@ -140,17 +140,17 @@ import Testing
             let clock = manual.loop.clock
             let notes = Locked<[String]>()
             Task(executorPreference: manual.loop.executor) {
-                let value = try await withTimeout(.seconds(2), clock: clock) {
+                let value = try await RunLoop.withTimeout(.seconds(2), clock: clock) {
                     try await clock.sleep(for: .seconds(1))
                     return "in time"
                 }
                 notes.note(value)
                 do {
-                    try await withTimeout(.seconds(1), clock: clock) {
+                    try await RunLoop.withTimeout(.seconds(1), clock: clock) {
                         defer { notes.note("ended") }
                         try await clock.sleep(for: .seconds(3600))
                     }
-                } catch is RunLoopTimeout {
+                } catch is RunLoop.TimeoutError {
                     notes.note("timed out")
                 }
             }
@@ -163,7 +163,7 @@ import Testing
     @Test func `What the operation throws is thrown`() async {
         struct Refusal: Error {}
         await #expect(throws: Refusal.self) {
-            try await withTimeout(.seconds(30), clock: ContinuousClock()) { throw Refusal() }
+            try await RunLoop.withTimeout(.seconds(30), clock: ContinuousClock()) { throw Refusal() }
         }
     }
 }

@@ -82,8 +82,8 @@ import Testing
         let loop = thread.loop
         let ends = DescriptorPair.sockets()
         let ticks = loop.ticks(every: .seconds(3600))
-        let activities = loop.passed(.exit)
-        let (source, signals) = loop.signals()
+        let activities = loop.activities(.exit)
+        let (source, signals) = loop.performs()
         let readiness = try loop.readiness(of: ends.first)
         let waiting = [
             Task { for await _ in ticks {} }, Task { for await _ in activities {} }, Task { for await _ in signals {} },
@@ -102,7 +102,7 @@ import Testing
     @Test func `Signals collapse, and each perform is an event`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
-            let (source, events) = loop.signals()
+            let (source, events) = loop.performs()
             let seen = Locked(0)
             Task(executorPreference: loop.executor) {
                 for await _ in events { seen.increment() }
@@ -121,7 +121,7 @@ import Testing
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let seen = Locked<[RunLoop.Activities]>([])
-            let events = loop.passed([.entry, .exit], in: "watched")
+            let events = loop.activities([.entry, .exit], in: "watched")
             loop.add(RunLoop.Source { _ in }, in: "watched")
             for _ in 0..<2 { loop.poll(mode: "watched") }
             events.cancel()

@@ -9,7 +9,7 @@ import Testing
 struct JobTraceTests {
     @Test func `are told inside the executor's callout, with since when they were queued and by whom`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             #expect(recording.add(manual.loop))
             let meter = Meter(manual.loop.executor)
             let queuedBy = TestThread.run {

@@ -10,12 +10,13 @@ import Testing
     @Test func `Another process answers, many at a time and one after the other`() async throws {
         try await withServer { sender, loop in
             // The first contact is made by a thread of its own.
-            #expect(try await sender.request(Message(id: 1), on: loop, within: plenty).id == 2)
+            #expect(try await sender.request(RunLoop.MessagePort.Message(id: 1), on: loop, within: plenty).id == 2)
             // More than a process may introduce ports to another at a time, if each question had one.
             let sum = try await withThrowingTaskGroup(of: Int.self) { group in
                 for id in 1...600 {
                     group.addTask {
-                        try await sender.request(Message(id: Int32(id)), on: loop, within: plenty).id == id + 1 ? 1 : 0
+                        try await sender.request(RunLoop.MessagePort.Message(id: Int32(id)), on: loop, within: plenty)
+                            .id == id + 1 ? 1 : 0
                     }
                 }
                 return try await group.reduce(0, +)
@@ -23,29 +24,31 @@ import Testing
             #expect(sum == 600)
             // And those of a sequence come and go.
             for id in 1...600 {
-                #expect(try await sender.request(Message(id: Int32(id)), on: loop, within: plenty).id == id + 1)
+                #expect(
+                    try await sender.request(RunLoop.MessagePort.Message(id: Int32(id)), on: loop, within: plenty).id
+                        == id + 1)
             }
         }
     }
 
     @Test func `What the other process does not answer is told as what happened`() async throws {
         try await withServer { sender, loop in
-            await #expect(throws: PortError.noReply) {
-                try await sender.request(Message(id: 0), on: loop, within: plenty)
+            await #expect(throws: RunLoop.PortError.noReply) {
+                try await sender.request(RunLoop.MessagePort.Message(id: 0), on: loop, within: plenty)
             }
-            await #expect(throws: PortError.timedOut) {
-                try await sender.request(Message(id: -1), on: loop, within: .milliseconds(20))
+            await #expect(throws: RunLoop.PortError.timedOut) {
+                try await sender.request(RunLoop.MessagePort.Message(id: -1), on: loop, within: .milliseconds(20))
             }
-            let cancelled = Task { try await sender.request(Message(id: -1), on: loop) }
+            let cancelled = Task { try await sender.request(RunLoop.MessagePort.Message(id: -1), on: loop) }
             // Behind it in the queue: it has arrived.
-            _ = try await sender.request(Message(id: 1), on: loop, within: plenty)
+            _ = try await sender.request(RunLoop.MessagePort.Message(id: 1), on: loop, within: plenty)
             cancelled.cancel()
             await #expect(throws: CancellationError.self) { try await cancelled.value }
             // Asked before the other process ends, and known to have arrived.
-            let kept = Task { try await sender.request(Message(id: -1), on: loop) }
-            _ = try await sender.request(Message(id: 1), on: loop, within: plenty)
-            try sender.send(Message(id: -2))
-            await #expect(throws: PortError.dead) { try await kept.value }
+            let kept = Task { try await sender.request(RunLoop.MessagePort.Message(id: -1), on: loop) }
+            _ = try await sender.request(RunLoop.MessagePort.Message(id: 1), on: loop, within: plenty)
+            try sender.send(RunLoop.MessagePort.Message(id: -2))
+            await #expect(throws: RunLoop.PortError.dead) { try await kept.value }
         }
     }
 
@@ -53,7 +56,7 @@ import Testing
         // In a process without other tests, whose descriptors come and go.
         await #expect(processExitsWith: .success) {
             try await withServer { sender, loop in
-                _ = try await sender.request(Message(id: 1), on: loop, within: plenty)
+                _ = try await sender.request(RunLoop.MessagePort.Message(id: 1), on: loop, within: plenty)
                 // What the loop's thread still holds of the last question is closed when this is done.
                 _ = try? await loop.result {}
                 let before = openDescriptors()
@@ -68,13 +71,15 @@ import Testing
 }
 
 /// Some questions at a time, of all kinds, with short limits, half of them cancelled.
-private func askAtRandom(_ sender: MessageSender, _ loop: RunLoop, _ random: inout SeededRandom) async {
+private func askAtRandom(_ sender: RunLoop.MessagePort.Sender, _ loop: RunLoop, _ random: inout SeededRandom) async {
     await withTaskGroup(of: Void.self) { group in
         for _ in 0..<50 {
             let (number, isCancelled) = (Int32(random.next() % 3) - 1, random.oneIn(2))
             let limit = Duration.microseconds(Int64(random.next() % 2000))
             group.addTask {
-                let task = Task { try await sender.request(Message(id: number), on: loop, within: limit) }
+                let task = Task {
+                    try await sender.request(RunLoop.MessagePort.Message(id: number), on: loop, within: limit)
+                }
                 if isCancelled { task.cancel() }
                 _ = await task.result
             }
@@ -83,15 +88,15 @@ private func askAtRandom(_ sender: MessageSender, _ loop: RunLoop, _ random: ino
 }
 
 /// The loop of a thread, and a sender to a port of a program that answers.
-private func withServer(_ body: (MessageSender, RunLoop) async throws -> Void) async throws {
+private func withServer(_ body: (RunLoop.MessagePort.Sender, RunLoop) async throws -> Void) async throws {
     var template = Array("/tmp/run-loops-requests-XXXXXX".utf8CString)
     try #require(mkdtemp(&template) != nil)
     let path = String(decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     defer { if let stream = popen("rm -r '\(path)'", "r") { pclose(stream) } }
     let program = try #require(Programs.start("serve", path))
-    let sender = try MessageSender(named: "numbers", in: PortDirectory(shared: path))
+    let sender = try RunLoop.MessagePort.Sender(named: "numbers", in: RunLoop.MessagePort.Directory(shared: path))
     defer {
-        try? sender.send(Message(id: -2), within: .zero)
+        try? sender.send(RunLoop.MessagePort.Message(id: -2), within: .zero)
         pclose(program)
     }
     try await LoopThread.with { loop in try await body(sender, loop) }

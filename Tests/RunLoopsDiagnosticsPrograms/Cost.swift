@@ -10,7 +10,7 @@ enum Cost {
 
     /// - Parameter inspected: `off`, `on` (nobody looks), `looked-at` (statistics are kept).
     static func measure(_ scene: String, times: Int, inspected: String) throws {
-        if inspected != "off" { try Inspector.start() }
+        if inspected != "off" { try RunLoop.Inspector.start() }
         let loop = RunLoop.main
         var client: InspectorClient?
         if inspected == "looked-at" || scene == "answers" {

@@ -8,30 +8,32 @@ import Testing
 @Suite("What the doctor finds", .timeLimit(.minutes(10)))
 struct FindingTests {
     /// What is found in a recording of what `body` does.
-    private func findings(_ body: (ManualRunLoop) -> Void) throws -> [TraceReport.Finding] {
+    private func findings(_ body: (ManualRunLoop) -> Void) throws -> [RunLoop.Trace.Report.Finding] {
         let trace = ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             body(manual)
             return recording.trace()
         }
-        return try TraceReport(json: trace.chromeJSON()).findings()
+        return try RunLoop.Trace.Report(json: trace.chromeJSON()).findings()
     }
 
     /// The findings in a series of turns with one callout each: virtual time stands still in callouts.
-    private func findings(callouts: [(TraceEvent.Callee, wait: TraceEvent.Wait?, from: Int64, to: Int64)]) throws
-        -> [TraceReport.Finding]
+    private func findings(
+        callouts: [(RunLoop.Trace.Event.Callee, wait: RunLoop.Trace.Event.Wait?, from: Int64, to: Int64)]
+    ) throws
+        -> [RunLoop.Trace.Report.Finding]
     {
-        var events = [TraceEvent(time: 0, depth: 1, kind: .runBegan(.default))]
+        var events = [RunLoop.Trace.Event(time: 0, depth: 1, kind: .runBegan(.default))]
         for (callee, wait, from, to) in callouts {
-            events.append(TraceEvent(time: from, depth: 1, kind: .passed(.beforeTimers)))
-            events.append(TraceEvent(time: from, depth: 1, kind: .calloutBegan(callee, "it")))
-            if let wait { events.append(TraceEvent(time: from, depth: 1, kind: .wanted(wait))) }
-            events.append(TraceEvent(time: to, depth: 1, kind: .calloutEnded))
+            events.append(RunLoop.Trace.Event(time: from, depth: 1, kind: .passed(.beforeTimers)))
+            events.append(RunLoop.Trace.Event(time: from, depth: 1, kind: .calloutBegan(callee, "it")))
+            if let wait { events.append(RunLoop.Trace.Event(time: from, depth: 1, kind: .wanted(wait))) }
+            events.append(RunLoop.Trace.Event(time: to, depth: 1, kind: .calloutEnded))
         }
-        let loop = Trace.Loop(thread: 7, name: "worker", isMain: false, events: events, lost: 0)
-        let trace = Trace(process: 1, program: "made up", loops: [loop], loopsNotRecorded: 0)
-        return try TraceReport(json: trace.chromeJSON()).findings()
+        let loop = RunLoop.Trace.Loop(thread: 7, name: "worker", isMain: false, events: events, lost: 0)
+        let trace = RunLoop.Trace(process: 1, program: "made up", loops: [loop], loopsNotRecorded: 0)
+        return try RunLoop.Trace.Report(json: trace.chromeJSON()).findings()
     }
 
     // MARK: Timers
@@ -58,9 +60,10 @@ struct FindingTests {
 
     @Test func `a repeating timer that is late every time`() throws {
         let millisecond: Int64 = 1_000_000
-        let late = (1...6 as ClosedRange<Int64>).map { number -> (TraceEvent.Callee, TraceEvent.Wait?, Int64, Int64) in
+        let late = (1...6 as ClosedRange<Int64>).map {
+            number -> (RunLoop.Trace.Event.Callee, RunLoop.Trace.Event.Wait?, Int64, Int64) in
             let date = number * 100 * millisecond
-            let wait = TraceEvent.Wait(since: date, thread: 0, tolerance: 0, interval: 100 * millisecond)
+            let wait = RunLoop.Trace.Event.Wait(since: date, thread: 0, tolerance: 0, interval: 100 * millisecond)
             return (.timer, wait, date + 30 * millisecond, date + 31 * millisecond)
         }
         let found = try findings(callouts: late)
@@ -76,7 +79,7 @@ struct FindingTests {
     // MARK: Others
 
     @Test func `a source that was signalled and not woken for`() throws {
-        func run(waking: Bool) throws -> [TraceReport.Finding] {
+        func run(waking: Bool) throws -> [RunLoop.Trace.Report.Finding] {
             try findings { manual in
                 let source = RunLoop.Source(label: "mailbox") { _ in }
                 manual.loop.add(source, in: .default)

@@ -1,3 +1,4 @@
+import RunLoops
 import Testing
 
 @testable import RunLoopsDiagnostics
@@ -106,8 +107,8 @@ final class HangDetectorTests {
 struct HangEvidenceTests {
     private func cause(
         _ duration: Int64, processor: Int64, delay: Int64 = 0, longest: Int64? = nil, others: Bool = false,
-        waits: [HangCause.Wait: Int] = [:], runs: Int = 0, isOver: Bool = true
-    ) -> HangCause {
+        waits: [RunLoop.HangWatch.Cause.Wait: Int] = [:], runs: Int = 0, isOver: Bool = true
+    ) -> RunLoop.HangWatch.Cause {
         HangEvidence(
             limit: 250, duration: duration, processor: processor, delay: delay, longest: longest ?? duration,
             hasOthers: others, waits: waits, runs: runs, isOver: isOver

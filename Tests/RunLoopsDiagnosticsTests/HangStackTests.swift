@@ -68,7 +68,7 @@ private func waitsForTheTest() { poll(nil, 0, 100) }
 @Suite("The stack of another thread", .serialized, .timeLimit(.minutes(10)))
 struct StackSamplerTests {
     /// Samples until one has a function with that name, and says for what the thread waited then.
-    private func find(_ name: String, _ deed: Victim.Deed) throws -> HangCause.Wait? {
+    private func find(_ name: String, _ deed: Victim.Deed) throws -> RunLoop.HangWatch.Cause.Wait? {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         let symbolizer = Symbolizer()
         let victim = Victim(deed)
@@ -114,9 +114,11 @@ struct StackSamplerTests {
         #expect(throws: RunLoop.SystemCallError(call: "sigaction", code: EBUSY)) {
             try StackSampler.start(signal: own - 1)
         }
-        var options = HangWatch.Options()
+        var options = RunLoop.HangWatch.Options()
         options.signal = own - 1
-        #expect(throws: HangWatch.Refusal.signalIsTaken(own - 1)) { try HangWatch(options: options) { _ in } }
+        #expect(throws: RunLoop.HangWatch.Refusal.signalIsTaken(own - 1)) {
+            try RunLoop.HangWatch(options: options) { _ in }
+        }
     }
 }
 

@@ -13,7 +13,7 @@ struct StretchTallyTests {
 
     private func returns(_ tally: StretchTally, line: UInt64, _ since: Int64, _ end: Int64) {
         tally.returns(
-            callee: UInt64(TraceEvent.Callee.timer.rawValue), label: label, line: line, since: since, at: end)
+            callee: UInt64(RunLoop.Trace.Event.Callee.timer.rawValue), label: label, line: line, since: since, at: end)
     }
 
     @Test func `are counted by label, the greatest first`() {
@@ -78,9 +78,9 @@ struct HangWatchTests {
     /// Runs a loop on a thread of its own, with `body` in a timer, until it has been reported, begin and end.
     private func reports(
         of body: @escaping @Sendable (_ isReported: @escaping @Sendable () -> Bool) -> Void
-    ) throws -> [HangReport] {
-        let reports = Locked<[HangReport]>([])
-        let watch = try HangWatch { report in reports.withLock { $0.append(report) } }
+    ) throws -> [RunLoop.HangWatch.Report] {
+        let reports = Locked<[RunLoop.HangWatch.Report]>([])
+        let watch = try RunLoop.HangWatch { report in reports.withLock { $0.append(report) } }
         let loop = Locked<RunLoop?>(nil)
         let thread = TestThread {
             let own = RunLoop.current
@@ -119,7 +119,7 @@ struct HangWatchTests {
 
     @Test func `a loop that is not watched any more is not reported`() throws {
         let reports = Locked(0)
-        let watch = try HangWatch { _ in reports.increment() }
+        let watch = try RunLoop.HangWatch { _ in reports.increment() }
         TestThread.run {
             let loop = RunLoop.current
             try? watch.watch(loop, limit: .milliseconds(1))
@@ -135,7 +135,7 @@ struct HangWatchTests {
 
     @Test func `a limit of no time is misuse`() async {
         await #expect(processExitsWith: .failure) {
-            let watch = try HangWatch { _ in }
+            let watch = try RunLoop.HangWatch { _ in }
             try watch.watch(.main, limit: .zero)
         }
     }

@@ -146,23 +146,23 @@ struct InspectorProcessTests {
             let folder = InspectorFolder()
             setenv("XDG_RUNTIME_DIR", folder.path, 1)
             let before = Self.countSockets()
-            try Inspector.start()
-            guard Inspector.isStarted, let client = InspectorClient.find(getpid()) else { exit(1) }
+            try RunLoop.Inspector.start()
+            guard RunLoop.Inspector.isStarted, let client = InspectorClient.find(getpid()) else { exit(1) }
             _ = try client.dump(within: plenty)
             let child = fork()
             if child == 0 {
                 // The C library's lock on the heap is free: the fork took it. exit() runs what is to remove the name.
-                if Inspector.isStarted { exit(1) }
+                if RunLoop.Inspector.isStarted { exit(1) }
                 if Self.countSockets() != before { exit(2) }
                 // The thread sanitizer cannot follow threads that are made after a fork.
                 if !Sanitizer.isThread {
-                    try Inspector.start()
+                    try RunLoop.Inspector.start()
                     guard let own = InspectorClient.find(getpid()) else { exit(4) }
                     _ = try own.dump(within: plenty)
                 }
                 // What only a thread of the parent's holds is a leak to the address sanitizer, which looks at exit.
                 if Sanitizer.isAddress {
-                    Inspector.stop()
+                    RunLoop.Inspector.stop()
                     _exit(3)
                 }
                 exit(3)
@@ -170,7 +170,7 @@ struct InspectorProcessTests {
             var status: CInt = 0
             waitpid(child, &status, 0)
             _ = try client.dump(within: plenty)
-            Inspector.stop()
+            RunLoop.Inspector.stop()
             if countEntries(folder.path + "/run-loop-inspect") != 2 { exit(4) }
             exit(status == 3 << 8 ? 7 : 5)
         }

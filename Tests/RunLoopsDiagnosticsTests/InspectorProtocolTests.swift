@@ -48,19 +48,19 @@ struct InspectorProtocolTests {
     }
 
     @Test func `events arrive as they were, and cut ones are refused`() {
-        let events: [TraceEvent] = [
-            TraceEvent(time: 5_000_000_000_000_000_000, depth: 1, kind: .runBegan(.default)),
-            TraceEvent(time: 5_000_000_000_000_000_001, depth: 1, kind: .passed(.beforeTimers)),
-            TraceEvent(time: 5_000_000_000_000_000_002, depth: 1, kind: .calloutBegan(.timer, "a b\tc \"d\"")),
-            TraceEvent(
+        let events: [RunLoop.Trace.Event] = [
+            RunLoop.Trace.Event(time: 5_000_000_000_000_000_000, depth: 1, kind: .runBegan(.default)),
+            RunLoop.Trace.Event(time: 5_000_000_000_000_000_001, depth: 1, kind: .passed(.beforeTimers)),
+            RunLoop.Trace.Event(time: 5_000_000_000_000_000_002, depth: 1, kind: .calloutBegan(.timer, "a b\tc \"d\"")),
+            RunLoop.Trace.Event(
                 time: 5_000_000_000_000_000_003, depth: 1,
                 kind: .wanted(.init(since: -3, thread: 7, tolerance: 1, interval: .max))),
-            TraceEvent(time: 5_000_000_000_000_000_004, depth: 2, kind: .calloutBegan(.block, "a b\tc \"d\"")),
-            TraceEvent(time: 5_000_000_000_000_000_005, depth: 1, kind: .calloutEnded),
-            TraceEvent(
+            RunLoop.Trace.Event(time: 5_000_000_000_000_000_004, depth: 2, kind: .calloutBegan(.block, "a b\tc \"d\"")),
+            RunLoop.Trace.Event(time: 5_000_000_000_000_000_005, depth: 1, kind: .calloutEnded),
+            RunLoop.Trace.Event(
                 time: 5_000_000_000_000_000_006, depth: 1,
                 kind: .woke(.init(cause: .descriptor, asleepSince: 1, calledAt: 2, thread: 3))),
-            TraceEvent(time: 5_000_000_000_000_000_007, depth: 1, kind: .runEnded(.stopped)),
+            RunLoop.Trace.Event(time: 5_000_000_000_000_000_007, depth: 1, kind: .runEnded(.stopped)),
         ]
         let bytes = TraceTransfer.encode(events)
         #expect(TraceTransfer.decode(bytes) == events)
@@ -78,21 +78,23 @@ struct InspectorProtocolTests {
     }
 
     @Test func `statistics arrive as they were`() throws {
-        var statistics = LoopStatistics()
+        var statistics = RunLoop.Statistics()
         statistics.turns = 12
         statistics.busy = 3_000_000_000
         statistics.asleep = 4
-        for cause in TraceEvent.Waking.Cause.allCases { statistics.wakings[cause] = UInt64(cause.rawValue) + 1 }
-        for callee in TraceEvent.Callee.allCases { statistics.callouts[callee] = UInt64(callee.rawValue) }
+        for cause in RunLoop.Trace.Event.Waking.Cause.allCases {
+            statistics.wakings[cause] = UInt64(cause.rawValue) + 1
+        }
+        for callee in RunLoop.Trace.Event.Callee.allCases { statistics.callouts[callee] = UInt64(callee.rawValue) }
         statistics.lateness.add(nanoseconds: 1_234_567)
         statistics.stretches.add(nanoseconds: 1)
-        var latency = DurationHistogram()
+        var latency = RunLoop.DurationHistogram()
         latency.add(nanoseconds: 5)
         statistics.latency[.block] = latency
         statistics.dearest = [.init(callee: .timer, label: "a \"b\"", count: 2, total: 7, longest: 5)]
         var json = JSONWriter()
         statistics.write(to: &json)
-        #expect(LoopStatistics(try JSON(json.text)) == statistics)
+        #expect(RunLoop.Statistics(try JSON(json.text)) == statistics)
     }
 
     @Test func `a report that makes no sense is refused, and none traps`() throws {

@@ -174,7 +174,7 @@ struct InspectorTests {
         #expect(loop.lost == 0)
         #expect(loop.events.first?.kind == .runBegan(.default))
         #expect(loop.events.contains { if case .woke(let waking) = $0.kind { waking.cause == .wakeUp } else { false } })
-        let report = try TraceReport(json: whole.chromeJSON())
+        let report = try RunLoop.Trace.Report(json: whole.chromeJSON())
         #expect(report.slices.contains { $0.kind == "block" })
         #expect(Set(report.slices.filter { $0.kind == "run" }.map(\.thread)).count == 2)
         #expect(throws: InspectorClient.Failure.self) { try client.takeRecording(within: plenty) }

@@ -9,14 +9,14 @@ import Testing
 @Suite("What the doctor finds by looking at items", .timeLimit(.minutes(10)))
 struct ItemFindingTests {
     /// What is found in a recording of what `body` does.
-    private func findings(_ body: (ManualRunLoop) -> Void) throws -> [TraceReport.Finding] {
+    private func findings(_ body: (ManualRunLoop) -> Void) throws -> [RunLoop.Trace.Report.Finding] {
         let trace = ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             body(manual)
             return recording.trace()
         }
-        return try TraceReport(json: trace.chromeJSON()).findings()
+        return try RunLoop.Trace.Report(json: trace.chromeJSON()).findings()
     }
 
     private func slowTimer(_ label: String) -> RunLoop.Timer {
@@ -66,7 +66,7 @@ struct ItemFindingTests {
     // MARK: Common, too late
 
     /// Tracking runs for a second, twice; before the first or between them the item becomes common.
-    private func tracked(marking early: Bool, adding atOnce: Bool) throws -> [TraceReport.Finding] {
+    private func tracked(marking early: Bool, adding atOnce: Bool) throws -> [RunLoop.Trace.Report.Finding] {
         try findings { manual in
             let timer = slowTimer("animation")
             if early { manual.loop.addCommonMode(.tracking) }
@@ -110,7 +110,7 @@ struct ItemFindingTests {
     // MARK: Signalled, never woken
 
     @Test func `a source that was signalled and never woken for, to the end`() throws {
-        let recording = Recording()
+        let recording = RunLoop.Recording()
         let made = Locked<(RunLoop, RunLoop.Source)?>(nil)
         let thread = TestThread {
             let source = RunLoop.Source.sendable(label: "mailbox") { _ in }
@@ -122,13 +122,15 @@ struct ItemFindingTests {
         while made.copy?.0.isWaiting != true { sched_yield() }
         let (loop, source) = try #require(made.copy)
         source.signal()
-        var found: [TraceReport.Finding] = []
-        while found.isEmpty { found = try TraceReport(json: recording.trace().chromeJSON()).findings() }
+        var found: [RunLoop.Trace.Report.Finding] = []
+        while found.isEmpty { found = try RunLoop.Trace.Report(json: recording.trace().chromeJSON()).findings() }
         #expect(found.map(\.kind) == [.signalledNotWoken])
         #expect(found.first?.text.contains("“mailbox” was signalled") == true)
         loop.wakeUp()
         while source.isSignalled || !loop.isWaiting { sched_yield() }
-        #expect(try TraceReport(json: recording.trace().chromeJSON()).loops.first?.pages.last?.unserved.isEmpty == true)
+        #expect(
+            try RunLoop.Trace.Report(json: recording.trace().chromeJSON()).loops.first?.pages.last?.unserved.isEmpty
+                == true)
         loop.stop()
         thread.join()
     }
@@ -137,7 +139,7 @@ struct ItemFindingTests {
 
     @Test func `a loop that changes often has not more than so many pages, and the latest`() {
         let pages = ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             for number in 0..<200 {
                 manual.loop.add(slowTimer("\(number)"), in: .default)
@@ -150,7 +152,7 @@ struct ItemFindingTests {
     }
 
     @Test func `the items of a thread that has ended are those of its last run's end`() throws {
-        let recording = Recording()
+        let recording = RunLoop.Recording()
         TestThread {
             let loop = RunLoop.current
             recording.add(loop)

@@ -95,7 +95,7 @@ struct LoopStatusTests {
 struct LoopListenerTests {
     @Test func `two recordings of one loop have the same events`() {
         ManualRunLoop.with { manual in
-            let (first, second) = (Recording(), Recording())
+            let (first, second) = (RunLoop.Recording(), RunLoop.Recording())
             #expect(first.add(manual.loop) && second.add(manual.loop) && first.add(manual.loop))
             manual.loop.perform {}
             manual.loop.poll()
@@ -115,7 +115,7 @@ struct LoopListenerTests {
 
     @Test func `one that comes in the middle of a run knows its depth`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             let loop = manual.loop
             loop.perform { recording.add(loop) }
             loop.poll()

@@ -9,7 +9,7 @@ import Testing
 struct MeteringTests {
     @Test func `counts what a loop does, until it is asked`() throws {
         try ManualRunLoop.with { manual in
-            let metering = Metering()
+            let metering = RunLoop.Metering()
             #expect(metering.add(manual.loop) && metering.add(manual.loop))
             manual.loop.add(RunLoop.Timer(.every(.milliseconds(10))) { _ in }, in: .default)
             manual.advance(by: .milliseconds(35))
@@ -26,8 +26,9 @@ struct MeteringTests {
 
     @Test func `tells before a sleep, at most once an interval, and a last time when it is stopped`() {
         ManualRunLoop.with { manual in
-            let told = Locked<[Metering.Report]>([])
-            let metering = Metering(every: .seconds(1)) { _ in { report in told.withLock { $0.append(report) } } }
+            let told = Locked<[RunLoop.Metering.Report]>([])
+            let metering = RunLoop.Metering(every: .seconds(1)) { _ in { report in told.withLock { $0.append(report) } }
+            }
             metering.add(manual.loop)
             manual.loop.add(RunLoop.Timer(.every(.milliseconds(100))) { _ in }, in: .default)
             let sleeps = manual.sleeps
@@ -48,7 +49,7 @@ struct MeteringTests {
     @Test func `tells nothing by itself without an interval, and when it is asked everything once`() {
         ManualRunLoop.with { manual in
             let told = Locked<[UInt64]>([])
-            let metering = Metering(every: nil) { loop in
+            let metering = RunLoop.Metering(every: nil) { loop in
                 #expect(loop.thread != 0)
                 return { report in told.withLock { $0.append(report.change.callouts[.block] ?? 0) } }
             }
@@ -65,7 +66,7 @@ struct MeteringTests {
     }
 
     @Test func `knows of a sleep, and of a callout, that still go on, and what waits`() {
-        let metering = Metering()
+        let metering = RunLoop.Metering()
         let shared = Locked<RunLoop?>(nil)
         let gate = Locked(false)
         let thread = TestThread {
@@ -92,8 +93,9 @@ struct MeteringTests {
     }
 
     @Test func `a thread that has ended reports a last time, and is forgotten`() {
-        let told = Locked<[Metering.Report]>([])
-        let metering = Metering(every: .seconds(3600)) { _ in { report in told.withLock { $0.append(report) } } }
+        let told = Locked<[RunLoop.Metering.Report]>([])
+        let metering = RunLoop.Metering(every: .seconds(3600)) { _ in { report in told.withLock { $0.append(report) } }
+        }
         metering.addNewLoops()
         let number = TestThread.run { () -> Int32 in
             RunLoop.current.perform {}
@@ -102,7 +104,7 @@ struct MeteringTests {
         }
         metering.report()
         // Other tests' threads make loops as well, and then one of those loops may make the last report.
-        func own() -> [Metering.Report] { told.copy.filter { $0.loop.thread == number && !$0.loop.isMain } }
+        func own() -> [RunLoop.Metering.Report] { told.copy.filter { $0.loop.thread == number && !$0.loop.isMain } }
         waitUntil { !own().isEmpty }
         #expect(own().map { $0.statistics.callouts[.block] ?? 0 } == [1])
         #expect(!metering.readings().contains { $0.loop.thread == number })
@@ -112,8 +114,8 @@ struct MeteringTests {
 @Suite("A watch on callouts and runs", .timeLimit(.minutes(10)))
 struct LoopWatchTests {
     @Test func `tells of a slow callout, with its label, place and length, and not of a fast one`() throws {
-        let told = Locked<[SlowCallout]>([])
-        let watch = LoopWatch(limits: [.timer: .milliseconds(2)], watchesRuns: false) { event in
+        let told = Locked<[RunLoop.Watch.SlowCallout]>([])
+        let watch = RunLoop.Watch(limits: [.timer: .milliseconds(2)], watchesRuns: false) { event in
             if case .slowCallout(let callout) = event { told.withLock { $0.append(callout) } }
         }
         let line = #line + 5
@@ -146,10 +148,10 @@ struct LoopWatchTests {
     }
 
     @Test func `of one kind and label tells once in a while, and counts in between`() {
-        let told = Locked<[SlowCallout]>([])
+        let told = Locked<[RunLoop.Watch.SlowCallout]>([])
         ManualRunLoop.with { manual in
-            let limits: [TraceEvent.Callee: Duration] = [.timer: .milliseconds(10)]
-            let watch = LoopWatch(limits: limits, pause: .seconds(1), watchesRuns: false) { event in
+            let limits: [RunLoop.Trace.Event.Callee: Duration] = [.timer: .milliseconds(10)]
+            let watch = RunLoop.Watch(limits: limits, pause: .seconds(1), watchesRuns: false) { event in
                 if case .slowCallout(let callout) = event { told.withLock { $0.append(callout) } }
             }
             watch.add(manual.loop)
@@ -174,7 +176,7 @@ struct LoopWatchTests {
     @Test func `what a callout's own runs sleep is not its own`() {
         let told = Locked<[String]>([])
         ManualRunLoop.with { manual in
-            let watch = LoopWatch(limits: [.block: .milliseconds(5)], watchesRuns: false) { event in
+            let watch = RunLoop.Watch(limits: [.block: .milliseconds(5)], watchesRuns: false) { event in
                 if case .slowCallout(let callout) = event { told.withLock { $0.append(callout.label) } }
             }
             watch.add(manual.loop)
@@ -187,9 +189,9 @@ struct LoopWatchTests {
     }
 
     @Test func `tells of each run that ends, inner ones first`() {
-        let told = Locked<[EndedRun]>([])
+        let told = Locked<[RunLoop.Watch.EndedRun]>([])
         ManualRunLoop.with { manual in
-            let watch = LoopWatch(limits: [:]) { event in
+            let watch = RunLoop.Watch(limits: [:]) { event in
                 if case .runEnded(let run) = event { told.withLock { $0.append(run) } }
             }
             watch.add(manual.loop)

@@ -4,14 +4,14 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-extension Trace {
-    var kinds: [TraceEvent.Kind] { loops.first?.events.map(\.kind) ?? [] }
+extension RunLoop.Trace {
+    var kinds: [Event.Kind] { loops.first?.events.map(\.kind) ?? [] }
 
-    var waits: [TraceEvent.Wait] {
+    var waits: [Event.Wait] {
         kinds.compactMap { if case .wanted(let wait) = $0 { wait } else { nil } }
     }
 
-    var wakings: [TraceEvent.Waking] {
+    var wakings: [Event.Waking] {
         kinds.compactMap { if case .woke(let waking) = $0 { waking } else { nil } }
     }
 }
@@ -20,7 +20,7 @@ extension Trace {
 struct RecordingTests {
     @Test func `has every phase and callout of a run, with its depth`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             let source = RunLoop.Source(label: "input") { _ in }
             manual.loop.add(source, in: .default)
@@ -37,7 +37,7 @@ struct RecordingTests {
 
     @Test func `says how long a timer was due, and that it woke the thread`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             let start = manual.now.nanoseconds
             let timer = RunLoop.Timer(.every(.milliseconds(100)), tolerance: .milliseconds(20), label: "tick") { _ in }
@@ -55,7 +55,7 @@ struct RecordingTests {
 
     @Test func `says when a source was signalled, and by which thread`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             let source = RunLoop.Source.sendable(label: "input") { _ in }
             manual.loop.add(source, in: .default)
@@ -72,7 +72,7 @@ struct RecordingTests {
 
     @Test func `says when a block was posted, and by which thread`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             let loop = manual.loop
             let other = TestThread.run {
@@ -88,7 +88,7 @@ struct RecordingTests {
 
     @Test func `says since when a descriptor was found ready`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             let descriptorSource = RunLoop.DescriptorSource(7, label: "pipe") { _, _ in }
             #expect(throws: Never.self) { try manual.loop.add(descriptorSource, in: .default) }
@@ -100,9 +100,9 @@ struct RecordingTests {
     }
 
     @Test func `names the thread that woke the loop`() {
-        let (waker, wakings, threads) = TestThread.run { () -> (Int32, [TraceEvent.Waking], [Int32]) in
+        let (waker, wakings, threads) = TestThread.run { () -> (Int32, [RunLoop.Trace.Event.Waking], [Int32]) in
             let loop = RunLoop.current
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(loop)
             let waker = Locked<Int32>(0)
             let keep = RunLoop.Source { _ in }
@@ -129,7 +129,7 @@ struct RecordingTests {
 
     @Test func `nested runs are deeper`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             manual.loop.performLocally {
                 manual.loop.performLocally {}
@@ -142,7 +142,7 @@ struct RecordingTests {
 
     @Test func `keeps the last events and counts the others`() {
         ManualRunLoop.with { manual in
-            let recording = Recording(capacity: 60)
+            let recording = RunLoop.Recording(capacity: 60)
             #expect(recording.capacity == 64)
             recording.add(manual.loop)
             manual.loop.add(RunLoop.Source { _ in }, in: .default)
@@ -155,7 +155,7 @@ struct RecordingTests {
 
     @Test func `texts outlive their items`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             for number in 0..<10 {
                 let source = RunLoop.Source(label: "number \(number)") { _ in }
@@ -170,7 +170,7 @@ struct RecordingTests {
 
     @Test func `more texts than there is room for are all called the same`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             for number in 0..<800 {
                 let source = RunLoop.Source(label: "number \(number)") { _ in }
@@ -186,7 +186,7 @@ struct RecordingTests {
 
     @Test func `ends when it is stopped, and the loop forgets it`() {
         ManualRunLoop.with { manual in
-            let recording = Recording()
+            let recording = RunLoop.Recording()
             recording.add(manual.loop)
             manual.loop.performLocally {}
             manual.loop.poll()
@@ -196,22 +196,22 @@ struct RecordingTests {
             manual.loop.poll()
             #expect(recording.trace().loops[0].events.count == count)
             #expect(!recording.add(manual.loop))
-            let another = Recording()
+            let another = RunLoop.Recording()
             #expect(another.add(manual.loop))
         }
     }
 
     @Test func `a loop that a trace recorder has is not recorded`() {
         ManualRunLoop.with { manual in
-            let recorder = TraceRecorder(manual.loop)
-            #expect(!Recording().add(manual.loop))
+            let recorder = RunLoop.TraceRecorder(manual.loop)
+            #expect(!RunLoop.Recording().add(manual.loop))
             recorder.stop()
-            #expect(Recording().add(manual.loop))
+            #expect(RunLoop.Recording().add(manual.loop))
         }
     }
 
     @Test func `can be read by another thread while the loop runs`() {
-        let recording = Recording(capacity: 256)
+        let recording = RunLoop.Recording(capacity: 256)
         let isDone = Locked(false)
         let thread = TestThread {
             let loop = RunLoop.current

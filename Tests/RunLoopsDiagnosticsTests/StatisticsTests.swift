@@ -11,22 +11,22 @@ struct DurationHistogramTests {
         for power in 0..<44 {
             for offset in [0, 1, 3] {
                 let value = Int64(1) << power + Int64(offset) * (Int64(1) << max(0, power - 3))
-                let step = DurationHistogram.step(value)
-                #expect(step >= 0 && step < DurationHistogram.stepCount)
-                #expect(value <= DurationHistogram.upperEnd(step))
-                #expect(step == 0 || value > DurationHistogram.upperEnd(step - 1))
+                let step = RunLoop.DurationHistogram.step(value)
+                #expect(step >= 0 && step < RunLoop.DurationHistogram.stepCount)
+                #expect(value <= RunLoop.DurationHistogram.upperEnd(step))
+                #expect(step == 0 || value > RunLoop.DurationHistogram.upperEnd(step - 1))
                 if offset == 0 {
                     #expect(step >= last)
                     last = step
                 }
             }
         }
-        #expect(DurationHistogram.step(-5) == 0)
-        #expect(DurationHistogram.step(.max) == DurationHistogram.stepCount - 1)
+        #expect(RunLoop.DurationHistogram.step(-5) == 0)
+        #expect(RunLoop.DurationHistogram.step(.max) == RunLoop.DurationHistogram.stepCount - 1)
     }
 
     @Test func `gives percentiles within an eighth, and the longest exactly`() {
-        var histogram = DurationHistogram()
+        var histogram = RunLoop.DurationHistogram()
         for value in 1...1000 { histogram.add(nanoseconds: Int64(value) * 1000) }
         #expect(histogram.count == 1000 && histogram.mean == 500_500 && histogram.longest == 1_000_000)
         for share in [0.01, 0.5, 0.9, 0.99] {
@@ -35,11 +35,11 @@ struct DurationHistogramTests {
             #expect(found >= exact && found <= exact * 1.125 + 1)
         }
         #expect(histogram.percentile(1) == 1_000_000)
-        #expect(DurationHistogram().percentile(0.5) == 0)
+        #expect(RunLoop.DurationHistogram().percentile(0.5) == 0)
     }
 
     @Test func `a difference has what came since`() {
-        var histogram = DurationHistogram()
+        var histogram = RunLoop.DurationHistogram()
         histogram.add(nanoseconds: 5)
         let earlier = histogram
         histogram.add(nanoseconds: 100)

@@ -6,9 +6,9 @@ import Testing
 @testable import RunLoopsDiagnostics
 
 /// Something of everything, in virtual time.
-private func recordedTrace() -> Trace {
+private func recordedTrace() -> RunLoop.Trace {
     ManualRunLoop.with { manual in
-        let recording = Recording()
+        let recording = RunLoop.Recording()
         recording.add(manual.loop)
         let loop = manual.loop
         loop.add(RunLoop.Timer(.every(.milliseconds(10)), label: "tick \"</script>\" \\ \u{1}") { _ in }, in: .default)
@@ -34,7 +34,7 @@ private func recordedTrace() -> Trace {
 @Suite("The JSON of a trace", .timeLimit(.minutes(10)))
 struct TraceFormatTests {
     @Test func `keeps the rules of the format`() throws {
-        let report = try TraceReport(json: recordedTrace().chromeJSON())
+        let report = try RunLoop.Trace.Report(json: recordedTrace().chromeJSON())
         #expect(report.slices.count { $0.kind == "timer" } == 3)
         #expect(report.slices.contains { $0.kind == "source" && $0.name == "input" && $0.detail("waited") != nil })
         #expect(report.slices.contains { $0.name == "tick \"</script>\" \\ \u{1}" })
@@ -42,7 +42,7 @@ struct TraceFormatTests {
     }
 
     @Test func `nested runs nest`() throws {
-        let report = try TraceReport(json: recordedTrace().chromeJSON())
+        let report = try RunLoop.Trace.Report(json: recordedTrace().chromeJSON())
         let runs = report.slices.filter { $0.kind == "run" }
         #expect(runs.map { $0.detail("depth") }.contains(2))
         let nested = try #require(runs.first { $0.detail("depth") == 2 })
@@ -69,19 +69,19 @@ struct TraceFormatTests {
     @Test func `is whole when the beginning was overwritten`() throws {
         for capacity in [16, 32, 64] {
             let trace = ManualRunLoop.with { manual in
-                let recording = Recording(capacity: capacity)
+                let recording = RunLoop.Recording(capacity: capacity)
                 recording.add(manual.loop)
                 manual.loop.add(RunLoop.Timer(.every(.milliseconds(10))) { _ in manual.loop.poll() }, in: .default)
                 manual.advance(by: .milliseconds(500))
                 return recording.trace()
             }
-            let report = try TraceReport(json: trace.chromeJSON())
+            let report = try RunLoop.Trace.Report(json: trace.chromeJSON())
             #expect(report.lost > 0)
         }
     }
 
     @Test func `of nothing is a trace of nothing`() throws {
-        let report = try TraceReport(json: Recording().trace().chromeJSON())
+        let report = try RunLoop.Trace.Report(json: RunLoop.Recording().trace().chromeJSON())
         #expect(report.slices.isEmpty)
         #expect(report.summary().count == 2)
     }
@@ -96,11 +96,11 @@ struct TraceFormatTests {
         (#"[]"#, "it has no traceEvents"),
     ])
     func `the checker finds what breaks a rule`(_ text: String, _ complaint: String) {
-        #expect(throws: TraceReport.ReadingError.notTrace(complaint)) { try TraceReport(json: text) }
+        #expect(throws: RunLoop.Trace.Report.ReadingError.notTrace(complaint)) { try RunLoop.Trace.Report(json: text) }
     }
 
     @Test func `the summary names who woke the loop and what was slow`() throws {
-        let text = try TraceReport(json: recordedTrace().chromeJSON()).summary().joined(separator: "\n")
+        let text = try RunLoop.Trace.Report(json: recordedTrace().chromeJSON()).summary().joined(separator: "\n")
         #expect(text.contains("Who woke the loop"))
         #expect(text.contains("wake-up by thread"))
         #expect(text.contains("source input"))
@@ -116,7 +116,7 @@ struct TracePageTests {
         // The labels of a program must not end the element they stand in.
         #expect(page.split(separator: "</script>").count == 3)
         let data = try #require(page.split(separator: #"id="trace">"#).last?.split(separator: "</script>").first)
-        #expect(throws: Never.self) { try TraceReport(json: String(data)) }
+        #expect(throws: Never.self) { try RunLoop.Trace.Report(json: String(data)) }
     }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import RunLoops
 import RunLoopsTestSupport
 import Testing
 
@@ -61,7 +62,7 @@ struct TraceProcessTests {
             "RUNLOOP_TRACE=$folder/trace.json $tool demo --plain --for 300ms </dev/null >$folder/output 2>&1",
             in: folder)
         #expect(status == 0)
-        let report = try TraceReport(json: folder.text("trace.json"))
+        let report = try RunLoop.Trace.Report(json: folder.text("trace.json"))
         #expect(report.program == "runloop")
         #expect(report.slices.contains { $0.kind == "timer" })
         #expect(Set(report.slices.filter { $0.kind == "run" }.map(\.thread)).count == 2)
@@ -73,7 +74,7 @@ struct TraceProcessTests {
             "$tool trace --output $folder/trace.json -- $tool demo --plain --for 300ms </dev/null >$folder/output 2>&1",
             in: folder)
         #expect(status == 0)
-        #expect(throws: Never.self) { try TraceReport(json: folder.text("trace.json")) }
+        #expect(throws: Never.self) { try RunLoop.Trace.Report(json: folder.text("trace.json")) }
         #expect(folder.text("trace.html").hasPrefix("<!DOCTYPE html>"))
         #expect(folder.text("output").contains("Who woke the loop"))
     }

@@ -24,13 +24,13 @@ func say(_ text: String) {
         let arguments = CommandLine.arguments
         let scene = arguments.dropFirst().first ?? ""
         let argument = arguments.dropFirst(2).first
-        var options = HangWatch.Options()
+        var options = RunLoop.HangWatch.Options()
         if scene == "dies" || scene == "kept" {
             options.directory = argument
             options.keepsReports = scene == "kept"
         }
         let ended = Flag()
-        let watch = try HangWatch(options: options) { report in
+        let watch = try RunLoop.HangWatch(options: options) { report in
             say(report.json)
             if report.stage == .ended { ended.set() }
         }
@@ -54,7 +54,7 @@ func say(_ text: String) {
         // Until the watcher has seen the end; reading the names of all functions takes its time.
         repeat { RunLoop.main.run(mode: .default, for: .milliseconds(100)) } while hangs && !ended.isSet
         watch.stop()
-        say("standstills: \(HangWatch.standstills)")
+        say("standstills: \(RunLoop.HangWatch.standstills)")
     }
 
     /// Has a timer call `body` once, and runs the loop until it has.

@@ -41,7 +41,7 @@ import Testing
 }
 
 private struct Drawing {
-    var frames: [DisplayLink.Frame] = []
+    var frames: [RunLoop.DisplayLink.Frame] = []
     var lateness: [Int64] = []
     var delivered = 0
     var skipped = 0
@@ -52,7 +52,7 @@ private struct Drawing {
 private func draw(rate: Double, for length: Duration) -> Drawing {
     let drawing = Box(Drawing())
     let begin = threadTime()
-    let link = DisplayLink(framesPerSecond: rate) { frame in
+    let link = RunLoop.DisplayLink(framesPerSecond: rate) { frame in
         drawing.value.frames.append(frame)
         drawing.value.lateness.append(SystemCalls.now(.monotonic) - frame.time.nanoseconds)
     }

@@ -11,8 +11,8 @@ import Testing
         rate: Double
     ) {
         ManualRunLoop.with { manual in
-            let frames = Box<[DisplayLink.Frame]>([])
-            let link = DisplayLink(framesPerSecond: rate) { frame in
+            let frames = Box<[RunLoop.DisplayLink.Frame]>([])
+            let link = RunLoop.DisplayLink(framesPerSecond: rate) { frame in
                 #expect(frame.time == manual.now)
                 frames.value.append(frame)
             }
@@ -35,8 +35,8 @@ import Testing
 
     @Test func `Frames that went by are skipped and counted`() {
         ManualRunLoop.with { manual in
-            let frames = Box<[DisplayLink.Frame]>([])
-            let link = DisplayLink(framesPerSecond: 10) { frame in
+            let frames = Box<[RunLoop.DisplayLink.Frame]>([])
+            let link = RunLoop.DisplayLink(framesPerSecond: 10) { frame in
                 frames.value.append(frame)
                 if frame.number == 1 { manual.pass(.milliseconds(250)) }
             }
@@ -50,9 +50,9 @@ import Testing
     @Test func `Links of one rate and of its multiples are in step whenever they were made`() {
         ManualRunLoop.with { manual in
             let (slow, fast) = (Box<[RunLoop.Instant]>([]), Box<[RunLoop.Instant]>([]))
-            let first = DisplayLink(framesPerSecond: 30) { slow.value.append($0.time) }
+            let first = RunLoop.DisplayLink(framesPerSecond: 30) { slow.value.append($0.time) }
             manual.advance(by: .milliseconds(137))
-            let second = DisplayLink(framesPerSecond: 60) { fast.value.append($0.time) }
+            let second = RunLoop.DisplayLink(framesPerSecond: 60) { fast.value.append($0.time) }
             manual.advance(by: .seconds(10))
             #expect(Set(slow.value.dropFirst(5)).isSubset(of: Set(fast.value)))
             #expect(manual.sleeps < 620)
@@ -63,7 +63,7 @@ import Testing
     @Test func `Paused it wakes nobody and going on it counts nothing that went by`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
-            let link = DisplayLink(framesPerSecond: 60, isPaused: true) { _ in }
+            let link = RunLoop.DisplayLink(framesPerSecond: 60, isPaused: true) { _ in }
             #expect(idleWakeUps(manual) == 0)
             link.isPaused = false
             manual.advance(by: .seconds(1))
@@ -81,8 +81,8 @@ import Testing
     @Test func `It can be paused and its rate changed in its own callout`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
-            let box = Box<DisplayLink?>(nil)
-            let link = DisplayLink(framesPerSecond: 10) { frame in
+            let box = Box<RunLoop.DisplayLink?>(nil)
+            let link = RunLoop.DisplayLink(framesPerSecond: 10) { frame in
                 if frame.number == 9 { box.value?.framesPerSecond = 20 }
                 if frame.number == 29 { box.value?.isPaused = true }
             }
@@ -101,7 +101,7 @@ import Testing
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             keepAlive(manual.loop, in: .tracking)
-            var link: DisplayLink? = DisplayLink(framesPerSecond: 60, in: [.tracking]) { _ in }
+            var link: RunLoop.DisplayLink? = RunLoop.DisplayLink(framesPerSecond: 60, in: [.tracking]) { _ in }
             manual.advance(by: .seconds(1))
             #expect(link?.delivered == 0)
             manual.advance(by: .seconds(1), in: .tracking)

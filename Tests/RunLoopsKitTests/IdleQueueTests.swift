@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct IdleQueueTests {
     @Test func `Jobs run a portion a turn and the loop turns as often as it must and not once more`() {
         ManualRunLoop.with { manual in
-            let queue = IdleQueue(limits: .init(count: 3))
+            let queue = RunLoop.IdleQueue(limits: .init(count: 3))
             let portions = Box<[Int]>([])
             let turns = Box(0)
             manual.loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
@@ -25,9 +25,11 @@ import Testing
 
     @Test func `Higher priorities go first and equal ones in order`() {
         ManualRunLoop.with { manual in
-            let queue = IdleQueue()
+            let queue = RunLoop.IdleQueue()
             let lines = Box<[String]>([])
-            for (name, priority) in [("a", IdleQueue.Priority.low), ("b", .normal), ("c", .high), ("d", .normal)] {
+            for (name, priority) in [
+                ("a", RunLoop.IdleQueue.Priority.low), ("b", .normal), ("c", .high), ("d", .normal),
+            ] {
                 queue.add(priority: priority) { lines.value.append(name) }
             }
             manual.advance(by: .seconds(1))
@@ -37,7 +39,7 @@ import Testing
 
     @Test func `It stands still in other modes and goes on in its own`() {
         ManualRunLoop.with { manual in
-            let queue = IdleQueue()
+            let queue = RunLoop.IdleQueue()
             let ran = Box(0)
             queue.add { ran.value += 1 }
             keepAlive(manual.loop, in: .tracking)
@@ -51,7 +53,7 @@ import Testing
 
     @Test func `A job that was put off too long runs in any common mode at its instant`() {
         ManualRunLoop.with { manual in
-            let queue = IdleQueue()
+            let queue = RunLoop.IdleQueue()
             manual.loop.addCommonMode(.tracking)
             keepAlive(manual.loop, in: .tracking)
             let start = manual.now
@@ -69,7 +71,7 @@ import Testing
 
     @Test func `A cancelled job does not run and does not count`() {
         ManualRunLoop.with { manual in
-            let queue = IdleQueue()
+            let queue = RunLoop.IdleQueue()
             let ran = Box(0)
             let jobs = (0..<4).map { _ in queue.add(latestAfter: .seconds(9)) { ran.value += 1 } }
             #expect(jobs[1].cancel())
@@ -89,8 +91,8 @@ import Testing
 
     @Test func `Jobs that add jobs are one piece of work`() {
         ManualRunLoop.with { manual in
-            let queue = IdleQueue(limits: .init(count: 1))
-            let told = Box<[IdleQueue.Progress]>([])
+            let queue = RunLoop.IdleQueue(limits: .init(count: 1))
+            let told = Box<[RunLoop.IdleQueue.Progress]>([])
             queue.progressHandler = { told.value.append($0) }
             func add(_ left: Int) { queue.add { if left > 0 { add(left - 1) } } }
             add(2)
@@ -102,7 +104,7 @@ import Testing
 
     @Test func `Jobs keep the mode alive and a run that had nothing else finishes with them`() {
         ManualRunLoop.with { manual in
-            let queue = IdleQueue(limits: .init(count: 2))
+            let queue = RunLoop.IdleQueue(limits: .init(count: 2))
             let ran = Box(0)
             for _ in 0..<5 { queue.add { ran.value += 1 } }
             #expect(manual.loop.run(mode: .default, for: .seconds(5)) == .finished)
@@ -114,11 +116,12 @@ import Testing
 
     @Test func `A job added by a later observer of the same moment does not wait for the next`() {
         ManualRunLoop.with { manual in
-            let queue = IdleQueue()
+            let queue = RunLoop.IdleQueue()
             let start = manual.now
             let dates = Box<[Duration]>([])
             keepAlive(manual.loop)
-            let observer = RunLoop.Observer(.beforeWaiting, order: IdleQueue.order + 1, repeats: false) { _, _ in
+            let observer = RunLoop.Observer(.beforeWaiting, order: RunLoop.IdleQueue.order + 1, repeats: false) {
+                _, _ in
                 queue.add { dates.value.append(start.duration(to: manual.now)) }
             }
             manual.loop.add(observer, in: .default)
@@ -130,7 +133,7 @@ import Testing
 
     @Test func `A portion ends when a timer is due and runs one job at least`() {
         ManualRunLoop.with { manual in
-            let queue = IdleQueue(limits: .init(time: .seconds(1000)))
+            let queue = RunLoop.IdleQueue(limits: .init(time: .seconds(1000)))
             let lines = Box<[String]>([])
             for _ in 0..<3 {
                 queue.add {
@@ -150,7 +153,7 @@ import Testing
         ManualRunLoop.with { manual in
             let jobs = isFull ? 100_000 : 10_000
             let budget = Duration.milliseconds(4)
-            let queue = IdleQueue(limits: .init(time: budget))
+            let queue = RunLoop.IdleQueue(limits: .init(time: budget))
             let (ran, fires, worst) = (Box(0), Box(0), Box(Duration.zero))
             for _ in 0..<jobs {
                 queue.add {
@@ -173,7 +176,7 @@ import Testing
 
     @Test func `An empty queue costs no wake-up nor one that waits for its mode`() {
         ManualRunLoop.with { manual in
-            let (queue, other) = (IdleQueue(), IdleQueue(in: ["other"]))
+            let (queue, other) = (RunLoop.IdleQueue(), RunLoop.IdleQueue(in: ["other"]))
             keepAlive(manual.loop)
             queue.add {}
             other.add {}
@@ -201,7 +204,7 @@ import Testing
 
 private func busyTimer(jobs: Int) -> (ran: Int, lateness: [Int64]) {
     let loop = RunLoop.current
-    let queue = IdleQueue(limits: .init(time: .milliseconds(4)))
+    let queue = RunLoop.IdleQueue(limits: .init(time: .milliseconds(4)))
     let (ran, lateness) = (Box(0), Box<[Int64]>([]))
     for _ in 0..<jobs {
         queue.add {

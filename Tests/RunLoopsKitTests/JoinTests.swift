@@ -8,17 +8,17 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct JoinTests {
     @Test func `A wait on a thread that waits for one's own end is refused`() throws {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
-        let errors = Locked<[PerformError?]>([])
+        let errors = Locked<[RunLoop.PerformError?]>([])
         let begun = Permit()
         asking.post {
             begun.signal()
             // Until the other one waits: before, this is an ordinary wait that takes too long.
-            var found: PerformError?
+            var found: RunLoop.PerformError?
             while true {
                 do {
                     try joining.performAndWait(startingWithin: .milliseconds(1)) {}
                 } catch {
-                    found = error as? PerformError
+                    found = error as? RunLoop.PerformError
                     if case .cycle = found { break }
                 }
             }
@@ -34,7 +34,7 @@ import Testing
 
     @Test func `A join waits for one who gives up on the thread that joins`() {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
-        let errors = Locked<[PerformError?]>([])
+        let errors = Locked<[RunLoop.PerformError?]>([])
         let (busy, proceed) = (Permit(), Permit())
         joining.post {
             busy.signal()
@@ -46,7 +46,7 @@ import Testing
             proceed.signal()
             do {
                 try joining.performAndWait(startingWithin: .milliseconds(50)) {}
-            } catch { errors.withLock { $0.append(error as? PerformError) } }
+            } catch { errors.withLock { $0.append(error as? RunLoop.PerformError) } }
         }
         asking.stop()
         joining.stop()

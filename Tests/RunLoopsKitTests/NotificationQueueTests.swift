@@ -9,10 +9,10 @@ import Testing
     private final class Sender {}
 
     /// A queue whose notifications are written down, in a loop that does not finish.
-    private func with(_ body: (ManualRunLoop, NotificationQueue, Box<[String]>) -> Void) {
+    private func with(_ body: (ManualRunLoop, RunLoop.NotificationQueue, Box<[String]>) -> Void) {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
-            let queue = NotificationQueue()
+            let queue = RunLoop.NotificationQueue()
             let lines = Box<[String]>([])
             queue.observe { lines.value.append("\($0.name.rawValue)\($0.payload.map { " \($0)" } ?? "")") }
             body(manual, queue, lines)
@@ -100,8 +100,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [NotificationQueue.Style.asSoonAsPossible, .whenIdle]) func `It waits for one of its modes`(
-        style: NotificationQueue.Style
+    @Test(arguments: [RunLoop.NotificationQueue.Style.asSoonAsPossible, .whenIdle])
+    func `It waits for one of its modes`(
+        style: RunLoop.NotificationQueue.Style
     ) {
         with { manual, queue, lines in
             keepAlive(manual.loop, in: .tracking)
@@ -144,7 +145,7 @@ import Testing
     @Test func `One that is taken away by another is told nothing more`() {
         with { _, queue, _ in
             let told = Box(0)
-            let later = Box<NotificationQueue.Token?>(nil)
+            let later = Box<RunLoop.NotificationQueue.Token?>(nil)
             queue.observe("a") { [unowned queue] _ in if let token = later.value { queue.remove(token) } }
             later.value = queue.observe("a") { _ in told.value += 1 }
             queue.post(.init("a"))

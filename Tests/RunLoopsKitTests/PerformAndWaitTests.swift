@@ -9,12 +9,12 @@ import Testing
     private struct Refusal: Error, Equatable {}
 
     /// What the wait was refused with.
-    private func refusal(_ body: () throws -> Void) -> PerformError? {
+    private func refusal(_ body: () throws -> Void) -> RunLoop.PerformError? {
         do {
             try body()
             return nil
         } catch {
-            return error as? PerformError
+            return error as? RunLoop.PerformError
         }
     }
 
@@ -43,8 +43,8 @@ import Testing
         thread.stop()
         thread.join()
         let here = makeThread("asking")
-        let expected = PerformError.threadEnded(
-            waiting: here.identity, on: ThreadIdentity(number: thread.identity.number, name: "gone"))
+        let expected = RunLoop.PerformError.threadEnded(
+            waiting: here.identity, on: RunLoopThread.Identity(number: thread.identity.number, name: "gone"))
         let error = try? here.performAndWait { refusal { try thread.performAndWait {} } }
         #expect(error == expected)
         #expect("\(expected)".contains("asking") && "\(expected)".contains("gone"))
@@ -66,7 +66,7 @@ import Testing
             proceed.wait()
         }
         busy.wait()
-        let errors = Locked<[PerformError?]>([])
+        let errors = Locked<[RunLoop.PerformError?]>([])
         here.post {
             errors.withLock { $0.append(refusal { try thread.performAndWait {} }) }
             // The thread has taken no task, but its loop lives: this one is released with the loop.
@@ -150,7 +150,7 @@ import Testing
 
     @Test func `A circle that is closed by strangers is found whoever comes last`() {
         let (one, two) = (makeThread("one"), makeThread("two"))
-        let errors = Locked<[PerformError]>([])
+        let errors = Locked<[RunLoop.PerformError]>([])
         let (first, second) = (Permit(), Permit())
         // Each asks while it is in a task of its own: one of them gets in first, and the other gets an error.
         one.post {

@@ -35,7 +35,7 @@ private struct Schedule: Equatable, Sendable {
 /// A waiting thread lends its priority to the thread that it waits for.
 @Suite(.timeLimit(.minutes(10)), .enabled(if: mayRaise, "needs CAP_SYS_NICE")) struct PriorityTests {
     private func realTime(_ name: String, _ priority: Int) throws -> RunLoopThread {
-        try RunLoopThread(ThreadAttributes(name: name, schedulingClass: .firstInFirstOut(priority: priority)))
+        try RunLoopThread(RunLoopThread.Attributes(name: name, schedulingClass: .firstInFirstOut(priority: priority)))
     }
 
     /// Occupies a thread until the semaphore is signalled.
@@ -53,7 +53,7 @@ private struct Schedule: Equatable, Sendable {
 
     @Test func `A thread has the real-time priority of the one that waits on it and its own again afterwards`() throws {
         let waiter = try realTime("waiter", 10)
-        let other = try RunLoopThread(ThreadAttributes(name: "other", nice: 5))
+        let other = try RunLoopThread(RunLoopThread.Attributes(name: "other", nice: 5))
         let inside = try waiter.performAndWait { try other.performAndWait { Schedule() } }
         #expect(inside == .realTime(10))
         #expect(schedule(of: other) == Schedule(nice: 5))
@@ -64,12 +64,12 @@ private struct Schedule: Equatable, Sendable {
     }
 
     @Test func `A thread has the nice value of the one that waits on it in its own class`() throws {
-        let waiter = try RunLoopThread(ThreadAttributes(name: "waiter", nice: -5))
-        let other = try RunLoopThread(ThreadAttributes(name: "other", nice: 5, schedulingClass: .batch))
+        let waiter = try RunLoopThread(RunLoopThread.Attributes(name: "waiter", nice: -5))
+        let other = try RunLoopThread(RunLoopThread.Attributes(name: "other", nice: 5, schedulingClass: .batch))
         let inside = try waiter.performAndWait { try other.performAndWait { Schedule() } }
         #expect(inside == Schedule(policy: Schedule.batch, nice: -5))
         #expect(schedule(of: other) == Schedule(policy: Schedule.batch, nice: 5))
-        let idle = try RunLoopThread(ThreadAttributes(name: "idle", nice: 5, schedulingClass: .idle))
+        let idle = try RunLoopThread(RunLoopThread.Attributes(name: "idle", nice: 5, schedulingClass: .idle))
         #expect(try waiter.performAndWait { try idle.performAndWait { Schedule() } } == Schedule(nice: -5))
         #expect(schedule(of: idle) == Schedule(policy: Schedule.idle, nice: 5))
     }
@@ -177,8 +177,8 @@ struct PriorityRefusalProcessTests {
     @Test func `Where the system refuses a wait is as it was`() async {
         await #expect(processExitsWith: .success) {
             let waiter = try RunLoopThread(
-                ThreadAttributes(name: "waiter", schedulingClass: .firstInFirstOut(priority: 10)))
-            let other = try RunLoopThread(ThreadAttributes(name: "other", nice: 5))
+                RunLoopThread.Attributes(name: "waiter", schedulingClass: .firstInFirstOut(priority: 10)))
+            let other = try RunLoopThread(RunLoopThread.Attributes(name: "other", nice: 5))
             precondition(setuid(65_534) == 0)
             let inside = try TestThread.run {
                 try waiter.performAndWait { try other.performAndWait { Schedule() } }
@@ -190,6 +190,6 @@ struct PriorityRefusalProcessTests {
 
 /// Whether this process may schedule its threads better than they are.
 private let mayRaise: Bool = {
-    let best = ThreadAttributes(name: "may raise", nice: -1, schedulingClass: .firstInFirstOut(priority: 1))
+    let best = RunLoopThread.Attributes(name: "may raise", nice: -1, schedulingClass: .firstInFirstOut(priority: 1))
     return (try? RunLoopThread(best)) != nil
 }()

@@ -10,11 +10,11 @@ import Testing
 @Suite struct ReleasePoolTests {
     @Test func `What is handed over lives until the turn sleeps`() {
         ManualRunLoop.with { manual in
-            let pool = ReleasePool()
+            let pool = RunLoop.ReleasePool()
             let lines = Locked<[String]>([])
             manual.loop.add(
                 RunLoop.Timer(.after(.seconds(1))) { _ in
-                    ReleasePool.hold(Token { lines.note("released") })
+                    RunLoop.ReleasePool.hold(Token { lines.note("released") })
                     lines.note("handed over")
                     manual.loop.performLocally { lines.note("block after it") }
                 }, in: .default)
@@ -27,30 +27,30 @@ import Testing
                 lines.lines == [
                     "before waiting", "handed over", "block after it", "released", "before waiting",
                 ])
-            #expect(ReleasePool.depth == 0)
+            #expect(RunLoop.ReleasePool.depth == 0)
             withExtendedLifetime(pool) {}
         }
     }
 
     @Test func `The observers have the orders of the original`() {
         ManualRunLoop.with { manual in
-            let pool = ReleasePool()
+            let pool = RunLoop.ReleasePool()
             let lines = Locked<[String]>([])
             manual.loop.add(
-                RunLoop.Observer(.entry, order: ReleasePool.openingOrder - 1) { _, _ in
-                    lines.note("before: \(ReleasePool.depth)")
+                RunLoop.Observer(.entry, order: RunLoop.ReleasePool.openingOrder - 1) { _, _ in
+                    lines.note("before: \(RunLoop.ReleasePool.depth)")
                 }, in: .default)
             manual.loop.add(
-                RunLoop.Observer(.entry, order: ReleasePool.openingOrder + 1) { _, _ in
-                    lines.note("after: \(ReleasePool.depth)")
-                    ReleasePool.hold(Token { lines.note("released") })
+                RunLoop.Observer(.entry, order: RunLoop.ReleasePool.openingOrder + 1) { _, _ in
+                    lines.note("after: \(RunLoop.ReleasePool.depth)")
+                    RunLoop.ReleasePool.hold(Token { lines.note("released") })
                 }, in: .default)
             manual.loop.add(
-                RunLoop.Observer(.exit, order: ReleasePool.closingOrder - 1) { _, _ in lines.note("exit") },
+                RunLoop.Observer(.exit, order: RunLoop.ReleasePool.closingOrder - 1) { _, _ in lines.note("exit") },
                 in: .default)
             manual.loop.add(
-                RunLoop.Observer(.exit, order: ReleasePool.closingOrder + 1) { _, _ in
-                    lines.note("closed: \(ReleasePool.depth)")
+                RunLoop.Observer(.exit, order: RunLoop.ReleasePool.closingOrder + 1) { _, _ in
+                    lines.note("closed: \(RunLoop.ReleasePool.depth)")
                 }, in: .default)
             keepAlive(manual.loop)
             manual.loop.poll()
@@ -61,14 +61,14 @@ import Testing
 
     @Test func `A nested run has a pool of its own and leaves the outer one alone`() {
         ManualRunLoop.with { manual in
-            let pool = ReleasePool()
+            let pool = RunLoop.ReleasePool()
             let lines = Locked<[String]>([])
             keepAlive(manual.loop)
             manual.loop.performLocally {
-                ReleasePool.hold(Token { lines.note("outer") })
+                RunLoop.ReleasePool.hold(Token { lines.note("outer") })
                 manual.loop.performLocally {
-                    ReleasePool.hold(Token { lines.note("inner") })
-                    #expect(ReleasePool.depth == 2)
+                    RunLoop.ReleasePool.hold(Token { lines.note("inner") })
+                    #expect(RunLoop.ReleasePool.depth == 2)
                 }
                 manual.loop.poll()
                 lines.note("nested run over")
@@ -82,11 +82,11 @@ import Testing
     @Test func `A scope releases at its end the last first and also after an error`() {
         struct Failure: Error {}
         let lines = Locked<[String]>([])
-        ReleasePool.with {
-            ReleasePool.hold(Token { lines.note("outer") })
-            try? ReleasePool.with { () throws(Failure) -> Void in
-                ReleasePool.hold(Token { lines.note("first") })
-                ReleasePool.hold(Token { lines.note("second") })
+        RunLoop.ReleasePool.with {
+            RunLoop.ReleasePool.hold(Token { lines.note("outer") })
+            try? RunLoop.ReleasePool.with { () throws(Failure) -> Void in
+                RunLoop.ReleasePool.hold(Token { lines.note("first") })
+                RunLoop.ReleasePool.hold(Token { lines.note("second") })
                 throw Failure()
             }
             #expect(lines.lines == ["second", "first"])
@@ -96,11 +96,11 @@ import Testing
 
     @Test func `What a release hands over is released as well`() {
         let lines = Locked<[String]>([])
-        ReleasePool.with { () -> Void in
-            ReleasePool.hold(
+        RunLoop.ReleasePool.with { () -> Void in
+            RunLoop.ReleasePool.hold(
                 Token {
                     lines.note("one")
-                    ReleasePool.hold(Token { lines.note("two") })
+                    RunLoop.ReleasePool.hold(Token { lines.note("two") })
                 })
         }
         #expect(lines.lines == ["one", "two"])
@@ -108,7 +108,7 @@ import Testing
 
     @Test func `A release that runs the loop leaves the pools as they were`() {
         ManualRunLoop.with { manual in
-            let pool = ReleasePool()
+            let pool = RunLoop.ReleasePool()
             let released = Box(0)
             keepAlive(manual.loop)
             final class Runner {
@@ -118,7 +118,7 @@ import Testing
             }
             for _ in 0..<3 {
                 manual.loop.performLocally {
-                    ReleasePool.hold(
+                    RunLoop.ReleasePool.hold(
                         Runner {
                             manual.loop.poll()
                             released.value += 1
@@ -127,8 +127,8 @@ import Testing
                 manual.advance(by: .seconds(1))
             }
             #expect(released.value == 3)
-            #expect(ReleasePool.depth == 0)
-            #expect(ReleasePool.count == 0)
+            #expect(RunLoop.ReleasePool.depth == 0)
+            #expect(RunLoop.ReleasePool.count == 0)
             withExtendedLifetime(pool) {}
         }
     }
@@ -136,24 +136,24 @@ import Testing
     @Test func `The most that is held at once is one turn's worth`() {
         let perTurn = 1000
         ManualRunLoop.with { manual in
-            let pool = ReleasePool()
+            let pool = RunLoop.ReleasePool()
             let turns = 1000
             let released = Locked(0)
-            ReleasePool.resetHighWaterMark()
+            RunLoop.ReleasePool.resetHighWaterMark()
             let timer = RunLoop.Timer(.every(.milliseconds(1))) { _ in
-                for _ in 0..<perTurn { ReleasePool.hold(Token { released.increment() }) }
+                for _ in 0..<perTurn { RunLoop.ReleasePool.hold(Token { released.increment() }) }
             }
             manual.loop.add(timer, in: .default)
             manual.advance(by: .milliseconds(turns))
             #expect(released.count == turns * perTurn)
-            #expect(ReleasePool.highWaterMark == perTurn)
+            #expect(RunLoop.ReleasePool.highWaterMark == perTurn)
             withExtendedLifetime(pool) {}
         }
     }
 
     @Test func `Pools cost an idle loop no wake-up`() {
         ManualRunLoop.with { manual in
-            let pool = ReleasePool()
+            let pool = RunLoop.ReleasePool()
             keepAlive(manual.loop)
             #expect(idleWakeUps(manual) == 0)
             withExtendedLifetime(pool) {}

@@ -124,7 +124,7 @@ import Testing
 
     @Test func `A thread has the attributes that it was given`() throws {
         let thread = try RunLoopThread(
-            ThreadAttributes(
+            RunLoopThread.Attributes(
                 name: "eine längere Bezeichnung", stackSize: 1 << 20, nice: 7, schedulingClass: .batch, processors: [0])
         )
         let (found, asked) = (Locked<[Int]>([]), Permit())
@@ -144,11 +144,11 @@ import Testing
         thread.post { busy.wait() }
         defer { busy.signal() }
         // The kernel's name, cut between two characters.
-        let error: PerformError? = try waiting.performAndWait {
+        let error: RunLoop.PerformError? = try waiting.performAndWait {
             do {
                 try thread.loop.performAndWait(startingWithin: .zero) {}
                 return nil
-            } catch { return error as? PerformError }
+            } catch { return error as? RunLoop.PerformError }
         }
         guard case .notStarted(_, let on, _) = error else {
             Issue.record("\(String(describing: error))")
@@ -158,11 +158,11 @@ import Testing
     }
 
     @Test func `What the system refuses is thrown and no thread is left`() {
-        let refusals: [(ThreadAttributes, String, CInt)] = [
-            (ThreadAttributes(name: "stack", stackSize: 1), "pthread_create", EINVAL),
-            (ThreadAttributes(name: "processors", processors: [1000]), "sched_setaffinity", EINVAL),
+        let refusals: [(RunLoopThread.Attributes, String, CInt)] = [
+            (RunLoopThread.Attributes(name: "stack", stackSize: 1), "pthread_create", EINVAL),
+            (RunLoopThread.Attributes(name: "processors", processors: [1000]), "sched_setaffinity", EINVAL),
             (
-                ThreadAttributes(name: "priority", schedulingClass: .firstInFirstOut(priority: 1000)),
+                RunLoopThread.Attributes(name: "priority", schedulingClass: .firstInFirstOut(priority: 1000)),
                 "sched_setscheduler", EINVAL
             ),
         ]

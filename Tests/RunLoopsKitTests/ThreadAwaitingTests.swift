@@ -14,7 +14,7 @@ import Testing
         #expect(try await thread.perform { SystemCalls.threadID } == number)
         await #expect(throws: Refusal.self) { try await thread.perform { throw Refusal() } }
         thread.end()
-        await #expect(throws: RunLoopThreadEnded.self) { try await thread.perform { 1 } }
+        await #expect(throws: RunLoop.ThreadEndedError.self) { try await thread.perform { 1 } }
     }
 
     @Test func `A cancelled task does not wait for a thread that is busy`() async throws {

@@ -91,10 +91,10 @@ import Testing
     @Test func `A wait for a mode that does not run is given up`() {
         let thread = makeThread("waited")
         let here = makeThread("asking")
-        let errors = Locked<[PerformError?]>([])
+        let errors = Locked<[RunLoop.PerformError?]>([])
         here.post {
             do { try thread.performAndWait(in: ["never"], startingWithin: .milliseconds(5)) {} } catch {
-                errors.withLock { $0.append(error as? PerformError) }
+                errors.withLock { $0.append(error as? RunLoop.PerformError) }
             }
         }
         here.stop()

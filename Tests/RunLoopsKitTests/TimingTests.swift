@@ -20,7 +20,7 @@ import Testing
     @Test func `A debouncer calls once after it has been quiet`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
-            let debouncer = Debouncer(after: .seconds(1)) { dates.value.append(seconds()) }
+            let debouncer = RunLoop.Debouncer(after: .seconds(1)) { dates.value.append(seconds()) }
             for _ in 0..<5 {
                 debouncer.call()
                 manual.advance(by: .milliseconds(500))
@@ -36,7 +36,7 @@ import Testing
     @Test func `A debouncer is not put off for longer than its limit`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
-            let debouncer = Debouncer(after: .seconds(1), atMost: .seconds(3)) { dates.value.append(seconds()) }
+            let debouncer = RunLoop.Debouncer(after: .seconds(1), atMost: .seconds(3)) { dates.value.append(seconds()) }
             for _ in 0..<14 {
                 debouncer.call()
                 manual.advance(by: .milliseconds(500))
@@ -50,8 +50,8 @@ import Testing
     @Test func `A debouncer can be cancelled and flushed and called in its own callout`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
-            let box = Box<Debouncer?>(nil)
-            let debouncer = Debouncer(after: .zero) {
+            let box = Box<RunLoop.Debouncer?>(nil)
+            let debouncer = RunLoop.Debouncer(after: .zero) {
                 dates.value.append(seconds())
                 if dates.value.count == 2 { box.value?.call() }
             }
@@ -76,7 +76,7 @@ import Testing
     @Test func `A throttle calls at once and then once an interval with the last`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
-            let throttle = Throttle(every: .seconds(1)) { dates.value.append(seconds()) }
+            let throttle = RunLoop.Throttle(every: .seconds(1)) { dates.value.append(seconds()) }
             for _ in 0..<10 {
                 throttle.call()
                 manual.advance(by: .milliseconds(250))
@@ -91,14 +91,14 @@ import Testing
     @Test func `A throttle that does not trail drops what comes too soon and a cancelled one too`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
-            let throttle = Throttle(every: .seconds(1), isTrailing: false) { dates.value.append(seconds()) }
+            let throttle = RunLoop.Throttle(every: .seconds(1), isTrailing: false) { dates.value.append(seconds()) }
             for _ in 0..<6 {
                 throttle.call()
                 manual.advance(by: .milliseconds(300))
             }
             manual.advance(by: .seconds(5))
             #expect(dates.value == [0, 1.2])
-            let other = Throttle(every: .seconds(1)) { dates.value.append(seconds()) }
+            let other = RunLoop.Throttle(every: .seconds(1)) { dates.value.append(seconds()) }
             other.call()
             other.call()
             other.cancel()
@@ -112,7 +112,7 @@ import Testing
     @Test func `A watchdog that is not fed calls once and the next feed starts it anew`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
-            let dog = WatchdogTimer(limit: .seconds(2)) { dates.value.append(seconds()) }
+            let dog = RunLoop.WatchdogTimer(limit: .seconds(2)) { dates.value.append(seconds()) }
             manual.advance(by: .seconds(5))
             #expect(dates.value.isEmpty)
             for _ in 0..<5 {
@@ -132,10 +132,10 @@ import Testing
     @Test func `A watchdog that is fed all the time costs a wake-up a limit and a stopped one none`() {
         with { manual, _ in
             let fires = Box(0)
-            let dog = WatchdogTimer(limit: .seconds(1)) { fires.value += 1 }
+            let dog = RunLoop.WatchdogTimer(limit: .seconds(1)) { fires.value += 1 }
             let feeder = RunLoop.Timer(.every(.milliseconds(1)), label: "feeder") { _ in dog.feed() }
             manual.loop.add(feeder, in: .default)
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.advance(by: .seconds(10))
             #expect(recorder.callouts.count { $0 == "timer \"watchdog\"" } <= 11)
             #expect(fires.value == 0)
@@ -148,9 +148,9 @@ import Testing
 
     @Test func `None of them costs an idle loop a wake-up or keeps a mode alive`() {
         ManualRunLoop.with { manual in
-            let debouncer = Debouncer(after: .seconds(1)) {}
-            let throttle = Throttle(every: .seconds(1)) {}
-            let dog = WatchdogTimer(limit: .seconds(1)) {}
+            let debouncer = RunLoop.Debouncer(after: .seconds(1)) {}
+            let throttle = RunLoop.Throttle(every: .seconds(1)) {}
+            let dog = RunLoop.WatchdogTimer(limit: .seconds(1)) {}
             debouncer.call()
             throttle.call()
             throttle.call()

@@ -10,7 +10,7 @@ import Testing
 
     @Test func `Marks of a turn are committed once each before it sleeps in the order of the first`() {
         ManualRunLoop.with { manual in
-            let transaction = Transaction()
+            let transaction = RunLoop.Transaction()
             let lines = Box<[String]>([])
             let (one, two) = (View(), View())
             manual.loop.add(
@@ -30,7 +30,7 @@ import Testing
 
     @Test func `What is marked in a run that only polls is committed at its exit`() {
         ManualRunLoop.with { manual in
-            let transaction = Transaction()
+            let transaction = RunLoop.Transaction()
             let commits = Box(0)
             manual.loop.performLocally { transaction.mark(View()) { commits.value += 1 } }
             manual.loop.poll()
@@ -40,10 +40,10 @@ import Testing
 
     @Test func `Observers of lower and higher orders come before and after it with the hooks next to it`() {
         ManualRunLoop.with { manual in
-            let transaction = Transaction()
+            let transaction = RunLoop.Transaction()
             let lines = Box<[String]>([])
             let view = View()
-            for order in [Transaction.commitOrder - 2, Transaction.commitOrder + 2] {
+            for order in [RunLoop.Transaction.commitOrder - 2, RunLoop.Transaction.commitOrder + 2] {
                 manual.loop.add(
                     RunLoop.Observer(.beforeWaiting, order: order) { _, _ in lines.value.append("\(order)") },
                     in: .default)
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `A commit that marks again is served in the same pass`() {
         ManualRunLoop.with { manual in
-            let transaction = Transaction()
+            let transaction = RunLoop.Transaction()
             let (parent, child) = (View(), View())
             let lines = Box<[String]>([])
             transaction.mark(parent) {
@@ -87,7 +87,7 @@ import Testing
 
     @Test func `Objects that mark each other for ever are bounded and reported and keep nobody from running`() {
         ManualRunLoop.with { manual in
-            let transaction = Transaction(roundLimit: 4)
+            let transaction = RunLoop.Transaction(roundLimit: 4)
             let view = View()
             let reports = Box<[Int]>([])
             let commits = Box(0)
@@ -114,7 +114,7 @@ import Testing
 
     @Test func `Marks of a group are kept back until it ends and those of an inner one join the outer`() {
         ManualRunLoop.with { manual in
-            let transaction = Transaction()
+            let transaction = RunLoop.Transaction()
             let lines = Box<[String]>([])
             let (one, two) = (View(), View())
             keepAlive(manual.loop)
@@ -137,7 +137,7 @@ import Testing
 
     @Test func `A flush commits now and inside a commit it does nothing`() {
         ManualRunLoop.with { _ in
-            let transaction = Transaction()
+            let transaction = RunLoop.Transaction()
             let lines = Box<[String]>([])
             let view = View()
             transaction.mark(view) {
@@ -152,7 +152,7 @@ import Testing
 
     @Test func `A released transaction leaves nothing in the loop and an idle one costs no wake-up`() {
         ManualRunLoop.with { manual in
-            var transaction: Transaction? = Transaction()
+            var transaction: RunLoop.Transaction? = RunLoop.Transaction()
             transaction?.beforeCommit {}
             keepAlive(manual.loop)
             #expect(idleWakeUps(manual) == 0)

@@ -60,9 +60,9 @@ import Testing
     @Test func `A hang is a warning when it begins and an error when it has ended, with what hung`() throws {
         let handler = InMemoryLogHandler()
         let log = LoopLog(logger(handler, .info))
-        var options = HangWatch.Options()
+        var options = RunLoop.HangWatch.Options()
         options.limit = .milliseconds(20)
-        let watch = try HangWatch(options: options) { log.log($0) }
+        let watch = try RunLoop.HangWatch(options: options) { log.log($0) }
         let loop = RunLoop.current
         try watch.watch(loop, limit: .milliseconds(20))
         loop.add(RunLoop.Timer(.after(.zero), label: "sync") { _ in usleep(200_000) }, in: .default)

@@ -76,9 +76,9 @@ import Testing
     @Test func `A hang is counted once, with its length and cause`() throws {
         let backend = TestMetrics()
         let metrics = LoopMetrics(every: nil, factory: backend)
-        var options = HangWatch.Options()
+        var options = RunLoop.HangWatch.Options()
         options.takesStacks = false
-        let watch = try HangWatch(options: options) { metrics.count($0) }
+        let watch = try RunLoop.HangWatch(options: options) { metrics.count($0) }
         let loop = RunLoop.current
         try watch.watch(loop, limit: .milliseconds(20))
         loop.add(RunLoop.Timer(.after(.zero)) { _ in usleep(200_000) }, in: .default)

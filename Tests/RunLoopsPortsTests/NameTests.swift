@@ -14,20 +14,20 @@ import Testing
         let tooLong = String(repeating: "n", count: 65)
         let bad = ["", ".", "..", ".hidden", "a/b", "../a", "a b", "a\u{0}b", "é", "a\n", tooLong]
         for name in bad {
-            #expect(throws: PortError.invalidName(name)) { try PortName(name) }
-            #expect(throws: PortError.invalidName(name)) { try MessageSender(named: name) }
+            #expect(throws: RunLoop.PortError.invalidName(name)) { try PortName(name) }
+            #expect(throws: RunLoop.PortError.invalidName(name)) { try RunLoop.MessagePort.Sender(named: name) }
         }
     }
 
     @Test func `A directory that others may enter is refused`() throws {
         let directory = try TestDirectory()
-        #expect(try PortDirectory(making: directory.path).path == directory.path)
+        #expect(try RunLoop.MessagePort.Directory(making: directory.path).path == directory.path)
         chmod(directory.path, 0o750)
-        #expect(throws: PortError.self) { try PortDirectory(making: directory.path) }
-        #expect(throws: Never.self) { try PortDirectory(shared: directory.path) }
+        #expect(throws: RunLoop.PortError.self) { try RunLoop.MessagePort.Directory(making: directory.path) }
+        #expect(throws: Never.self) { try RunLoop.MessagePort.Directory(shared: directory.path) }
         chmod(directory.path, 0o777)
-        #expect(throws: PortError.unsafeDirectory("others may write to \(directory.path)")) {
-            try PortDirectory(shared: directory.path)
+        #expect(throws: RunLoop.PortError.unsafeDirectory("others may write to \(directory.path)")) {
+            try RunLoop.MessagePort.Directory(shared: directory.path)
         }
     }
 
@@ -36,30 +36,33 @@ import Testing
         let link = directory.path + "-link"
         #expect(symlink(directory.path, link) == 0)
         defer { unlink(link) }
-        #expect(throws: PortError.self) { try PortDirectory(making: link) }
-        #expect(throws: PortError.self) { try PortDirectory(shared: link) }
+        #expect(throws: RunLoop.PortError.self) { try RunLoop.MessagePort.Directory(making: link) }
+        #expect(throws: RunLoop.PortError.self) { try RunLoop.MessagePort.Directory(shared: link) }
     }
 
     // Only root can give a directory to somebody else.
     @Test(.enabled(if: geteuid() == 0)) func `A directory of somebody else is refused`() throws {
         let directory = try TestDirectory()
         #expect(chown(directory.path, 65534, 65534) == 0)
-        #expect(throws: PortError.unsafeDirectory("\(directory.path) belongs to user 65534")) {
-            try PortDirectory(making: directory.path)
+        #expect(throws: RunLoop.PortError.unsafeDirectory("\(directory.path) belongs to user 65534")) {
+            try RunLoop.MessagePort.Directory(making: directory.path)
         }
     }
 
     @Test func `A name has one living owner`() throws {
         let directory = try TestDirectory()
-        let first = MessagePort.sendable { _ in nil }
+        let first = RunLoop.MessagePort.sendable { _ in nil }
         try first.publish(as: "one", in: directory.ports)
-        let second = MessagePort.sendable { _ in nil }
-        #expect(throws: PortError.nameTaken("one")) { try second.publish(as: "one", in: directory.ports) }
-        #expect(try directory.ports.publishedPorts() == [PublishedPort(name: "one", process: getpid())])
+        let second = RunLoop.MessagePort.sendable { _ in nil }
+        #expect(throws: RunLoop.PortError.nameTaken("one")) { try second.publish(as: "one", in: directory.ports) }
+        #expect(
+            try directory.ports.publishedPorts() == [
+                RunLoop.MessagePort.Directory.Entry(name: "one", process: getpid())
+            ])
         first.invalidate()
         #expect(try directory.ports.publishedPorts().isEmpty)
         try second.publish(as: "one", in: directory.ports)
-        #expect(throws: PortError.dead) { try first.publish(as: "two", in: directory.ports) }
+        #expect(throws: RunLoop.PortError.dead) { try first.publish(as: "two", in: directory.ports) }
         second.invalidate()
         #expect(access(directory.path + "/one.port", F_OK) != 0)
         #expect(access(directory.path + "/one.lock", F_OK) != 0)
@@ -71,9 +74,12 @@ import Testing
         for file in ["one.port", "one.lock", "one.new"] {
             close(open(directory.path + "/" + file, O_CREAT | O_RDWR, 0o600))
         }
-        #expect(try directory.ports.publishedPorts() == [PublishedPort(name: "one", process: nil)])
+        #expect(
+            try directory.ports.publishedPorts() == [RunLoop.MessagePort.Directory.Entry(name: "one", process: nil)])
         let sender = try directory.sender("one")
-        #expect(throws: PortError.noSuchPort("one")) { try sender.send(Message(), within: plenty) }
+        #expect(throws: RunLoop.PortError.noSuchPort("one")) {
+            try sender.send(RunLoop.MessagePort.Message(), within: plenty)
+        }
         let received = Permit()
         let server = Server(
             .sendable { _ in
@@ -81,7 +87,7 @@ import Testing
                 return nil
             })
         try server.port.publish(as: "one", in: directory.ports)
-        try sender.send(Message(), within: plenty)
+        try sender.send(RunLoop.MessagePort.Message(), within: plenty)
         received.wait()
         server.end()
     }
@@ -89,8 +95,8 @@ import Testing
     @Test func `A lock's file that is a link is not followed`() throws {
         let directory = try TestDirectory()
         #expect(symlink("/etc/passwd", directory.path + "/one.lock") == 0)
-        let port = MessagePort.sendable { _ in nil }
-        #expect(throws: PortError.system(.init(call: "openat", code: ELOOP))) {
+        let port = RunLoop.MessagePort.sendable { _ in nil }
+        #expect(throws: RunLoop.PortError.system(.init(call: "openat", code: ELOOP))) {
             try port.publish(as: "one", in: directory.ports)
         }
     }
@@ -101,7 +107,7 @@ import Testing
         close(open(victim, O_CREAT | O_RDWR, 0o600))
         #expect(symlink(victim, directory.path + "/one.port") == 0)
         #expect(symlink(victim, directory.path + "/one.new") == 0)
-        let port = MessagePort.sendable { _ in nil }
+        let port = RunLoop.MessagePort.sendable { _ in nil }
         try port.publish(as: "one", in: directory.ports)
         #expect(access(victim, F_OK) == 0)
         var status = stat()
@@ -113,14 +119,18 @@ import Testing
 
     @Test func `A sender of the same process needs no socket`() throws {
         let directory = try TestDirectory()
-        let sender = try MessageSender(named: "near", in: directory.ports)
-        #expect(throws: PortError.noSuchPort("near")) { try sender.send(Message(), within: .zero) }
-        let port = MessagePort.sendable(limits: .init(queue: 1)) { _ in nil }
+        let sender = try RunLoop.MessagePort.Sender(named: "near", in: directory.ports)
+        #expect(throws: RunLoop.PortError.noSuchPort("near")) {
+            try sender.send(RunLoop.MessagePort.Message(), within: .zero)
+        }
+        let port = RunLoop.MessagePort.sendable(limits: .init(queue: 1)) { _ in nil }
         try port.publish(as: "near", in: directory.ports)
         // No loop runs, and nobody accepts a connection.
-        try sender.send(Message(), within: .zero)
-        #expect(throws: PortError.full) { try sender.send(Message(), within: .zero) }
+        try sender.send(RunLoop.MessagePort.Message(), within: .zero)
+        #expect(throws: RunLoop.PortError.full) { try sender.send(RunLoop.MessagePort.Message(), within: .zero) }
         port.invalidate()
-        #expect(throws: PortError.noSuchPort("near")) { try sender.send(Message(), within: .zero) }
+        #expect(throws: RunLoop.PortError.noSuchPort("near")) {
+            try sender.send(RunLoop.MessagePort.Message(), within: .zero)
+        }
     }
 }

@@ -41,9 +41,11 @@ import Testing
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
             let listener = try Tool.start("port listen clock --echo --count 3")
-            let sender = try MessageSender(named: "clock")
+            let sender = try RunLoop.MessagePort.Sender(named: "clock")
             // The listener may not have its name yet.
-            waitUntil { (try? sender.send(Message(id: 4, text: "first\u{1B}"), within: plenty)) != nil }
+            waitUntil {
+                (try? sender.send(RunLoop.MessagePort.Message(id: 4, text: "first\u{1B}"), within: plenty)) != nil
+            }
             let list = try Tool.run("port ls")
             #expect(list.text.hasPrefix("clock\tprocess "))
             let asked = try Tool.run("port send clock how are you --reply")
@@ -63,17 +65,22 @@ import Testing
     @Test func `A process that is killed leaves a name that the next one takes`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
-            let sender = try MessageSender(named: "mortal")
+            let sender = try RunLoop.MessagePort.Sender(named: "mortal")
             for _ in 0..<3 {
                 let listener = try Tool.start("port listen mortal --echo")
                 // Written again and again until the name is there; the last round's listener is dead.
-                waitUntil { (try? sender.send(Message(), within: plenty)) != nil }
-                let reply = try TestThread.run { try sender.request(Message(text: "alive"), within: plenty) }
+                waitUntil { (try? sender.send(RunLoop.MessagePort.Message(), within: plenty)) != nil }
+                let reply = try TestThread.run {
+                    try sender.request(RunLoop.MessagePort.Message(text: "alive"), within: plenty)
+                }
                 #expect(reply.text == "alive")
-                let owner = try #require(try PortDirectory.user().publishedPorts().first?.process)
+                let owner = try #require(try RunLoop.MessagePort.Directory.user().publishedPorts().first?.process)
                 kill(owner, SIGKILL)
                 _ = Tool.end(listener)
-                #expect(try PortDirectory.user().publishedPorts() == [PublishedPort(name: "mortal", process: nil)])
+                #expect(
+                    try RunLoop.MessagePort.Directory.user().publishedPorts() == [
+                        RunLoop.MessagePort.Directory.Entry(name: "mortal", process: nil)
+                    ])
             }
             withExtendedLifetime(directory) {}
         }
@@ -83,17 +90,17 @@ import Testing
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
             let listener = try Tool.start("port listen deaf --echo")
-            let sender = try MessageSender(named: "deaf")
-            waitUntil { (try? sender.send(Message(), within: plenty)) != nil }
-            let owner = try #require(try PortDirectory.user().publishedPorts().first?.process)
+            let sender = try RunLoop.MessagePort.Sender(named: "deaf")
+            waitUntil { (try? sender.send(RunLoop.MessagePort.Message(), within: plenty)) != nil }
+            let owner = try #require(try RunLoop.MessagePort.Directory.user().publishedPorts().first?.process)
             // Stopped: it takes the question into its socket, and will never see it.
             kill(owner, SIGSTOP)
             let asker = TestThread {
                 do {
-                    _ = try sender.request(Message(), within: plenty)
+                    _ = try sender.request(RunLoop.MessagePort.Message(), within: plenty)
                     Issue.record("there was an answer")
                 } catch {
-                    let told = error as? PortError
+                    let told = error as? RunLoop.PortError
                     #expect(told == .dead || told == .noReply, "\(error)")
                 }
             }
@@ -131,18 +138,19 @@ import Testing
     @Test func `A process without free descriptors turns peers away, and does not spin`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
-            let server = Server(.sendable { Message(id: $0.id) })
+            let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })
             try server.port.publish(as: "poor", in: directory.ports)
             let socket = try PortSocket.make()
-            var filler: [MessageDescriptor] = []
+            var filler: [RunLoop.MessagePort.Descriptor] = []
             var limit = rlimit(rlim_cur: 64, rlim_max: 64)
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            while let one = try? MessageDescriptor(duplicating: 2) { filler.append(one) }
+            while let one = try? RunLoop.MessagePort.Descriptor(duplicating: 2) { filler.append(one) }
             #expect(rl_port_connect(socket.number, directory.ports.path(of: "poor.port"), .max) == 0)
             waitUntil { socket.hasHungUp }
             filler = []
             let sender = try directory.sender("poor")
-            #expect(try TestThread.run { try sender.request(Message(id: 6), within: plenty) }.id == 6)
+            #expect(
+                try TestThread.run { try sender.request(RunLoop.MessagePort.Message(id: 6), within: plenty) }.id == 6)
             server.end()
         }
     }
@@ -152,8 +160,8 @@ import Testing
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             chmod(directory.path, 0o755)
-            let shared = try PortDirectory(shared: directory.path)
-            let server = Server(.sendable { Message(id: $0.id) })
+            let shared = try RunLoop.MessagePort.Directory(shared: directory.path)
+            let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })
             try server.port.publish(as: "mine", in: shared)
             try server.port.publish(as: "ours", in: shared, access: .users([0]))
             try server.port.publish(as: "all", in: shared, access: .everybody)
@@ -161,11 +169,16 @@ import Testing
             #expect(seteuid(65534) == 0)
             defer { seteuid(0) }
             for name in ["mine", "ours"] {
-                let sender = try MessageSender(named: name, in: shared, owner: .users([0]), looksInProcess: false)
-                #expect(throws: PortError.notPermitted) { try sender.send(Message(), within: plenty) }
+                let sender = try RunLoop.MessagePort.Sender(
+                    named: name, in: shared, owner: .users([0]), looksInProcess: false)
+                #expect(throws: RunLoop.PortError.notPermitted) {
+                    try sender.send(RunLoop.MessagePort.Message(), within: plenty)
+                }
             }
-            let sender = try MessageSender(named: "all", in: shared, owner: .users([0]), looksInProcess: false)
-            #expect(try TestThread.run { try sender.request(Message(id: 2), within: plenty) }.id == 2)
+            let sender = try RunLoop.MessagePort.Sender(
+                named: "all", in: shared, owner: .users([0]), looksInProcess: false)
+            #expect(
+                try TestThread.run { try sender.request(RunLoop.MessagePort.Message(id: 2), within: plenty) }.id == 2)
             server.end()
         }
     }
@@ -178,7 +191,7 @@ private func descriptorsTravel(rounds: Int) throws {
         .sendable { message in
             // The first is written to and dropped, the others go back.
             if let end = message.descriptors.first?.number { _ = write(end, "x", 1) }
-            return Message(id: message.id, descriptors: Array(message.descriptors.dropFirst()))
+            return RunLoop.MessagePort.Message(id: message.id, descriptors: Array(message.descriptors.dropFirst()))
         })
     try server.port.publish(as: "pipes", in: directory.ports)
     let senders = [try directory.sender("pipes"), server.port.sender]
@@ -186,8 +199,11 @@ private func descriptorsTravel(rounds: Int) throws {
         for round in 0..<rounds {
             for sender in senders {
                 let (first, second) = try PortSocket.pair()
-                let ends = try [first, second, second].map { try MessageDescriptor(duplicating: $0.number) }
-                let reply = try sender.request(Message(id: Int32(round), descriptors: ends), within: plenty)
+                let ends = try [first, second, second].map {
+                    try RunLoop.MessagePort.Descriptor(duplicating: $0.number)
+                }
+                let reply = try sender.request(
+                    RunLoop.MessagePort.Message(id: Int32(round), descriptors: ends), within: plenty)
                 #expect(reply.descriptors.count == 2)
                 var byte: UInt8 = 0
                 #expect(read(reply.descriptors[0].number, &byte, 1) == 1)
@@ -195,8 +211,9 @@ private func descriptorsTravel(rounds: Int) throws {
                 let taken = try #require(reply.descriptors[1].take())
                 #expect(reply.descriptors[1].take() == nil)
                 #expect(close(taken) == 0)
-                #expect(throws: PortError.invalidDescriptor) {
-                    try senders[0].send(Message(descriptors: [reply.descriptors[1]]), within: plenty)
+                #expect(throws: RunLoop.PortError.invalidDescriptor) {
+                    try senders[0].send(
+                        RunLoop.MessagePort.Message(descriptors: [reply.descriptors[1]]), within: plenty)
                 }
             }
         }
@@ -204,7 +221,9 @@ private func descriptorsTravel(rounds: Int) throws {
     // Some that are never received.
     for _ in 0..<rounds {
         for sender in senders {
-            try? sender.send(Message(descriptors: [MessageDescriptor(duplicating: 2)]), within: .zero)
+            try? sender.send(
+                RunLoop.MessagePort.Message(descriptors: [RunLoop.MessagePort.Descriptor(duplicating: 2)]),
+                within: .zero)
         }
     }
     server.end()

@@ -11,7 +11,7 @@ import Testing
         let thread = try RunLoopThread(name: "messages")
         let (port, messages) = try thread.loop.messages()
         let sender = port.sender
-        for id in 0..<100 { try sender.send(Message(id: Int32(id), bytes: [])) }
+        for id in 0..<100 { try sender.send(RunLoop.MessagePort.Message(id: Int32(id), bytes: [])) }
         var seen: [Int32] = []
         for await message in messages {
             seen.append(message.id)
@@ -24,12 +24,12 @@ import Testing
     @Test func `A task gets the answer, and no thread waits for it`() async throws {
         try await withLoop { loop in
             let port = try echo(on: loop)
-            let reply = try await port.sender.request(Message(id: 3, text: "hello"), on: loop)
+            let reply = try await port.sender.request(RunLoop.MessagePort.Message(id: 3, text: "hello"), on: loop)
             #expect(reply.id == 4)
             #expect(reply.text == "hello")
             // The same loop answers and takes the answer in, and a task of that loop asks.
             let own = Task(executorPreference: loop.executor) {
-                try await port.sender.request(Message(id: 7), on: loop, within: plenty).id
+                try await port.sender.request(RunLoop.MessagePort.Message(id: 7), on: loop, within: plenty).id
             }
             #expect(try await own.value == 8)
             port.invalidate()
@@ -44,7 +44,8 @@ import Testing
                 let sum = try await withThrowingTaskGroup(of: Int.self) { group in
                     for id in 0..<500 {
                         group.addTask {
-                            let reply = try await port.sender.request(Message(id: Int32(id)), on: loop, within: plenty)
+                            let reply = try await port.sender.request(
+                                RunLoop.MessagePort.Message(id: Int32(id)), on: loop, within: plenty)
                             return reply.id == Int32(id) + 1 ? 1 : 0
                         }
                     }
@@ -59,23 +60,27 @@ import Testing
 
     @Test func `A question that nobody answers in time is taken back`() async throws {
         try await withLoop { loop in
-            let kept = Locked<[MessageSender?]>([])
+            let kept = Locked<[RunLoop.MessagePort.Sender?]>([])
             let port = try keeper(of: kept, on: loop)
-            await #expect(throws: PortError.timedOut) {
-                try await port.sender.request(Message(), on: loop, within: .milliseconds(5))
+            await #expect(throws: RunLoop.PortError.timedOut) {
+                try await port.sender.request(RunLoop.MessagePort.Message(), on: loop, within: .milliseconds(5))
             }
             #expect(await hasNoDesk(loop))
             // The late answer is dropped, and its sender gets an error.
-            #expect(throws: PortError.dead) { try kept.withLock { $0 }.first??.send(Message()) }
+            #expect(throws: RunLoop.PortError.dead) {
+                try kept.withLock { $0 }.first??.send(RunLoop.MessagePort.Message())
+            }
             port.invalidate()
         }
     }
 
     @Test func `A cancelled question leaves nothing in the loop`() async throws {
         try await withLoop { loop in
-            let kept = Locked<[MessageSender?]>([])
+            let kept = Locked<[RunLoop.MessagePort.Sender?]>([])
             let port = try keeper(of: kept, on: loop)
-            let task = Task { try await port.sender.request(Message(), on: loop, within: .seconds(3600)) }
+            let task = Task {
+                try await port.sender.request(RunLoop.MessagePort.Message(), on: loop, within: .seconds(3600))
+            }
             while kept.withLock({ $0.isEmpty }) { await Task.yield() }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -85,7 +90,7 @@ import Testing
             port.invalidate()
             let late = Task {
                 while !Task.isCancelled { await Task.yield() }
-                return try await port.sender.request(Message(), on: loop)
+                return try await port.sender.request(RunLoop.MessagePort.Message(), on: loop)
             }
             late.cancel()
             await #expect(throws: CancellationError.self) { try await late.value }
@@ -94,23 +99,28 @@ import Testing
 
     @Test func `What becomes of the receiver is told as the error that exists for it`() async throws {
         try await withLoop { loop in
-            let silent = MessagePort.sendable { _ in nil }
+            let silent = RunLoop.MessagePort.sendable { _ in nil }
             try loop.add(silent, in: .common)
-            await #expect(throws: PortError.noReply) { try await silent.sender.request(Message(), on: loop) }
-            let kept = Locked<[MessageSender?]>([])
+            await #expect(throws: RunLoop.PortError.noReply) {
+                try await silent.sender.request(RunLoop.MessagePort.Message(), on: loop)
+            }
+            let kept = Locked<[RunLoop.MessagePort.Sender?]>([])
             let dying = try keeper(of: kept, on: loop)
-            let task = Task { try await dying.sender.request(Message(), on: loop) }
+            let task = Task { try await dying.sender.request(RunLoop.MessagePort.Message(), on: loop) }
             while kept.withLock({ $0.isEmpty }) { await Task.yield() }
             dying.invalidate()
             // Whoever could still answer lets go of the right to.
             kept.withLock { $0 = [] }
-            await #expect(throws: PortError.dead) { try await task.value }
-            await #expect(throws: PortError.dead) { try await dying.sender.request(Message(), on: loop) }
-            await #expect(throws: PortError.tooLarge(16)) {
-                let small = MessagePort.sendable(limits: .init(messageSize: 16)) { _ in nil }
+            await #expect(throws: RunLoop.PortError.dead) { try await task.value }
+            await #expect(throws: RunLoop.PortError.dead) {
+                try await dying.sender.request(RunLoop.MessagePort.Message(), on: loop)
+            }
+            await #expect(throws: RunLoop.PortError.tooLarge(16)) {
+                let small = RunLoop.MessagePort.sendable(limits: .init(messageSize: 16)) { _ in nil }
                 try loop.add(small, in: .common)
                 defer { small.invalidate() }
-                _ = try await small.sender.request(Message(text: "more than sixteen bytes"), on: loop)
+                _ = try await small.sender.request(
+                    RunLoop.MessagePort.Message(text: "more than sixteen bytes"), on: loop)
             }
             silent.invalidate()
             #expect(await hasNoDesk(loop))
@@ -119,15 +129,17 @@ import Testing
 
     @Test func `The end of the loop's thread is told, before and after`() async throws {
         try await withLoop { server in
-            let kept = Locked<[MessageSender?]>([])
+            let kept = Locked<[RunLoop.MessagePort.Sender?]>([])
             let port = try keeper(of: kept, on: server)
             let thread = try RunLoopThread(name: "ends")
             let loop = thread.loop
-            let task = Task { try await port.sender.request(Message(), on: loop) }
+            let task = Task { try await port.sender.request(RunLoop.MessagePort.Message(), on: loop) }
             while kept.withLock({ $0.isEmpty }) { await Task.yield() }
             thread.end()
-            await #expect(throws: RunLoopThreadEnded.self) { try await task.value }
-            await #expect(throws: RunLoopThreadEnded.self) { try await port.sender.request(Message(), on: loop) }
+            await #expect(throws: RunLoop.ThreadEndedError.self) { try await task.value }
+            await #expect(throws: RunLoop.ThreadEndedError.self) {
+                try await port.sender.request(RunLoop.MessagePort.Message(), on: loop)
+            }
             port.invalidate()
         }
     }
@@ -135,14 +147,20 @@ import Testing
     @Test func `A full queue is waited for, and no longer than was said`() async throws {
         try await withLoop { loop in
             // The port is in no loop yet, so nothing takes messages out.
-            let port = MessagePort.sendable(limits: .init(queue: 1)) { Message(id: $0.id + 1) }
-            let sender = port.sender
-            try sender.send(Message())
-            await #expect(throws: PortError.full) { try await sender.request(Message(), on: loop, within: .zero) }
-            await #expect(throws: PortError.timedOut) {
-                try await sender.request(Message(), on: loop, within: .milliseconds(5))
+            let port = RunLoop.MessagePort.sendable(limits: .init(queue: 1)) {
+                RunLoop.MessagePort.Message(id: $0.id + 1)
             }
-            let task = Task { try await sender.request(Message(id: 1), on: loop, within: plenty).id }
+            let sender = port.sender
+            try sender.send(RunLoop.MessagePort.Message())
+            await #expect(throws: RunLoop.PortError.full) {
+                try await sender.request(RunLoop.MessagePort.Message(), on: loop, within: .zero)
+            }
+            await #expect(throws: RunLoop.PortError.timedOut) {
+                try await sender.request(RunLoop.MessagePort.Message(), on: loop, within: .milliseconds(5))
+            }
+            let task = Task {
+                try await sender.request(RunLoop.MessagePort.Message(id: 1), on: loop, within: plenty).id
+            }
             try await Task.sleep(for: .milliseconds(1))
             try loop.add(port, in: .common)
             #expect(try await task.value == 2)
@@ -159,7 +177,7 @@ import Testing
                 let clock = ContinuousClock()
                 let count = 50_000
                 let time = try await clock.measure {
-                    for _ in 0..<count { _ = try await port.sender.request(Message(), on: loop) }
+                    for _ in 0..<count { _ = try await port.sender.request(RunLoop.MessagePort.Message(), on: loop) }
                 }
                 print("a question and its answer between threads: \(time / count)")
                 port.invalidate()
@@ -178,15 +196,15 @@ private func withLoop(_ body: (RunLoop) async throws -> Void) async throws {
 }
 
 /// A port that answers with the next number.
-private func echo(on loop: RunLoop) throws -> MessagePort {
-    let port = MessagePort.sendable { Message(id: $0.id + 1, bytes: $0.bytes) }
+private func echo(on loop: RunLoop) throws -> RunLoop.MessagePort {
+    let port = RunLoop.MessagePort.sendable { RunLoop.MessagePort.Message(id: $0.id + 1, bytes: $0.bytes) }
     try loop.add(port, in: .common)
     return port
 }
 
 /// A port that puts off the answer.
-private func keeper(of kept: Locked<[MessageSender?]>, on loop: RunLoop) throws -> MessagePort {
-    let port = MessagePort.sendable { message in
+private func keeper(of kept: Locked<[RunLoop.MessagePort.Sender?]>, on loop: RunLoop) throws -> RunLoop.MessagePort {
+    let port = RunLoop.MessagePort.sendable { message in
         kept.withLock { $0.append(message.replyTo) }
         return nil
     }

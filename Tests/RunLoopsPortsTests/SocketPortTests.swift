@@ -25,17 +25,19 @@ import Testing
             })
         try server.port.publish(as: "order", in: directory.ports)
         let sender = try directory.sender("order")
-        for id in 0..<Int32(number) { try sender.send(Message(id: id, text: "message \(id)"), within: plenty) }
+        for id in 0..<Int32(number) {
+            try sender.send(RunLoop.MessagePort.Message(id: id, text: "message \(id)"), within: plenty)
+        }
         done.wait()
         #expect(disorder.withLock { $0 } == 0)
         server.end()
         #expect(sender.isDead)
-        #expect(throws: PortError.dead) { try sender.send(Message(), within: plenty) }
+        #expect(throws: RunLoop.PortError.dead) { try sender.send(RunLoop.MessagePort.Message(), within: plenty) }
     }
 
     @Test func `Askers get their replies, several at a time`() throws {
         let directory = try TestDirectory()
-        let server = Server(.sendable { Message(id: $0.id, text: "reply to \($0.text)") })
+        let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id, text: "reply to \($0.text)") })
         try server.port.publish(as: "ask", in: directory.ports)
         let sender = try directory.sender("ask")
         let threads = (0..<4).map { thread in
@@ -43,7 +45,8 @@ import Testing
                 for number in 0..<200 {
                     do {
                         let id = Int32(thread * 1000 + number)
-                        let reply = try sender.request(Message(id: id, text: "\(id)"), within: plenty)
+                        let reply = try sender.request(
+                            RunLoop.MessagePort.Message(id: id, text: "\(id)"), within: plenty)
                         if reply.id != id || reply.text != "reply to \(id)" { Issue.record("\(id): \(reply)") }
                     } catch { Issue.record("\(error)") }
                 }
@@ -55,7 +58,7 @@ import Testing
 
     @Test func `A message that is dropped, and a port that dies, tell their askers`() throws {
         let directory = try TestDirectory()
-        let kept = Locked<Message?>(nil)
+        let kept = Locked<RunLoop.MessagePort.Message?>(nil)
         let server = Server(
             .sendable { message in
                 if message.id == 1 { kept.withLock { $0 = message } }
@@ -63,11 +66,13 @@ import Testing
             })
         try server.port.publish(as: "gone", in: directory.ports)
         let sender = try directory.sender("gone")
-        #expect(throws: PortError.noReply) {
-            try TestThread.run { try sender.request(Message(id: 0), within: plenty) }
+        #expect(throws: RunLoop.PortError.noReply) {
+            try TestThread.run { try sender.request(RunLoop.MessagePort.Message(id: 0), within: plenty) }
         }
         let asker = TestThread {
-            #expect(throws: PortError.dead) { try sender.request(Message(id: 1), within: plenty) }
+            #expect(throws: RunLoop.PortError.dead) {
+                try sender.request(RunLoop.MessagePort.Message(id: 1), within: plenty)
+            }
         }
         waitUntil { kept.withLock { $0 != nil } }
         server.end()
@@ -78,13 +83,14 @@ import Testing
     @Test func `Replies that the asker does not read wait, and none is lost`() throws {
         let directory = try TestDirectory()
         let number = 3000
-        let server = Server(.sendable { Message(id: $0.id, bytes: [UInt8](repeating: 1, count: 2000)) })
+        let server = Server(
+            .sendable { RunLoop.MessagePort.Message(id: $0.id, bytes: [UInt8](repeating: 1, count: 2000)) })
         try server.port.publish(as: "slow", in: directory.ports)
         let sender = try directory.sender("slow")
         try TestThread.run {
             var next: Int32 = 0
             var disorder = 0
-            let replies = MessagePort { reply in
+            let replies = RunLoop.MessagePort { reply in
                 if reply.id != next || reply.bytes.count != 2000 { disorder += 1 }
                 next += 1
                 return nil
@@ -92,7 +98,8 @@ import Testing
             try RunLoop.current.add(replies, in: .default)
             let asker = TestThread { [replyTo = replies.sender] in
                 for id in 0..<Int32(number) {
-                    do { try sender.send(Message(id: id, replyTo: replyTo), within: plenty) } catch {
+                    do { try sender.send(RunLoop.MessagePort.Message(id: id, replyTo: replyTo), within: plenty) } catch
+                    {
                         Issue.record("\(error)")
                     }
                 }
@@ -110,11 +117,12 @@ import Testing
     @Test func `An asker that closes its connection still gets every reply`() throws {
         let directory = try TestDirectory()
         let number: Int32 = 300
-        let server = Server(.sendable { Message(id: $0.id, bytes: [UInt8](repeating: 1, count: 8000)) })
+        let server = Server(
+            .sendable { RunLoop.MessagePort.Message(id: $0.id, bytes: [UInt8](repeating: 1, count: 8000)) })
         try server.port.publish(as: "leaving", in: directory.ports)
         try TestThread.run {
             var next: Int32 = 0
-            let replies = MessagePort { reply in
+            let replies = RunLoop.MessagePort { reply in
                 if reply.id == next { next += 1 }
                 return nil
             }
@@ -123,7 +131,9 @@ import Testing
             let asker = TestThread { [replyTo = replies.sender] in
                 do {
                     let sender = try directory.sender("leaving")
-                    for id in 0..<number { try sender.send(Message(id: id, replyTo: replyTo), within: plenty) }
+                    for id in 0..<number {
+                        try sender.send(RunLoop.MessagePort.Message(id: id, replyTo: replyTo), within: plenty)
+                    }
                 } catch { Issue.record("\(error)") }
             }
             usleep(20_000)
@@ -138,9 +148,11 @@ import Testing
         let directory = try TestDirectory()
         let sender = try directory.sender("phoenix")
         for round in 0..<20 {
-            let server = Server(.sendable { Message(id: $0.id + 1) })
+            let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id + 1) })
             try server.port.publish(as: "phoenix", in: directory.ports)
-            let reply = try TestThread.run { try sender.request(Message(id: Int32(round)), within: plenty) }
+            let reply = try TestThread.run {
+                try sender.request(RunLoop.MessagePort.Message(id: Int32(round)), within: plenty)
+            }
             #expect(reply.id == Int32(round) + 1)
             server.end()
         }
@@ -148,30 +160,34 @@ import Testing
 
     @Test func `Who has no right is told, and nobody else is troubled`() throws {
         let directory = try TestDirectory()
-        let server = Server(.sendable { Message(id: $0.id) })
+        let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })
         try server.port.publish(as: "closed", in: directory.ports, access: .users([12_345]))
         try server.port.publish(as: "open", in: directory.ports)
         let refused = try directory.sender("closed")
         for _ in 0..<3 {
-            #expect(throws: PortError.notPermitted) { try refused.send(Message(), within: plenty) }
+            #expect(throws: RunLoop.PortError.notPermitted) {
+                try refused.send(RunLoop.MessagePort.Message(), within: plenty)
+            }
         }
         // The other way round: a sender that does not trust the owner.
         let wary = try directory.sender("open", owner: .users([12_345]))
-        #expect(throws: PortError.notPermitted) { try wary.send(Message(), within: plenty) }
+        #expect(throws: RunLoop.PortError.notPermitted) { try wary.send(RunLoop.MessagePort.Message(), within: plenty) }
         let sender = try directory.sender("open")
-        #expect(try TestThread.run { try sender.request(Message(id: 3), within: plenty) }.id == 3)
+        #expect(try TestThread.run { try sender.request(RunLoop.MessagePort.Message(id: 3), within: plenty) }.id == 3)
         server.end()
     }
 
     @Test func `A sender that will not wait does not, and goes on where it ended`() throws {
         let directory = try TestDirectory()
-        let port = MessagePort.sendable { _ in nil }
+        let port = RunLoop.MessagePort.sendable { _ in nil }
         try port.publish(as: "quick", in: directory.ports)
         let sender = try directory.sender("quick")
-        #expect(throws: PortError.timedOut) { try sender.send(Message(), within: .zero) }
-        #expect(throws: PortError.timedOut) { try sender.send(Message(), within: .milliseconds(5)) }
+        #expect(throws: RunLoop.PortError.timedOut) { try sender.send(RunLoop.MessagePort.Message(), within: .zero) }
+        #expect(throws: RunLoop.PortError.timedOut) {
+            try sender.send(RunLoop.MessagePort.Message(), within: .milliseconds(5))
+        }
         let server = Server(port)
-        waitUntil { (try? sender.send(Message(), within: .zero)) != nil }
+        waitUntil { (try? sender.send(RunLoop.MessagePort.Message(), within: .zero)) != nil }
         server.end()
     }
 
@@ -187,11 +203,11 @@ import Testing
             })
         try server.port.publish(as: "full", in: directory.ports)
         let sender = try directory.sender("full")
-        try sender.send(Message(), within: plenty)
+        try sender.send(RunLoop.MessagePort.Message(), within: plenty)
         inside.wait()
-        let message = Message(bytes: [UInt8](repeating: 0, count: 60_000))
-        #expect(throws: PortError.full) { while true { try sender.send(message, within: .zero) } }
-        #expect(throws: PortError.timedOut) { try sender.send(message, within: .milliseconds(5)) }
+        let message = RunLoop.MessagePort.Message(bytes: [UInt8](repeating: 0, count: 60_000))
+        #expect(throws: RunLoop.PortError.full) { while true { try sender.send(message, within: .zero) } }
+        #expect(throws: RunLoop.PortError.timedOut) { try sender.send(message, within: .milliseconds(5)) }
         server.port.invalidate()
         go.signal()
         server.end()
@@ -199,10 +215,10 @@ import Testing
 
     @Test func `A malformed frame drops its peer and no other`() throws {
         let directory = try TestDirectory()
-        let server = Server(.sendable { Message(id: $0.id) })
+        let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })
         try server.port.publish(as: "picky", in: directory.ports)
         let sender = try directory.sender("picky")
-        try TestThread.run { _ = try sender.request(Message(), within: plenty) }
+        try TestThread.run { _ = try sender.request(RunLoop.MessagePort.Message(), within: plenty) }
         var random = SeededRandom(9)
         for round in 0..<100 {
             let bad = try PortSocket.make()
@@ -222,7 +238,7 @@ import Testing
             let gone = try PortSocket.make()
             #expect(rl_port_connect(gone.number, directory.ports.path(of: "picky.port"), .max) == 0)
         }
-        #expect(try TestThread.run { try sender.request(Message(id: 5), within: plenty) }.id == 5)
+        #expect(try TestThread.run { try sender.request(RunLoop.MessagePort.Message(id: 5), within: plenty) }.id == 5)
         server.end()
     }
 
@@ -257,7 +273,7 @@ import Testing
         let senders = try (0..<1000).map { _ in try directory.sender("busy") }
         for round in 0..<2 {
             for (index, sender) in senders.enumerated() {
-                try sender.send(Message(id: Int32(round * 1000 + index)), within: plenty)
+                try sender.send(RunLoop.MessagePort.Message(id: Int32(round * 1000 + index)), within: plenty)
             }
         }
         waitUntil { received.withLock { $0.count == 2000 } }
@@ -270,11 +286,13 @@ import Testing
         let server = Server(.sendable(limits: .init(peers: 2)) { _ in nil })
         try server.port.publish(as: "small", in: directory.ports)
         let senders = try (0..<2).map { _ in try directory.sender("small") }
-        for sender in senders { try sender.send(Message(), within: plenty) }
+        for sender in senders { try sender.send(RunLoop.MessagePort.Message(), within: plenty) }
         let third = try directory.sender("small")
         // The peer is greeted and then dropped: the first message may still go into a connection that nobody reads.
-        #expect(throws: PortError.dead) { while true { try third.send(Message(), within: plenty) } }
-        for sender in senders { try sender.send(Message(), within: plenty) }
+        #expect(throws: RunLoop.PortError.dead) {
+            while true { try third.send(RunLoop.MessagePort.Message(), within: plenty) }
+        }
+        for sender in senders { try sender.send(RunLoop.MessagePort.Message(), within: plenty) }
         server.end()
     }
 }

@@ -10,11 +10,11 @@ func count(_ full: Int, orElse few: Int) -> Int { isFull ? full : few }
 
 /// A thread whose loop serves a port until the value is gone or stopped.
 final class Server: @unchecked Sendable {
-    let port: MessagePort
+    let port: RunLoop.MessagePort
     private let thread: TestThread
     private let loop: RunLoop
 
-    init(_ port: MessagePort) {
+    init(_ port: RunLoop.MessagePort) {
         self.port = port
         let started = Locked<RunLoop?>(nil)
         let permit = Permit()
@@ -41,7 +41,7 @@ final class Server: @unchecked Sendable {
 
 /// A directory for names, gone with the value.
 final class TestDirectory: Sendable {
-    let ports: PortDirectory
+    let ports: RunLoop.MessagePort.Directory
     let path: String
 
     init() throws {
@@ -51,7 +51,7 @@ final class TestDirectory: Sendable {
         path = template.withUnsafeBufferPointer { buffer in
             String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
-        ports = try PortDirectory(making: path)
+        ports = try RunLoop.MessagePort.Directory(making: path)
     }
 
     deinit {
@@ -66,7 +66,7 @@ final class TestDirectory: Sendable {
     }
 
     /// A sender that goes through a socket, although the port is in this process.
-    func sender(_ name: String, owner: PortAccess = .sameUser) throws -> MessageSender {
-        try MessageSender(named: name, in: ports, owner: owner, looksInProcess: false)
+    func sender(_ name: String, owner: RunLoop.MessagePort.Access = .sameUser) throws -> RunLoop.MessagePort.Sender {
+        try RunLoop.MessagePort.Sender(named: name, in: ports, owner: owner, looksInProcess: false)
     }
 }

@@ -24,7 +24,9 @@ import Testing
         let sender = server.port.sender
         let bytes: [UInt8] = [1, 2, 3, 4]
         let start = RunLoop.Instant.now
-        for id in 0..<Int32(number) { try sender.send(Message(id: id, bytes: bytes), within: plenty) }
+        for id in 0..<Int32(number) {
+            try sender.send(RunLoop.MessagePort.Message(id: id, bytes: bytes), within: plenty)
+        }
         done.wait()
         let time = RunLoop.Instant.now - start
         #expect(disorder.withLock { $0 } == 0)
@@ -49,7 +51,9 @@ import Testing
         let threads = (0..<4).map { thread in
             TestThread {
                 for id in 0..<Int32(number) {
-                    do { try sender.send(Message(id: id, bytes: [UInt8(thread)]), within: plenty) } catch {
+                    do {
+                        try sender.send(RunLoop.MessagePort.Message(id: id, bytes: [UInt8(thread)]), within: plenty)
+                    } catch {
                         disorder.withLock { $0 += 1 }
                     }
                 }
@@ -62,10 +66,10 @@ import Testing
     }
 
     @Test func `The closure's reply goes to the asker`() throws {
-        let server = Server(.sendable { Message(id: $0.id + 1, bytes: $0.bytes.reversed()) })
+        let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id + 1, bytes: $0.bytes.reversed()) })
         defer { server.end() }
         let reply = try TestThread.run { [sender = server.port.sender] in
-            try sender.request(Message(id: 7, bytes: [1, 2, 3]), within: plenty)
+            try sender.request(RunLoop.MessagePort.Message(id: 7, bytes: [1, 2, 3]), within: plenty)
         }
         #expect(reply.id == 8)
         #expect(reply.bytes == [3, 2, 1])
@@ -75,21 +79,21 @@ import Testing
         let server = Server(
             .sendable { message in
                 let replyTo = message.replyTo
-                TestThread { try? replyTo?.send(Message(text: "late")) }.join()
+                TestThread { try? replyTo?.send(RunLoop.MessagePort.Message(text: "late")) }.join()
                 return nil
             })
         defer { server.end() }
         let reply = try TestThread.run { [sender = server.port.sender] in
-            try sender.request(Message(), within: plenty)
+            try sender.request(RunLoop.MessagePort.Message(), within: plenty)
         }
         #expect(reply.text == "late")
     }
 
     @Test func `A port on the asker's own loop can answer it in a mode`() throws {
         try TestThread.run {
-            let port = MessagePort { Message(id: $0.id * 2) }
+            let port = RunLoop.MessagePort { RunLoop.MessagePort.Message(id: $0.id * 2) }
             try RunLoop.current.add(port, in: "work")
-            let reply = try port.sender.request(Message(id: 21), within: plenty, in: "work")
+            let reply = try port.sender.request(RunLoop.MessagePort.Message(id: 21), within: plenty, in: "work")
             #expect(reply.id == 42)
             port.invalidate()
         }
@@ -98,16 +102,16 @@ import Testing
     @Test func `Replies are taken by a queue that is full`() throws {
         try TestThread.run {
             var replies: [Int32] = []
-            let asker = MessagePort(limits: .init(queue: 1)) { reply in
+            let asker = RunLoop.MessagePort(limits: .init(queue: 1)) { reply in
                 replies.append(reply.id)
                 return nil
             }
-            let port = MessagePort { Message(id: $0.id) }
+            let port = RunLoop.MessagePort { RunLoop.MessagePort.Message(id: $0.id) }
             try RunLoop.current.add(asker, in: "ask")
             try RunLoop.current.add(port, in: "answer")
-            for id in 0..<Int32(5) { try port.sender.send(Message(id: id, replyTo: asker.sender)) }
+            for id in 0..<Int32(5) { try port.sender.send(RunLoop.MessagePort.Message(id: id, replyTo: asker.sender)) }
             RunLoop.current.poll(mode: "answer")
-            #expect(throws: PortError.full) { try asker.sender.send(Message()) }
+            #expect(throws: RunLoop.PortError.full) { try asker.sender.send(RunLoop.MessagePort.Message()) }
             while replies.count < 5 { RunLoop.current.poll(mode: "ask") }
             #expect(replies == [0, 1, 2, 3, 4])
             asker.invalidate()
@@ -118,53 +122,55 @@ import Testing
     @Test func `A message that is dropped tells its asker`() throws {
         let server = Server(.sendable { _ in nil })
         defer { server.end() }
-        #expect(throws: PortError.noReply) {
-            try TestThread.run { [sender = server.port.sender] in try sender.request(Message(), within: plenty) }
+        #expect(throws: RunLoop.PortError.noReply) {
+            try TestThread.run { [sender = server.port.sender] in
+                try sender.request(RunLoop.MessagePort.Message(), within: plenty)
+            }
         }
     }
 
     @Test func `A port that dies tells its askers and its senders`() throws {
-        let port = MessagePort.sendable { _ in nil }
+        let port = RunLoop.MessagePort.sendable { _ in nil }
         let sender = port.sender
         let asked = Locked(false)
         let asker = TestThread {
             asked.withLock { $0 = true }
             do {
-                _ = try sender.request(Message(), within: plenty)
+                _ = try sender.request(RunLoop.MessagePort.Message(), within: plenty)
                 Issue.record("there was an answer")
             } catch {
-                #expect(error as? PortError == .dead)
+                #expect(error as? RunLoop.PortError == .dead)
             }
         }
         waitUntil { asked.withLock { $0 } }
         port.invalidate()
         asker.join()
         #expect(sender.isDead)
-        #expect(throws: PortError.dead) { try sender.send(Message(), within: .zero) }
+        #expect(throws: RunLoop.PortError.dead) { try sender.send(RunLoop.MessagePort.Message(), within: .zero) }
     }
 
     @Test func `A port dies with the thread of its loop`() throws {
-        let sender = try TestThread.run { () -> MessageSender in
-            let port = MessagePort { _ in nil }
+        let sender = try TestThread.run { () -> RunLoop.MessagePort.Sender in
+            let port = RunLoop.MessagePort { _ in nil }
             try RunLoop.current.add(port, in: .common)
             #expect(!port.sender.isDead)
             return port.sender
         }
-        #expect(throws: PortError.dead) { try sender.send(Message(), within: plenty) }
+        #expect(throws: RunLoop.PortError.dead) { try sender.send(RunLoop.MessagePort.Message(), within: plenty) }
     }
 
     @Test func `The result of adding says whether the port is in the mode`() throws {
         let ended = TestThread.run { RunLoop.current }
-        weak var late: MessagePort?
+        weak var late: RunLoop.MessagePort?
         do {
-            let port = MessagePort.sendable { _ in nil }
+            let port = RunLoop.MessagePort.sendable { _ in nil }
             late = port
             #expect(try !ended.add(port, in: .default))
         }
         // No mode keeps it.
         #expect(late == nil)
         try TestThread.run { () throws in
-            let port = MessagePort.sendable { _ in nil }
+            let port = RunLoop.MessagePort.sendable { _ in nil }
             #expect(try RunLoop.current.add(port, in: .default))
             #expect(try RunLoop.current.add(port, in: .common))
             port.invalidate()
@@ -174,10 +180,10 @@ import Testing
 
     @Test func `A port that nobody holds is gone, and one in a mode is kept`() throws {
         try TestThread.run {
-            let sender = MessagePort { _ in nil }.sender
+            let sender = RunLoop.MessagePort { _ in nil }.sender
             #expect(sender.isDead)
-            let kept = try { () throws -> MessageSender in
-                let port = MessagePort { _ in nil }
+            let kept = try { () throws -> RunLoop.MessagePort.Sender in
+                let port = RunLoop.MessagePort { _ in nil }
                 try RunLoop.current.add(port, in: .default)
                 return port.sender
             }()
@@ -186,16 +192,18 @@ import Testing
     }
 
     @Test func `A full queue makes a sender wait until its time is over or there is room`() throws {
-        let port = MessagePort.sendable(limits: .init(queue: 2)) { _ in nil }
+        let port = RunLoop.MessagePort.sendable(limits: .init(queue: 2)) { _ in nil }
         let sender = port.sender
-        try sender.send(Message(), within: .zero)
-        try sender.send(Message(), within: .zero)
-        #expect(throws: PortError.full) { try sender.send(Message(), within: .zero) }
+        try sender.send(RunLoop.MessagePort.Message(), within: .zero)
+        try sender.send(RunLoop.MessagePort.Message(), within: .zero)
+        #expect(throws: RunLoop.PortError.full) { try sender.send(RunLoop.MessagePort.Message(), within: .zero) }
         let start = RunLoop.Instant.now
-        #expect(throws: PortError.timedOut) { try sender.send(Message(), within: .milliseconds(20)) }
+        #expect(throws: RunLoop.PortError.timedOut) {
+            try sender.send(RunLoop.MessagePort.Message(), within: .milliseconds(20))
+        }
         #expect(RunLoop.Instant.now - start >= .milliseconds(20))
         let waiter = TestThread {
-            do { try sender.send(Message(), within: plenty) } catch { Issue.record("\(error)") }
+            do { try sender.send(RunLoop.MessagePort.Message(), within: plenty) } catch { Issue.record("\(error)") }
         }
         let server = Server(port)
         waiter.join()
@@ -204,20 +212,22 @@ import Testing
 
     @Test func `A loop's own thread does not wait for itself`() throws {
         try TestThread.run {
-            let port = MessagePort(limits: .init(queue: 1)) { _ in nil }
+            let port = RunLoop.MessagePort(limits: .init(queue: 1)) { _ in nil }
             try RunLoop.current.add(port, in: .default)
-            try port.sender.send(Message())
-            #expect(throws: PortError.full) { try port.sender.send(Message()) }
+            try port.sender.send(RunLoop.MessagePort.Message())
+            #expect(throws: RunLoop.PortError.full) { try port.sender.send(RunLoop.MessagePort.Message()) }
             port.invalidate()
         }
     }
 
     @Test func `Messages that are too large are refused`() throws {
-        let port = MessagePort.sendable(limits: .init(messageSize: 4, descriptors: 0)) { _ in nil }
-        #expect(throws: PortError.tooLarge(4)) { try port.sender.send(Message(bytes: [1, 2, 3, 4, 5])) }
-        let descriptor = try MessageDescriptor(duplicating: 2)
-        #expect(throws: PortError.tooManyDescriptors(0)) {
-            try port.sender.send(Message(descriptors: [descriptor]))
+        let port = RunLoop.MessagePort.sendable(limits: .init(messageSize: 4, descriptors: 0)) { _ in nil }
+        #expect(throws: RunLoop.PortError.tooLarge(4)) {
+            try port.sender.send(RunLoop.MessagePort.Message(bytes: [1, 2, 3, 4, 5]))
+        }
+        let descriptor = try RunLoop.MessagePort.Descriptor(duplicating: 2)
+        #expect(throws: RunLoop.PortError.tooManyDescriptors(0)) {
+            try port.sender.send(RunLoop.MessagePort.Message(descriptors: [descriptor]))
         }
     }
 
@@ -225,7 +235,7 @@ import Testing
         try TestThread.run {
             let loop = RunLoop.current
             var order: [String] = []
-            let port = MessagePort(limits: .init(batch: 4)) { message in
+            let port = RunLoop.MessagePort(limits: .init(batch: 4)) { message in
                 order.append("\(message.id)")
                 if message.id == 9 { loop.stop() }
                 return nil
@@ -236,7 +246,7 @@ import Testing
             }
             try loop.add(port, in: .default)
             loop.add(source, in: .default)
-            for id in 0..<12 { try port.sender.send(Message(id: Int32(id))) }
+            for id in 0..<12 { try port.sender.send(RunLoop.MessagePort.Message(id: Int32(id))) }
             source.signal()
             #expect(loop.run(mode: .default, for: plenty) == .stopped)
             #expect(order.prefix(10) == ["0", "1", "2", "3", "source", "4", "5", "6", "7", "source"])
@@ -253,7 +263,7 @@ import Testing
         try TestThread.run {
             let loop = RunLoop.current
             var order: [String] = []
-            let port = MessagePort { message in
+            let port = RunLoop.MessagePort { message in
                 order.append("begin \(message.id)")
                 if message.id == 0 {
                     while order.count < 5 { loop.run(mode: .default, for: plenty, returnAfterSourceHandled: true) }
@@ -262,7 +272,7 @@ import Testing
                 return nil
             }
             try loop.add(port, in: .default)
-            for id in 0..<3 { try port.sender.send(Message(id: Int32(id))) }
+            for id in 0..<3 { try port.sender.send(RunLoop.MessagePort.Message(id: Int32(id))) }
             while order.count < 6 { loop.run(mode: .default, for: plenty, returnAfterSourceHandled: true) }
             #expect(order == ["begin 0", "begin 1", "end 1", "begin 2", "end 2", "end 0"])
             port.invalidate()
@@ -272,15 +282,15 @@ import Testing
     @Test func `A port that is invalidated in its closure delivers nothing more`() throws {
         try TestThread.run {
             var delivered = 0
-            var itself: MessagePort?
-            let port = MessagePort { _ in
+            var itself: RunLoop.MessagePort?
+            let port = RunLoop.MessagePort { _ in
                 delivered += 1
                 itself?.invalidate()
                 return nil
             }
             itself = port
             try RunLoop.current.add(port, in: .default)
-            for _ in 0..<5 { try port.sender.send(Message()) }
+            for _ in 0..<5 { try port.sender.send(RunLoop.MessagePort.Message()) }
             RunLoop.current.run(mode: .default, for: .zero)
             #expect(delivered == 1)
             itself = nil
@@ -293,7 +303,7 @@ import Testing
             var received = [Int](repeating: 0, count: 1000)
             var total = 0
             let ports = (0..<1000).map { index in
-                MessagePort { message in
+                RunLoop.MessagePort { message in
                     #expect(message.id == Int32(index))
                     received[index] += 1
                     total += 1
@@ -304,7 +314,9 @@ import Testing
             let senders = ports.map(\.sender)
             let thread = TestThread {
                 for _ in 0..<10 {
-                    for (index, sender) in senders.enumerated() { try? sender.send(Message(id: Int32(index))) }
+                    for (index, sender) in senders.enumerated() {
+                        try? sender.send(RunLoop.MessagePort.Message(id: Int32(index)))
+                    }
                 }
             }
             while total < 10_000 { loop.run(mode: .default, for: plenty, returnAfterSourceHandled: true) }

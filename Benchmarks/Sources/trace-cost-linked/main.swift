@@ -6,11 +6,11 @@ import RunLoopsDiagnostics
 import TraceCost
 import Workloads
 
-let recording: Recording?
-let metering: Metering?
+let recording: RunLoop.Recording?
+let metering: RunLoop.Metering?
 switch CommandLine.arguments.dropFirst().first {
-case "recorded": (recording, metering) = (Recording(), nil)
-case "metered", "read": (recording, metering) = (nil, Metering())
+case "recorded": (recording, metering) = (RunLoop.Recording(), nil)
+case "metered", "read": (recording, metering) = (nil, RunLoop.Metering())
 default: (recording, metering) = (nil, nil)
 }
 if CommandLine.arguments.contains("read") {

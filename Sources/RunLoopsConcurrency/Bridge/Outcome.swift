@@ -1,4 +1,4 @@
-internal import RunLoops
+public import RunLoops
 
 /// What a task waits for and somebody else brings: a result, once.
 ///
@@ -65,14 +65,16 @@ package final class Duty<Success: Sendable>: Sendable {
 
     package init(_ outcome: Outcome<Success>) { self.outcome = outcome }
 
-    deinit { outcome.settle(.failure(RunLoopThreadEnded())) }
+    deinit { outcome.settle(.failure(RunLoop.ThreadEndedError())) }
 }
 
-/// The thread of a loop has ended, and what was asked of the loop will not happen.
-public struct RunLoopThreadEnded: Error, Hashable, CustomStringConvertible {
-    /// The error.
-    public init() {}
+extension RunLoop {
+    /// The thread of a loop has ended, and what was asked of the loop will not happen.
+    public struct ThreadEndedError: Error, Hashable, CustomStringConvertible {
+        /// The error.
+        public init() {}
 
-    /// What happened, in words.
-    public var description: String { "The thread of the run loop has ended." }
+        /// What happened, in words.
+        public var description: String { "The thread of the run loop has ended." }
+    }
 }

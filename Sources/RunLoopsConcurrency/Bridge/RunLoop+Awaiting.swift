@@ -10,7 +10,7 @@ extension RunLoop {
     ///   - mode: The mode; `.common` for all common modes.
     ///   - body: What is to be done; may use no other thread's state.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws; `CancellationError`; ``RunLoopThreadEnded`` when the loop's thread has ended or ends before.
+    /// - Throws: What `body` throws; `CancellationError`; ``ThreadEndedError`` when the loop's thread has ended or ends before.
     ///
     /// Thread safety: any thread, the loop's own too: the task waits, not the thread.
     public func result<Success: Sendable>(
@@ -46,8 +46,8 @@ extension RunLoop {
     ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
     ///   - outer: The mode of the run that it is nested in; `.common` for all common modes.
     /// - Returns: Why the run ended; `stopped` also when it was stopped by cancellation.
-    /// - Throws: `CancellationError` when the task was cancelled before the run began; ``RunLoopThreadEnded`` when the loop's thread
-    ///   has ended or ends before.
+    /// - Throws: `CancellationError` when the task was cancelled before the run began; ``ThreadEndedError`` when the loop's
+    ///   thread has ended or ends before.
     ///
     /// Jobs of the task's own executor do not run meanwhile if the run is nested in one of them; see ``RunLoopExecutor``.
     public func run(

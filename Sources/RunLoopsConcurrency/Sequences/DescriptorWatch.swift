@@ -11,12 +11,12 @@ final class DescriptorWatch: Sendable {
     private let descriptor: CInt
     private let events: Events
     private let mode: RunLoop.Mode
-    private let emitter: RunLoopEvents<Events>.Emitter
+    private let emitter: RunLoop.EventSequence<Events>.Emitter
     private let present = Guarded<WeakItem?>(nil)
 
     init(
         _ loop: RunLoop, _ descriptor: CInt, _ events: Events, _ mode: RunLoop.Mode,
-        _ emitter: RunLoopEvents<Events>.Emitter
+        _ emitter: RunLoop.EventSequence<Events>.Emitter
     ) {
         self.loop = loop
         self.descriptor = descriptor
@@ -49,15 +49,15 @@ final class DescriptorWatch: Sendable {
 
     /// The one event of a descriptor source; a source that is released without it has ended the sequence.
     final class Report: Sendable {
-        private let emitter: Guarded<RunLoopEvents<Events>.Emitter?>
+        private let emitter: Guarded<RunLoop.EventSequence<Events>.Emitter?>
 
-        init(_ emitter: RunLoopEvents<Events>.Emitter) { self.emitter = Guarded(emitter) }
+        init(_ emitter: RunLoop.EventSequence<Events>.Emitter) { self.emitter = Guarded(emitter) }
 
         deinit { take()?.finish() }
 
         func emit(_ events: Events) { take()?.emit(events) }
 
-        private func take() -> RunLoopEvents<Events>.Emitter? {
+        private func take() -> RunLoop.EventSequence<Events>.Emitter? {
             emitter.withLock { emitter in
                 defer { emitter = nil }
                 return emitter

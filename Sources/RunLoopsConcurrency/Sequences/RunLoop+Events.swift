@@ -15,9 +15,9 @@ extension RunLoop {
     /// Precondition: `interval` is at least one nanosecond.
     public func ticks(
         every interval: Duration, tolerance: Duration = .zero, clock base: TimeBase = .monotonic,
-        in mode: Mode = .common, buffering: RunLoopEvents<Instant>.Buffering = .newest(1)
-    ) -> RunLoopEvents<Instant> {
-        RunLoopEvents(buffering: buffering) { emitter in
+        in mode: Mode = .common, buffering: EventSequence<Instant>.Buffering = .newest(1)
+    ) -> EventSequence<Instant> {
+        EventSequence(buffering: buffering) { emitter in
             let first = clock(base).now.advanced(by: interval)
             let timer = Timer.starting(at: first, every: interval, tolerance: tolerance, label: "ticks") { timer in
                 emitter.emit(timer.fireInstant)
@@ -37,12 +37,12 @@ extension RunLoop {
     ///   - order: The observer's place among others.
     ///   - mode: The mode that is observed; `.common` for all common modes.
     ///   - buffering: What is kept of activities that nobody waits for.
-    public func passed(
+    public func activities(
         _ activities: Activities, order: Int = 0, in mode: Mode = .common,
-        buffering: RunLoopEvents<Activities>.Buffering = .newest(64)
-    ) -> RunLoopEvents<Activities> {
-        RunLoopEvents(buffering: buffering) { emitter in
-            let observer = Observer.sendable(activities, order: order, label: "passed") { emitter.emit($1) }
+        buffering: EventSequence<Activities>.Buffering = .newest(64)
+    ) -> EventSequence<Activities> {
+        EventSequence(buffering: buffering) { emitter in
+            let observer = Observer.sendable(activities, order: order, label: "activities") { emitter.emit($1) }
             add(observer, in: mode)
             return .stopping(observer)
         }
@@ -56,11 +56,11 @@ extension RunLoop {
     ///   - order: The source's place among others.
     ///   - mode: The mode that the source is in; `.common` for all common modes.
     /// - Returns: The source, which anybody may signal and should follow with `RunLoop.wakeUp()`, and the events.
-    public func signals(order: Int = 0, in mode: Mode = .common) -> (source: Source, events: RunLoopEvents<Void>) {
+    public func performs(order: Int = 0, in mode: Mode = .common) -> (source: Source, events: EventSequence<Void>) {
         var made: Source?
-        let events = RunLoopEvents<Void>(buffering: .newest(1)) { emitter in
+        let events = EventSequence<Void>(buffering: .newest(1)) { emitter in
             // The caller keeps the source: that the thread ends is not seen by the emitter's being released.
-            let source = Source.sendable(order: order, label: "signals", cancel: { _, _ in emitter.finish() }) { _ in
+            let source = Source.sendable(order: order, label: "performs", cancel: { _, _ in emitter.finish() }) { _ in
                 emitter.emit(())
             }
             add(source, in: mode)
@@ -87,21 +87,21 @@ extension RunLoop {
     /// Complexity: two system calls an event that has to be waited for.
     public func readiness(
         of descriptor: CInt, for events: DescriptorSource.Events = .readable, in mode: Mode = .common
-    ) throws(SystemCallError) -> RunLoopEvents<DescriptorSource.Events> {
+    ) throws(SystemCallError) -> EventSequence<DescriptorSource.Events> {
         // Hang-up and error are of interest in any case, and a source that asks for nothing is not told.
         let events: DescriptorSource.Events = events.isEmpty ? [.hangUp] : events
         // So that a refusal is thrown here, and not found out by a task that waits.
         let trial = DescriptorSource.sendable(descriptor, for: events, label: "trial") { _, _ in }
         try add(trial, in: mode)
         trial.invalidate()
-        return RunLoopEvents(buffering: .newest(1)) { emitter in
+        return EventSequence(buffering: .newest(1)) { emitter in
             let watch = DescriptorWatch(self, descriptor, events, mode, emitter)
-            return RunLoopEvents.Stop(demand: watch.begin, stop: watch.end)
+            return EventSequence.Stop(demand: watch.begin, stop: watch.end)
         }
     }
 }
 
-extension RunLoopEvents.Stop {
+extension RunLoop.EventSequence.Stop {
     /// Makes an item invalid that its loop alone keeps.
     static func stopping(_ item: RunLoop.Item) -> Self { Self { [weak item] in item?.invalidate() } }
 }

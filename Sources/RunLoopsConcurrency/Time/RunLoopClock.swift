@@ -37,7 +37,7 @@ public struct RunLoopClock: Clock {
     /// - Parameters:
     ///   - deadline: When to wake up, on this clock.
     ///   - tolerance: How much later it may be, never earlier; none if `nil`.
-    /// - Throws: `CancellationError`; ``RunLoopThreadEnded`` if the loop's thread has ended or ends meanwhile.
+    /// - Throws: `CancellationError`; ``RunLoops/RunLoop/ThreadEndedError`` if the loop's thread has ended or ends meanwhile.
     ///
     /// Precondition: `deadline` is on the clock's base.
     /// Complexity: O(log n) in the timers of the loop.

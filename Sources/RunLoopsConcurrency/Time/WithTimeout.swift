@@ -1,38 +1,42 @@
-/// Runs an async operation, and cancels it when it has taken too long.
-///
-/// The operation and the sleep are child tasks. What ends first decides; the other is cancelled, and its end is waited for, so
-/// that nothing goes on behind the caller's back: an operation that does not heed cancellation is not left early. A result that
-/// it still brings after the time is over is dropped.
-///
-/// - Parameters:
-///   - duration: How long it may take.
-///   - tolerance: How much later the time may be over.
-///   - clock: Which clock counts, such as `RunLoop.clock`.
-///   - operation: What is to be done.
-/// - Returns: What the operation has returned.
-/// - Throws: ``RunLoopTimeout`` when the time was over first; what the operation throws; `CancellationError` when the caller is
-///   cancelled.
-public func withTimeout<Success: Sendable, C: Clock>(
-    _ duration: C.Duration, tolerance: C.Duration? = nil, clock: C,
-    _ operation: @escaping @Sendable () async throws -> Success
-) async throws -> Success {
-    try await withThrowingTaskGroup(of: Success.self) { group in
-        group.addTask(operation: operation)
-        group.addTask {
-            try await clock.sleep(for: duration, tolerance: tolerance)
-            throw RunLoopTimeout()
+public import RunLoops
+
+extension RunLoop {
+    /// Runs an async operation, and cancels it when it has taken too long.
+    ///
+    /// The operation and the sleep are child tasks. What ends first decides; the other is cancelled, and its end is waited for,
+    /// so that nothing goes on behind the caller's back: an operation that does not heed cancellation is not left early. A result
+    /// that it still brings after the time is over is dropped.
+    ///
+    /// - Parameters:
+    ///   - duration: How long it may take.
+    ///   - tolerance: How much later the time may be over.
+    ///   - clock: Which clock counts, such as `RunLoop.clock`.
+    ///   - operation: What is to be done.
+    /// - Returns: What the operation has returned.
+    /// - Throws: ``TimeoutError`` when the time was over first; what the operation throws; `CancellationError` when the caller is
+    ///   cancelled.
+    public static func withTimeout<Success: Sendable, C: Clock>(
+        _ duration: C.Duration, tolerance: C.Duration? = nil, clock: C,
+        _ operation: @escaping @Sendable () async throws -> Success
+    ) async throws -> Success {
+        try await withThrowingTaskGroup(of: Success.self) { group in
+            group.addTask(operation: operation)
+            group.addTask {
+                try await clock.sleep(for: duration, tolerance: tolerance)
+                throw TimeoutError()
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
         }
-        defer { group.cancelAll() }
-        guard let first = try await group.next() else { throw CancellationError() }
-        return first
     }
-}
 
-/// The time for an operation was over before it was done.
-public struct RunLoopTimeout: Error, Hashable, CustomStringConvertible {
-    /// The error.
-    public init() {}
+    /// The time for an operation was over before it was done.
+    public struct TimeoutError: Error, Hashable, CustomStringConvertible {
+        /// The error.
+        public init() {}
 
-    /// What happened, in words.
-    public var description: String { "The time for the operation was over before it was done." }
+        /// What happened, in words.
+        public var description: String { "The time for the operation was over before it was done." }
+    }
 }

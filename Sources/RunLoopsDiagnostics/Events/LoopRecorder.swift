@@ -33,30 +33,32 @@ final class LoopRecorder: LoopListener, @unchecked Sendable {
         var raw = RawEvent(time: time)
         switch event {
         case .runBegins(let mode):
-            raw.head = TraceEvent.head(.runBegan, depth: depth)
+            raw.head = RunLoop.Trace.Event.head(.runBegan, depth: depth)
             raw.first = Int64(mode.number)
         case .passes(let activity):
-            raw.head = TraceEvent.head(.passed, depth: depth)
+            raw.head = RunLoop.Trace.Event.head(.passed, depth: depth)
             raw.first = Int64(truncatingIfNeeded: activity.rawValue)
         case .calls(let callee, let label):
-            raw.head = TraceEvent.head(.calloutBegan, detail: TraceEvent.Callee(callee).rawValue, depth: depth)
+            raw.head = RunLoop.Trace.Event.head(
+                .calloutBegan, detail: RunLoop.Trace.Event.Callee(callee).rawValue, depth: depth)
             (raw.label, raw.line) = labels.keep(label)
         case .wanted(let wait):
-            raw.head = TraceEvent.head(.wanted, depth: depth, thread: wait.thread)
+            raw.head = RunLoop.Trace.Event.head(.wanted, depth: depth, thread: wait.thread)
             raw.first = wait.since
             raw.second = wait.tolerance
             raw.third = wait.interval
         case .returns:
-            raw.head = TraceEvent.head(.calloutEnded, depth: depth)
+            raw.head = RunLoop.Trace.Event.head(.calloutEnded, depth: depth)
         case .sleeps:
             // The event that ends the sleep says when it began.
             return
         case .wakes(let waking):
-            raw.head = TraceEvent.head(.woke, detail: waking.cause.rawValue, depth: depth, thread: waking.thread)
+            raw.head = RunLoop.Trace.Event.head(
+                .woke, detail: waking.cause.rawValue, depth: depth, thread: waking.thread)
             raw.first = waking.calledAt
             raw.second = waking.asleepSince
         case .runEnds(let result):
-            raw.head = TraceEvent.head(.runEnded, depth: depth)
+            raw.head = RunLoop.Trace.Event.head(.runEnded, depth: depth)
             raw.first = Int64(result.rawValue)
         }
         ring.write(raw)
@@ -65,9 +67,9 @@ final class LoopRecorder: LoopListener, @unchecked Sendable {
     /// What has been recorded so far.
     ///
     /// Any thread.
-    func events() -> (events: [TraceEvent], lost: UInt64) {
+    func events() -> (events: [RunLoop.Trace.Event], lost: UInt64) {
         let (raw, lost) = ring.read()
-        let events = raw.compactMap { TraceEvent($0) { RunLoop.Mode(number: UInt32(truncatingIfNeeded: $0)) } }
+        let events = raw.compactMap { RunLoop.Trace.Event($0) { RunLoop.Mode(number: UInt32(truncatingIfNeeded: $0)) } }
         return (events, lost)
     }
 }

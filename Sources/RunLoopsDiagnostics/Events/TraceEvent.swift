@@ -1,119 +1,121 @@
 public import RunLoops
 
-/// One thing that a loop did, with when it did it.
-///
-/// Thread safety: a value; any thread.
-public struct TraceEvent: Sendable, Equatable {
-    /// What was done.
-    public enum Kind: Sendable, Equatable {
-        /// A run began in the mode.
-        case runBegan(RunLoop.Mode)
-        /// A point of the run was passed, whether anybody observes it or not.
-        case passed(RunLoop.Activities)
-        /// A callout began; its kind and what it is called.
-        case calloutBegan(Callee, String)
-        /// Of the callout that has just begun: since when it was wanted.
-        case wanted(Wait)
-        /// The innermost callout returned.
-        case calloutEnded
-        /// The thread was awake again.
-        case woke(Waking)
-        /// The innermost run ended.
-        case runEnded(RunLoop.RunResult)
-    }
-
-    /// Kinds of callouts.
-    public enum Callee: UInt8, Sendable, CaseIterable, CustomStringConvertible {
-        /// An observer was told.
-        case observer
-        /// A closure given to `perform` ran.
-        case block
-        /// A signalled source was performed.
-        case source
-        /// A descriptor source was called.
-        case descriptor
-        /// A timer fired.
-        case timer
-        /// What libdispatch's main queue had was done.
-        case mainQueue
-        /// A job of an executor ran, inside the callout of the source that the executor is.
-        case job
-
-        /// The name, in lower-case words.
-        public var description: String {
-            switch self {
-            case .observer: "observer"
-            case .block: "block"
-            case .source: "source"
-            case .descriptor: "descriptor"
-            case .timer: "timer"
-            case .mainQueue: "main queue"
-            case .job: "job"
-            }
+extension RunLoop.Trace {
+    /// One thing that a loop did, with when it did it.
+    ///
+    /// Thread safety: a value; any thread.
+    public struct Event: Sendable, Equatable {
+        /// What was done.
+        public enum Kind: Sendable, Equatable {
+            /// A run began in the mode.
+            case runBegan(RunLoop.Mode)
+            /// A point of the run was passed, whether anybody observes it or not.
+            case passed(RunLoop.Activities)
+            /// A callout began; its kind and what it is called.
+            case calloutBegan(Callee, String)
+            /// Of the callout that has just begun: since when it was wanted.
+            case wanted(Wait)
+            /// The innermost callout returned.
+            case calloutEnded
+            /// The thread was awake again.
+            case woke(Waking)
+            /// The innermost run ended.
+            case runEnded(RunLoop.RunResult)
         }
-    }
 
-    /// Since when a callout was wanted.
-    public struct Wait: Sendable, Equatable {
-        /// When a timer was due, a source signalled, a block posted, a descriptor found ready, in nanoseconds of the
-        /// monotonic clock.
-        ///
-        /// A descriptor may have been ready before: the kernel does not say since when.
-        public var since: Int64
-        /// The thread that signalled or posted; 0 where there is none, or nobody knows.
-        public var thread: Int32
-        /// Of a timer: how much later than its date it may fire, in nanoseconds.
-        public var tolerance: Int64
-        /// Of a timer: the nanoseconds between fires; 0 for one that fires once.
-        public var interval: Int64
-    }
-
-    /// What ended a sleep.
-    public struct Waking: Sendable, Equatable {
-        /// Kinds of what can.
-        public enum Cause: UInt8, Sendable, CaseIterable, CustomStringConvertible {
-            /// `wakeUp()` or `stop()`, also that of a block.
-            case wakeUp
-            /// A timer was due.
-            case timer
-            /// A descriptor was ready.
+        /// Kinds of callouts.
+        public enum Callee: UInt8, Sendable, CaseIterable, CustomStringConvertible {
+            /// An observer was told.
+            case observer
+            /// A closure given to `perform` ran.
+            case block
+            /// A signalled source was performed.
+            case source
+            /// A descriptor source was called.
             case descriptor
-            /// libdispatch's main queue had work.
+            /// A timer fired.
+            case timer
+            /// What libdispatch's main queue had was done.
             case mainQueue
-            /// The run's time was over.
-            case limit
+            /// A job of an executor ran, inside the callout of the source that the executor is.
+            case job
 
             /// The name, in lower-case words.
             public var description: String {
                 switch self {
-                case .wakeUp: "wake-up"
-                case .timer: "timer"
+                case .observer: "observer"
+                case .block: "block"
+                case .source: "source"
                 case .descriptor: "descriptor"
+                case .timer: "timer"
                 case .mainQueue: "main queue"
-                case .limit: "end of the run's time"
+                case .job: "job"
                 }
             }
         }
 
-        /// The kind.
-        public var cause: Cause
-        /// When the thread went to sleep, in nanoseconds of the monotonic clock.
-        public var asleepSince: Int64
-        /// Of a wake-up: when it was called; otherwise 0.
-        public var calledAt: Int64
-        /// Of a wake-up: the thread that called it; 0 where nobody knows.
-        public var thread: Int32
-    }
+        /// Since when a callout was wanted.
+        public struct Wait: Sendable, Equatable {
+            /// When a timer was due, a source signalled, a block posted, a descriptor found ready, in nanoseconds of the
+            /// monotonic clock.
+            ///
+            /// A descriptor may have been ready before: the kernel does not say since when.
+            public var since: Int64
+            /// The thread that signalled or posted; 0 where there is none, or nobody knows.
+            public var thread: Int32
+            /// Of a timer: how much later than its date it may fire, in nanoseconds.
+            public var tolerance: Int64
+            /// Of a timer: the nanoseconds between fires; 0 for one that fires once.
+            public var interval: Int64
+        }
 
-    /// When, in nanoseconds of the loop's monotonic clock.
-    public var time: Int64
-    /// How many runs the event is inside of.
-    public var depth: Int
-    /// What was done.
-    public var kind: Kind
+        /// What ended a sleep.
+        public struct Waking: Sendable, Equatable {
+            /// Kinds of what can.
+            public enum Cause: UInt8, Sendable, CaseIterable, CustomStringConvertible {
+                /// `wakeUp()` or `stop()`, also that of a block.
+                case wakeUp
+                /// A timer was due.
+                case timer
+                /// A descriptor was ready.
+                case descriptor
+                /// libdispatch's main queue had work.
+                case mainQueue
+                /// The run's time was over.
+                case limit
+
+                /// The name, in lower-case words.
+                public var description: String {
+                    switch self {
+                    case .wakeUp: "wake-up"
+                    case .timer: "timer"
+                    case .descriptor: "descriptor"
+                    case .mainQueue: "main queue"
+                    case .limit: "end of the run's time"
+                    }
+                }
+            }
+
+            /// The kind.
+            public var cause: Cause
+            /// When the thread went to sleep, in nanoseconds of the monotonic clock.
+            public var asleepSince: Int64
+            /// Of a wake-up: when it was called; otherwise 0.
+            public var calledAt: Int64
+            /// Of a wake-up: the thread that called it; 0 where nobody knows.
+            public var thread: Int32
+        }
+
+        /// When, in nanoseconds of the loop's monotonic clock.
+        public var time: Int64
+        /// How many runs the event is inside of.
+        public var depth: Int
+        /// What was done.
+        public var kind: Kind
+    }
 }
 
-extension TraceEvent.Callee {
+extension RunLoop.Trace.Event.Callee {
     /// As the loop itself names it.
     init(_ callee: LoopEvent.Callee) {
         switch callee {
@@ -128,7 +130,7 @@ extension TraceEvent.Callee {
     }
 }
 
-extension TraceEvent {
+extension RunLoop.Trace.Event {
     /// Kinds by number, as they are in a ring.
     enum Code: UInt8 {
         case runBegan = 1

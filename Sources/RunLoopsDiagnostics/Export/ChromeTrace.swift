@@ -7,7 +7,7 @@ internal import RunLoops
 /// the first event, so that numbers stay short.
 struct ChromeTrace {
     private var json = JSONWriter()
-    private let trace: Trace
+    private let trace: RunLoop.Trace
     private let origin: Int64
     private var flows: Int64 = 0
     /// Wake-ups by threads that have no loop: each becomes a slice of its own, for its flow to begin in.
@@ -18,17 +18,17 @@ struct ChromeTrace {
     /// The slices that are open, innermost last.
     private var open: [Slice] = []
     /// A callout that has begun and whose wait, if it is known, is the next event.
-    private var pending: (time: Int64, callee: TraceEvent.Callee, label: String)?
+    private var pending: (time: Int64, callee: RunLoop.Trace.Event.Callee, label: String)?
 
     private enum Slice { case run, turn, callout }
 
-    static func text(_ trace: Trace) -> String {
+    static func text(_ trace: RunLoop.Trace) -> String {
         var writer = ChromeTrace(trace)
         writer.write()
         return writer.json.text
     }
 
-    private init(_ trace: Trace) {
+    private init(_ trace: RunLoop.Trace) {
         self.trace = trace
         origin = trace.loops.compactMap { $0.events.first?.time }.min() ?? trace.loops.first?.pages.first?.time ?? 0
     }
@@ -100,7 +100,7 @@ struct ChromeTrace {
         }
     }
 
-    private mutating func write(_ loop: Trace.Loop) {
+    private mutating func write(_ loop: RunLoop.Trace.Loop) {
         thread = loop.thread
         open = []
         pending = nil
@@ -114,7 +114,7 @@ struct ChromeTrace {
         while !open.isEmpty { closeSlice(last) }
     }
 
-    private mutating func write(_ event: TraceEvent) {
+    private mutating func write(_ event: RunLoop.Trace.Event) {
         if case .wanted(let wait) = event.kind { return flushCallout(wait) }
         flushCallout(nil)
         switch event.kind {
@@ -169,7 +169,7 @@ struct ChromeTrace {
     }
 
     /// Begins the callout that is pending, if one is.
-    private mutating func flushCallout(_ wait: TraceEvent.Wait?) {
+    private mutating func flushCallout(_ wait: RunLoop.Trace.Event.Wait?) {
         guard let (time, callee, label) = pending else { return }
         pending = nil
         begin("B", label, callee.description, time, thread)
@@ -196,7 +196,7 @@ struct ChromeTrace {
         open.append(.callout)
     }
 
-    private mutating func wake(_ waking: TraceEvent.Waking, _ time: Int64) {
+    private mutating func wake(_ waking: RunLoop.Trace.Event.Waking, _ time: Int64) {
         begin("B", "asleep", "sleep", waking.asleepSince, thread)
         json.name("args")
         json.open("{")
@@ -215,7 +215,7 @@ struct ChromeTrace {
         end()
     }
 
-    private mutating func flow(_ waking: TraceEvent.Waking, _ time: Int64) {
+    private mutating func flow(_ waking: RunLoop.Trace.Event.Waking, _ time: Int64) {
         flows += 1
         if trace.loops.contains(where: { $0.thread == waking.thread }) {
             begin("s", "wake-up", "wake-up", waking.calledAt, waking.thread)

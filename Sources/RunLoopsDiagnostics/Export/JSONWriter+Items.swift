@@ -2,7 +2,7 @@ internal import RunLoops
 
 extension JSONWriter {
     /// What was in which mode of a loop, and in which modes it was run; times from `origin` on.
-    mutating func items(of loop: Trace.Loop, origin: Int64) {
+    mutating func items(of loop: RunLoop.Trace.Loop, origin: Int64) {
         newLine()
         open("{")
         name("thread")

@@ -7,7 +7,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-extension Trace {
+extension RunLoop.Trace {
     /// The trace as JSON that Chrome's tracing page and Perfetto open.
     ///
     /// Threads are tracks; runs, turns, sleeps and callouts are slices that nest; each wake-up is a flow from its waker.

@@ -1,5 +1,5 @@
 extension TracePage {
-    /// From events to slices: the same in the page as in `TraceReport`.
+    /// From events to slices: the same in the page as in `Trace.Report`.
     static let readingScript = #"""
         "use strict";
         const trace = JSON.parse(document.getElementById("trace").textContent);

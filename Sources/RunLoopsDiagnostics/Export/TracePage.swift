@@ -1,6 +1,8 @@
 /// A trace as a page that needs nothing else: the events of ``ChromeTrace`` and a script that draws them.
+internal import RunLoops
+
 package enum TracePage {
-    static func text(_ trace: Trace) -> String { text(program: trace.program, json: ChromeTrace.text(trace)) }
+    static func text(_ trace: RunLoop.Trace) -> String { text(program: trace.program, json: ChromeTrace.text(trace)) }
 
     /// The same of JSON that ``ChromeTrace`` has written before.
     package static func text(program: String, json: String) -> String {

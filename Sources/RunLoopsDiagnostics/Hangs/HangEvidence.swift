@@ -1,6 +1,8 @@
 /// What is known of a hang, and why it is one by that.
 ///
 /// Values in, values out. Times in nanoseconds.
+internal import RunLoops
+
 struct HangEvidence {
     /// The limit that was passed.
     var limit: Int64
@@ -15,13 +17,13 @@ struct HangEvidence {
     /// Whether there was a callout beside that one, or none at all.
     var hasOthers: Bool
     /// How often the thread was found to wait, and for what.
-    var waits: [HangCause.Wait: Int] = [:]
+    var waits: [RunLoop.HangWatch.Cause.Wait: Int] = [:]
     /// How often it was found ready to run, or running.
     var runs = 0
     /// Whether the hang has ended.
     var isOver = false
 
-    var cause: HangCause {
+    var cause: RunLoop.HangWatch.Cause {
         if isStarved { return .starvation }
         if hasOthers, longest * 2 < duration { return .congestion }
         if processor * 2 >= duration - wholeDelay { return .computing }
@@ -42,7 +44,7 @@ struct HangEvidence {
     }
 }
 
-extension HangCause.Wait {
+extension RunLoop.HangWatch.Cause.Wait {
     fileprivate var rank: Int {
         switch self {
         case .lock: 0

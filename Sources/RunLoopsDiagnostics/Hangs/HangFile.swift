@@ -16,7 +16,7 @@ struct HangFile {
     private var nextWrite: Int64
     private var pause: Int64 = 1_000_000_000
 
-    init(directory: String, keepsEnded: Bool, _ report: HangReport) {
+    init(directory: String, keepsEnded: Bool, _ report: RunLoop.HangWatch.Report) {
         path = "\(directory)/hang-\(getpid())-\(report.number).txt"
         self.keepsEnded = keepsEnded
         nextWrite = SystemCalls.now(.monotonic) + pause
@@ -26,21 +26,21 @@ struct HangFile {
     /// Whether it is time to write down what has become known: after a second, then at ever longer intervals.
     func isDue(at now: Int64) -> Bool { now >= nextWrite }
 
-    mutating func write(_ report: HangReport) {
+    mutating func write(_ report: RunLoop.HangWatch.Report) {
         pause = min(pause * 2, 60_000_000_000)
         nextWrite = SystemCalls.now(.monotonic) + pause
         Self.put(report, path)
     }
 
     /// Completes or removes it.
-    func end(_ report: HangReport) {
+    func end(_ report: RunLoop.HangWatch.Report) {
         if keepsEnded { Self.put(report, path) } else { remove() }
     }
 
     func remove() { unlink(path) }
 
     /// A process that dies in the middle leaves the text before.
-    private static func put(_ report: HangReport, _ path: String) {
+    private static func put(_ report: RunLoop.HangWatch.Report, _ path: String) {
         let part = path + ".part"
         let file = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }

@@ -1,6 +1,6 @@
-internal import RunLoops
+public import RunLoops
 
-extension HangReport {
+extension RunLoop.HangWatch.Report {
     /// The report for people: some lines, each with its end.
     public var text: String {
         var lines = [headline, "Why: \(cause)."]
@@ -64,7 +64,7 @@ extension HangReport {
     }
 }
 
-extension HangReport.Callout {
+extension RunLoop.HangWatch.Report.Callout {
     fileprivate var text: String {
         let made = place.flatMap { $0 == label ? nil : ", made at \($0)" } ?? ""
         let often = count > 1 ? "\(count) times, " : ""
@@ -83,7 +83,7 @@ extension JSONWriter {
         value(Int64(number))
     }
 
-    fileprivate mutating func object(_ callout: HangReport.Callout) {
+    fileprivate mutating func object(_ callout: RunLoop.HangWatch.Report.Callout) {
         open("{")
         member("kind", callout.kind.description)
         member("label", callout.label)

@@ -8,7 +8,7 @@ internal import Musl
 
 /// What the loops of one watch share; all but what is fixed belongs to the watcher's thread.
 final class HangSetting: @unchecked Sendable {
-    let handler: @Sendable (HangReport) -> Void
+    let handler: @Sendable (RunLoop.HangWatch.Report) -> Void
     let interval: Int64
     let reportsWhenTraced: Bool
     let sampler: StackSampler?
@@ -17,7 +17,9 @@ final class HangSetting: @unchecked Sendable {
     private let directory: String?
     private let keepsReports: Bool
 
-    init(_ options: HangWatchOptions, _ handler: @escaping @Sendable (HangReport) -> Void) throws(HangWatchRefusal) {
+    init(_ options: RunLoop.HangWatch.Options, _ handler: @escaping @Sendable (RunLoop.HangWatch.Report) -> Void)
+        throws(RunLoop.HangWatch.Refusal)
+    {
         self.handler = handler
         interval = options.samplingInterval.clampedNanoseconds
         reportsWhenTraced = options.reportsWhenTraced
@@ -38,7 +40,7 @@ final class HangSetting: @unchecked Sendable {
     }
 
     /// The report's file, written; `nil` where none is wanted.
-    func file(for report: HangReport) -> HangFile? {
+    func file(for report: RunLoop.HangWatch.Report) -> HangFile? {
         directory.map { HangFile(directory: $0, keepsEnded: keepsReports, report) }
     }
 }

@@ -4,14 +4,14 @@ internal import RunLoops
 struct HangTally {
     /// One callout, with its time in nanoseconds.
     struct Timed {
-        var callout: HangReport.Callout
+        var callout: RunLoop.HangWatch.Report.Callout
         var nanoseconds: Int64
     }
 
     /// The one that took the greatest part, or is taking it.
     private(set) var longest: Timed?
     /// By label, the greatest first.
-    private(set) var commonest: [HangReport.Callout]
+    private(set) var commonest: [RunLoop.HangWatch.Report.Callout]
     /// How many there were, with those under way.
     private(set) var callouts: Int
 
@@ -38,7 +38,7 @@ struct HangTally {
 
     private static func timed(_ entry: StretchTally.Entry) -> Timed {
         Timed(
-            callout: HangReport.Callout(
+            callout: RunLoop.HangWatch.Report.Callout(
                 kind: entry.callee, label: entry.label?.text ?? "(one label too many)", place: entry.label?.place,
                 duration: .nanoseconds(entry.time), count: entry.count),
             nanoseconds: entry.time)

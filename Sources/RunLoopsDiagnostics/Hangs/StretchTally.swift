@@ -13,7 +13,7 @@ internal import Musl
 final class StretchTally: @unchecked Sendable {
     /// What the callouts with one label took.
     struct Entry: Sendable {
-        var callee: TraceEvent.Callee
+        var callee: RunLoop.Trace.Event.Callee
         var label: ItemLabel?
         var count: Int
         /// In nanoseconds; at least so much.
@@ -198,7 +198,7 @@ final class StretchTally: @unchecked Sendable {
         _ callee: UInt64, _ label: UInt64, _ line: UInt64, _ count: UInt64, _ time: UInt64
     ) -> Entry {
         Entry(
-            callee: TraceEvent.Callee(rawValue: UInt8(truncatingIfNeeded: callee)) ?? .block,
+            callee: RunLoop.Trace.Event.Callee(rawValue: UInt8(truncatingIfNeeded: callee)) ?? .block,
             label: LabelKeeper.label(label, line), count: Int(count), time: Int64(bitPattern: time))
     }
 }

@@ -175,7 +175,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         hang.samples.add(sample, setting.symbolizer)
     }
 
-    private func key(_ report: HangReport, _ hang: Hang) -> HangAnnealer.Key {
+    private func key(_ report: RunLoop.HangWatch.Report, _ hang: Hang) -> HangAnnealer.Key {
         let callout = report.callout.map { "\($0.kind) \($0.label)" } ?? ""
         return HangAnnealer.Key(callout: callout, functions: hang.samples.majorityFunctions)
     }
@@ -183,8 +183,9 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
     // MARK: Reports
 
     private func makeReport(
-        _ stage: HangReport.Stage, _ hang: Hang, duration: Int64, _ now: Int64, _ ended: StretchTally.Stretch?
-    ) -> HangReport {
+        _ stage: RunLoop.HangWatch.Report.Stage, _ hang: Hang, duration: Int64, _ now: Int64,
+        _ ended: StretchTally.Stretch?
+    ) -> RunLoop.HangWatch.Report {
         let stretch = ended ?? listener.tally.read().present
         let since = hang.status.since
         let tally = HangTally(stretch, open: ended == nil ? hang.status.callouts : [], since: since, now: now)
@@ -197,8 +198,8 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
             runs: hang.samples.runs, isOver: stage == .ended)
         let cause = evidence.cause
         let (frames, count) = hang.samples.majorityStack(setting.symbolizer)
-        return HangReport(
-            stage: stage, number: hang.number, loop: LoopIdentity(thread: probe.thread),
+        return RunLoop.HangWatch.Report(
+            stage: stage, number: hang.number, loop: RunLoop.Identity(thread: probe.thread),
             mode: hang.mode, depth: hang.depth, since: RunLoop.Instant(nanoseconds: since),
             duration: .nanoseconds(duration), standstill: .nanoseconds(detector.standstill),
             limit: .nanoseconds(limit), cause: cause,

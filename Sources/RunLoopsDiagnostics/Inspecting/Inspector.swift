@@ -7,113 +7,115 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Lets the same user look into this process from outside: `runloop ps`, `dump`, `top` and `trace`.
-///
-/// A thread of its own answers, also while loops hang; it sleeps until somebody asks, has no run loop and takes no signals.
-/// A program that links this library and is started with `RUNLOOP_INSPECT=1` in its environment need not call anything:
-/// <doc:LookingIn>.
-///
-/// ```swift
-/// try Inspector.start()
-/// RunLoop.main.run()
-/// ```
-///
-/// Thread safety: all members may be used by any thread, except where they say otherwise.
-public enum Inspector {
-    /// Why nobody can look into the process.
-    public enum StartError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The directory for the socket is not the user's alone; which, and why.
-        case unsafeDirectory(String)
-        /// What the system refused.
-        case system(RunLoop.SystemCallError)
+extension RunLoop {
+    /// Lets the same user look into this process from outside: `runloop ps`, `dump`, `top` and `trace`.
+    ///
+    /// A thread of its own answers, also while loops hang; it sleeps until somebody asks, has no run loop and takes no signals.
+    /// A program that links this library and is started with `RUNLOOP_INSPECT=1` in its environment need not call anything:
+    /// <doc:LookingIn>.
+    ///
+    /// ```swift
+    /// try RunLoop.Inspector.start()
+    /// RunLoop.main.run()
+    /// ```
+    ///
+    /// Thread safety: all members may be used by any thread, except where they say otherwise.
+    public enum Inspector {
+        /// Why nobody can look into the process.
+        public enum StartError: Error, Hashable, Sendable, CustomStringConvertible {
+            /// The directory for the socket is not the user's alone; which, and why.
+            case unsafeDirectory(String)
+            /// What the system refused.
+            case system(RunLoop.SystemCallError)
 
-        /// The error in words.
-        public var description: String {
-            switch self {
-            case .unsafeDirectory(let why): "no safe directory for the inspector's socket: \(why)"
-            case .system(let error): "\(error)"
+            /// The error in words.
+            public var description: String {
+                switch self {
+                case .unsafeDirectory(let why): "no safe directory for the inspector's socket: \(why)"
+                case .system(let error): "\(error)"
+                }
             }
         }
-    }
 
-    private static let current = Guarded<(server: InspectorServer, forks: Int32)?>(nil)
+        private static let current = Guarded<(server: InspectorServer, forks: Int32)?>(nil)
 
-    /// Whether the process can be looked into.
-    ///
-    /// A child made by `fork` cannot, until it starts an inspector of its own.
-    public static var isStarted: Bool { current.withLock { $0?.forks == SystemCalls.forks } }
+        /// Whether the process can be looked into.
+        ///
+        /// A child made by `fork` cannot, until it starts an inspector of its own.
+        public static var isStarted: Bool { current.withLock { $0?.forks == SystemCalls.forks } }
 
-    /// From here on the same user can look into the process.
-    ///
-    /// Known are the calling thread's loop and every loop that is made from here on: call it before there are others, or
-    /// ``add(_:)`` them. The socket is in `$XDG_RUNTIME_DIR`, in `/run/user/UID` or in `/tmp/run-loop-inspect-UID`, in a
-    /// directory that nobody else may enter; it is removed at the process's exit. A second call does nothing.
-    ///
-    /// - Throws: ``StartError``.
-    public static func start() throws(StartError) {
-        let outcome = current.withLock { current -> Result<InspectorServer, StartError>? in
-            if let current, current.forks == SystemCalls.forks { return nil }
-            return Result { () throws(StartError) in
-                // What a parent has left behind is not stopped: its thread is not here.
-                let server = try makeServer()
-                server.loops.watchNewLoops()
-                current = (server, SystemCalls.forks)
-                return server
+        /// From here on the same user can look into the process.
+        ///
+        /// Known are the calling thread's loop and every loop that is made from here on: call it before there are others, or
+        /// ``add(_:)`` them. The socket is in `$XDG_RUNTIME_DIR`, in `/run/user/UID` or in `/tmp/run-loop-inspect-UID`, in a
+        /// directory that nobody else may enter; it is removed at the process's exit. A second call does nothing.
+        ///
+        /// - Throws: ``StartError``.
+        public static func start() throws(StartError) {
+            let outcome = current.withLock { current -> Result<InspectorServer, StartError>? in
+                if let current, current.forks == SystemCalls.forks { return nil }
+                return Result { () throws(StartError) in
+                    // What a parent has left behind is not stopped: its thread is not here.
+                    let server = try makeServer()
+                    server.loops.watchNewLoops()
+                    current = (server, SystemCalls.forks)
+                    return server
+                }
             }
+            guard let server = try outcome?.get() else { return }
+            removeNameAtExit()
+            if let loop = ThreadLoop.existing { server.loops.add(loop) }
+            server.directory.tidy()
         }
-        guard let server = try outcome?.get() else { return }
-        removeNameAtExit()
-        if let loop = ThreadLoop.existing { server.loops.add(loop) }
-        server.directory.tidy()
-    }
 
-    /// From here on nobody can; who looks just now is told no more.
-    ///
-    /// A second call does nothing.
-    public static func stop() {
-        let server = current.withLock { current -> InspectorServer? in
-            defer { current = nil }
-            return current?.forks == SystemCalls.forks ? current?.server : nil
-        }
-        server?.stop()
-    }
-
-    /// Makes a loop known that was made before ``start()``.
-    ///
-    /// Without an inspector it does nothing, and so it does while a `TraceRecorder` has the loop.
-    ///
-    /// Precondition: called on the loop's own thread.
-    public static func add(_ loop: RunLoop) {
-        precondition(
-            loop.threadID == SystemCalls.threadID,
-            "The inspector was given the loop of another thread: call add(_:) on the loop's own thread.")
-        current.withLock { $0?.server }?.loops.add(loop)
-    }
-
-    private static func makeServer() throws(StartError) -> InspectorServer {
-        var reason: StartError?
-        for path in InspectorDirectory.candidates {
-            do {
-                return try InspectorServer(InspectorDirectory(path, makes: true))
-            } catch {
-                // The best place's reason is told; the next is tried.
-                if reason == nil { reason = StartError(error) }
+        /// From here on nobody can; who looks just now is told no more.
+        ///
+        /// A second call does nothing.
+        public static func stop() {
+            let server = current.withLock { current -> InspectorServer? in
+                defer { current = nil }
+                return current?.forks == SystemCalls.forks ? current?.server : nil
             }
+            server?.stop()
         }
-        throw reason ?? .unsafeDirectory("there is none")
-    }
 
-    private static func removeNameAtExit() {
-        _ = registration
-    }
+        /// Makes a loop known that was made before ``start()``.
+        ///
+        /// Without an inspector it does nothing, and so it does while a `TraceRecorder` has the loop.
+        ///
+        /// Precondition: called on the loop's own thread.
+        public static func add(_ loop: RunLoop) {
+            precondition(
+                loop.threadID == SystemCalls.threadID,
+                "The inspector was given the loop of another thread: call add(_:) on the loop's own thread.")
+            current.withLock { $0?.server }?.loops.add(loop)
+        }
 
-    /// Registered once, whatever is started and stopped.
-    private static let registration: Void = {
-        atexit { Inspector.current.withLock { $0?.server }?.unpublish() }
-    }()
+        private static func makeServer() throws(StartError) -> InspectorServer {
+            var reason: StartError?
+            for path in InspectorDirectory.candidates {
+                do {
+                    return try InspectorServer(InspectorDirectory(path, makes: true))
+                } catch {
+                    // The best place's reason is told; the next is tried.
+                    if reason == nil { reason = StartError(error) }
+                }
+            }
+            throw reason ?? .unsafeDirectory("there is none")
+        }
+
+        private static func removeNameAtExit() {
+            _ = registration
+        }
+
+        /// Registered once, whatever is started and stopped.
+        private static let registration: Void = {
+            atexit { Inspector.current.withLock { $0?.server }?.unpublish() }
+        }()
+    }
 }
 
-extension Inspector.StartError {
+extension RunLoop.Inspector.StartError {
     init(_ error: InspectorDirectory.Unusable) {
         switch error {
         case .unsafe(let why): self = .unsafeDirectory(why)
@@ -126,7 +128,7 @@ extension Inspector.StartError {
 @_cdecl("run_loops_start_inspector")
 func startInspector() {
     do {
-        try Inspector.start()
+        try RunLoop.Inspector.start()
     } catch {
         SystemCalls.writeToStandardError("RUNLOOP_INSPECT: \(error)\n")
     }

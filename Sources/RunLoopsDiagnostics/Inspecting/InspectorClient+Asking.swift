@@ -1,4 +1,6 @@
 /// What tools ask.
+package import RunLoops
+
 extension InspectorClient {
     /// Asks for what each loop is about; the answer is taken by ``takeReport(until:)``.
     package func requestLoops() throws(Failure) { try send(.loops) }
@@ -41,7 +43,7 @@ extension InspectorClient {
     }
 
     /// Ends the recording and takes it over.
-    package func takeRecording(within limit: Duration) throws(Failure) -> Trace {
+    package func takeRecording(within limit: Duration) throws(Failure) -> RunLoop.Trace {
         guard var trace = TraceTransfer.trace(try json(ask(.recorded, within: limit)), process: process) else {
             throw .garbled
         }

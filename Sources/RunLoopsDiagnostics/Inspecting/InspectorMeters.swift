@@ -53,7 +53,7 @@ final class InspectorMeters: Sendable {
     /// What has been counted of a loop since this began.
     ///
     /// - Parameter awake: How long the loop has been awake by now, if it is.
-    func statistics(of inspected: InspectedLoops.Inspected, awake: Int64) -> LoopStatistics? {
+    func statistics(of inspected: InspectedLoops.Inspected, awake: Int64) -> RunLoop.Statistics? {
         let key = ObjectIdentifier(inspected.announcer)
         guard var statistics = state.withLock({ $0.entries[key]?.meter })?.snapshot() else { return nil }
         // The stretch under way is what one wants to know of a loop that hangs.

@@ -16,8 +16,8 @@ final class InspectorSession {
 
     private let loops: InspectedLoops
     private var meters: InspectorMeters?
-    private var recording: Recording?
-    private var trace: Trace?
+    private var recording: RunLoop.Recording?
+    private var trace: RunLoop.Trace?
     /// Of each loop that was there at its beginning, by thread: the time, and the mode of the run under way.
     private var beginnings: [Int32: Beginning] = [:]
 
@@ -62,14 +62,15 @@ final class InspectorSession {
             return report
         }
         let process = ProcessReport(
-            process: getpid(), program: Recording.programName, time: SystemCalls.now(.monotonic), loops: reports)
+            process: getpid(), program: RunLoop.Recording.programName, time: SystemCalls.now(.monotonic), loops: reports
+        )
         return Array(process.json().utf8)
     }
 
     // MARK: Recording
 
     private func beginRecording(_ capacity: Int) {
-        let recording = Recording(capacity: capacity)
+        let recording = RunLoop.Recording(capacity: capacity)
         self.recording = recording
         trace = nil
         beginnings = [:]
@@ -90,7 +91,7 @@ final class InspectorSession {
 
     /// With a beginning for the runs that were under way when the recording began: what is outside of everything would
     /// belong to no run.
-    private func completed(_ trace: Trace) -> Trace {
+    private func completed(_ trace: RunLoop.Trace) -> RunLoop.Trace {
         var trace = trace
         for index in trace.loops.indices {
             let loop = trace.loops[index]
@@ -107,7 +108,9 @@ final class InspectorSession {
                 time = min(time, waking.asleepSince)
             }
             let mode = beginning.mode ?? "a mode"
-            let runs = (1...max(1, first.depth)).map { TraceEvent(time: time, depth: $0, kind: .runBegan(mode)) }
+            let runs = (1...max(1, first.depth)).map {
+                RunLoop.Trace.Event(time: time, depth: $0, kind: .runBegan(mode))
+            }
             trace.loops[index].events.insert(contentsOf: runs, at: 0)
         }
         return trace

@@ -1,4 +1,6 @@
 /// Reports as they travel.
+internal import RunLoops
+
 extension ProcessReport {
     func json() -> String {
         var json = JSONWriter()
@@ -111,7 +113,7 @@ extension LoopReport {
                 kind: $0["kind"]?.string ?? "", label: $0["label"]?.string ?? "", place: $0["place"]?.string,
                 since: $0.integer("since") ?? 0)
         }
-        statistics = json["statistics"].flatMap { LoopStatistics($0) }
+        statistics = json["statistics"].flatMap { RunLoop.Statistics($0) }
         timers = (json["timers"]?.array ?? []).map {
             Timer(
                 label: $0["label"]?.string ?? "", due: $0.integer("due") ?? 0, interval: $0.integer("interval") ?? 0,

@@ -1,4 +1,4 @@
-internal import RunLoops
+package import RunLoops
 
 /// What an inspected process says of itself.
 package struct ProcessReport: Sendable {
@@ -52,7 +52,7 @@ package struct LoopReport: Sendable {
     package var callouts: [Callout]
     package var turns: UInt64
     package var calloutCount: UInt64
-    /// Sleeps ended by each cause, in the order of ``TraceEvent/Waking/Cause``.
+    /// Sleeps ended by each cause, in the order of ``RunLoops/RunLoop/Trace/Event/Waking/Cause``.
     package var wakings: [UInt64]
     /// Nanoseconds asleep, the present sleep included.
     package var slept: Int64
@@ -60,7 +60,7 @@ package struct LoopReport: Sendable {
     /// The loop's debug description.
     package var description: String?
     /// What was counted since that was asked for first.
-    package var statistics: LoopStatistics?
+    package var statistics: RunLoop.Statistics?
 }
 
 extension LoopReport {

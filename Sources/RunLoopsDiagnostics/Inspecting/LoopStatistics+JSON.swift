@@ -1,5 +1,7 @@
 /// Statistics as they travel.
-extension LoopStatistics {
+internal import RunLoops
+
+extension RunLoop.Statistics {
     /// More different callouts than these are not sent: what is looked for is among the dearest.
     private static let mostCallouts = 64
 
@@ -12,9 +14,9 @@ extension LoopStatistics {
         json.name("busy")
         json.value(busy)
         json.name("wakings")
-        Self.write(TraceEvent.Waking.Cause.allCases.map { wakings[$0] ?? 0 }, to: &json)
+        Self.write(RunLoop.Trace.Event.Waking.Cause.allCases.map { wakings[$0] ?? 0 }, to: &json)
         json.name("callouts")
-        Self.write(TraceEvent.Callee.allCases.map { callouts[$0] ?? 0 }, to: &json)
+        Self.write(RunLoop.Trace.Event.Callee.allCases.map { callouts[$0] ?? 0 }, to: &json)
         json.name("stretches")
         stretches.write(to: &json)
         json.name("lateness")
@@ -50,23 +52,24 @@ extension LoopStatistics {
     /// Nothing that another process sends is believed to be there, or to be small.
     init?(_ json: JSON) {
         self.init()
-        guard let turns = json.integer("turns"), let stretches = DurationHistogram(json["stretches"]),
-            let lateness = DurationHistogram(json["lateness"])
+        guard let turns = json.integer("turns"), let stretches = RunLoop.DurationHistogram(json["stretches"]),
+            let lateness = RunLoop.DurationHistogram(json["lateness"])
         else { return nil }
         self.turns = UInt64(clamping: turns)
         self.stretches = stretches
         self.lateness = lateness
         asleep = json.integer("asleep") ?? 0
         busy = json.integer("busy") ?? 0
-        for (cause, count) in zip(TraceEvent.Waking.Cause.allCases, json["wakings"]?.array ?? []) {
+        for (cause, count) in zip(RunLoop.Trace.Event.Waking.Cause.allCases, json["wakings"]?.array ?? []) {
             wakings[cause] = UInt64(clamping: count.integer ?? 0)
         }
-        for (callee, count) in zip(TraceEvent.Callee.allCases, json["callouts"]?.array ?? []) {
+        for (callee, count) in zip(RunLoop.Trace.Event.Callee.allCases, json["callouts"]?.array ?? []) {
             callouts[callee] = UInt64(clamping: count.integer ?? 0)
         }
         let latencies = json["latency"]?.array ?? []
         for index in stride(from: 0, to: latencies.count - 1, by: 2) {
-            if let callee = TraceEvent.Callee(latencies[index]), let histogram = DurationHistogram(latencies[index + 1])
+            if let callee = RunLoop.Trace.Event.Callee(latencies[index]),
+                let histogram = RunLoop.DurationHistogram(latencies[index + 1])
             {
                 latency[callee] = histogram
             }
@@ -75,9 +78,9 @@ extension LoopStatistics {
     }
 }
 
-extension LoopStatistics.Callouts {
+extension RunLoop.Statistics.Callouts {
     fileprivate init?(_ json: JSON) {
-        guard let parts = json.array, parts.count == 5, let callee = TraceEvent.Callee(parts[0]),
+        guard let parts = json.array, parts.count == 5, let callee = RunLoop.Trace.Event.Callee(parts[0]),
             let label = parts[1].string
         else { return nil }
         self.init(
@@ -86,7 +89,7 @@ extension LoopStatistics.Callouts {
     }
 }
 
-extension TraceEvent.Callee {
+extension RunLoop.Trace.Event.Callee {
     fileprivate init?(_ json: JSON) {
         guard let number = json.integer, let callee = Self(rawValue: UInt8(truncatingIfNeeded: number)) else {
             return nil
@@ -95,7 +98,7 @@ extension TraceEvent.Callee {
     }
 }
 
-extension DurationHistogram {
+extension RunLoop.DurationHistogram {
     /// Only the steps in which there is something: each with its number.
     fileprivate func write(to json: inout JSONWriter) {
         json.open("{")

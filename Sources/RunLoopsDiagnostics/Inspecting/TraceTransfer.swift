@@ -6,7 +6,7 @@ internal import RunLoops
 /// `s` and a text is not one: it gives the text the next number.
 enum TraceTransfer {
     /// Of which loops there are events.
-    static func contents(_ trace: Trace) -> String {
+    static func contents(_ trace: RunLoop.Trace) -> String {
         var json = JSONWriter()
         json.open("{")
         json.name("program")
@@ -33,15 +33,15 @@ enum TraceTransfer {
     }
 
     /// What ``contents(_:)`` has written, without events.
-    static func trace(_ json: JSON, process: Int32) -> Trace? {
+    static func trace(_ json: JSON, process: Int32) -> RunLoop.Trace? {
         guard let program = json["program"]?.string, let loops = json["loops"]?.array else { return nil }
-        var trace = Trace(
+        var trace = RunLoop.Trace(
             process: process, program: program, loops: [],
             loopsNotRecorded: Int(json.integer("loopsNotRecorded") ?? 0))
         for loop in loops {
             guard let thread = loop.integer("thread"), let name = loop["name"]?.string else { return nil }
             trace.loops.append(
-                Trace.Loop(
+                RunLoop.Trace.Loop(
                     thread: Int32(truncatingIfNeeded: thread), name: name, isMain: loop.integer("main") == 1,
                     events: [], lost: Int(loop.integer("lost") ?? 0)))
         }
@@ -50,7 +50,7 @@ enum TraceTransfer {
 
     // MARK: Events
 
-    static func encode(_ events: [TraceEvent]) -> [UInt8] {
+    static func encode(_ events: [RunLoop.Trace.Event]) -> [UInt8] {
         var encoder = Encoder()
         for event in events { encoder.add(event) }
         return encoder.bytes
@@ -61,7 +61,7 @@ enum TraceTransfer {
         private var texts: [String: Int64] = [:]
         private var last: Int64 = 0
 
-        mutating func add(_ event: TraceEvent) {
+        mutating func add(_ event: RunLoop.Trace.Event) {
             switch event.kind {
             case .runBegan(let mode): line("r", event, [number(mode.rawValue)])
             case .passed(let activity): line("p", event, [Int64(truncatingIfNeeded: activity.rawValue)])
@@ -77,7 +77,7 @@ enum TraceTransfer {
             }
         }
 
-        private mutating func line(_ letter: Character, _ event: TraceEvent, _ numbers: [Int64]) {
+        private mutating func line(_ letter: Character, _ event: RunLoop.Trace.Event, _ numbers: [Int64]) {
             bytes += String(letter).utf8
             for number in [event.time &- last, Int64(event.depth)] + numbers {
                 bytes.append(UInt8(ascii: " "))
@@ -100,8 +100,8 @@ enum TraceTransfer {
     }
 
     /// What ``encode(_:)`` has written; `nil` for anything else.
-    static func decode(_ bytes: [UInt8]) -> [TraceEvent]? {
-        var events: [TraceEvent] = []
+    static func decode(_ bytes: [UInt8]) -> [RunLoop.Trace.Event]? {
+        var events: [RunLoop.Trace.Event] = []
         var texts: [String] = []
         var last: Int64 = 0
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
@@ -118,34 +118,36 @@ enum TraceTransfer {
                 return nil
             }
             last &+= numbers[0]
-            events.append(TraceEvent(time: last, depth: Int(truncatingIfNeeded: numbers[1]), kind: kind))
+            events.append(RunLoop.Trace.Event(time: last, depth: Int(truncatingIfNeeded: numbers[1]), kind: kind))
         }
         return events
     }
 
-    private static func kind(_ letter: UInt8, _ numbers: ArraySlice<Int64>, _ texts: [String]) -> TraceEvent.Kind? {
+    private static func kind(_ letter: UInt8, _ numbers: ArraySlice<Int64>, _ texts: [String]) -> RunLoop.Trace.Event
+        .Kind?
+    {
         let numbers = Array(numbers)
         func text(_ index: Int64) -> String? { texts.indices.contains(Int(index)) ? texts[Int(index)] : nil }
         switch (Character(UnicodeScalar(letter)), numbers.count) {
         case ("r", 1): return text(numbers[0]).map { .runBegan(RunLoop.Mode($0)) }
         case ("p", 1): return .passed(RunLoop.Activities(rawValue: UInt(truncatingIfNeeded: numbers[0])))
         case ("c", 2):
-            guard let callee = TraceEvent.Callee(rawValue: UInt8(truncatingIfNeeded: numbers[0])),
+            guard let callee = RunLoop.Trace.Event.Callee(rawValue: UInt8(truncatingIfNeeded: numbers[0])),
                 let label = text(numbers[1])
             else { return nil }
             return .calloutBegan(callee, label)
         case ("w", 4):
             return .wanted(
-                TraceEvent.Wait(
+                RunLoop.Trace.Event.Wait(
                     since: numbers[0], thread: Int32(truncatingIfNeeded: numbers[1]), tolerance: numbers[2],
                     interval: numbers[3]))
         case ("e", 0): return .calloutEnded
         case ("k", 4):
-            guard let cause = TraceEvent.Waking.Cause(rawValue: UInt8(truncatingIfNeeded: numbers[0])) else {
+            guard let cause = RunLoop.Trace.Event.Waking.Cause(rawValue: UInt8(truncatingIfNeeded: numbers[0])) else {
                 return nil
             }
             return .woke(
-                TraceEvent.Waking(
+                RunLoop.Trace.Event.Waking(
                     cause: cause, asleepSince: numbers[1], calledAt: numbers[2],
                     thread: Int32(truncatingIfNeeded: numbers[3])))
         case ("x", 1):

@@ -1,27 +1,29 @@
-internal import RunLoops
+public import RunLoops
 
-/// Which loop something is about.
-///
-/// Thread safety: a value; any thread.
-public struct LoopIdentity: Sendable, Hashable, CustomStringConvertible {
-    /// The kernel's number of the loop's thread.
-    public var thread: Int32
-    /// The thread's name when this was made, as the kernel knows it.
+extension RunLoop {
+    /// Which loop something is about.
     ///
-    /// A thread that was given none has that of the thread which made it.
-    public var name: String
-    /// Whether it is the main loop.
-    public var isMain: Bool
+    /// Thread safety: a value; any thread.
+    public struct Identity: Sendable, Hashable, CustomStringConvertible {
+        /// The kernel's number of the loop's thread.
+        public var thread: Int32
+        /// The thread's name when this was made, as the kernel knows it.
+        ///
+        /// A thread that was given none has that of the thread which made it.
+        public var name: String
+        /// Whether it is the main loop.
+        public var isMain: Bool
 
-    /// `main` for the main loop, otherwise the thread's name, or its number where it has none.
-    public var description: String { isMain ? "main" : name.isEmpty ? "thread \(thread)" : name }
+        /// `main` for the main loop, otherwise the thread's name, or its number where it has none.
+        public var description: String { isMain ? "main" : name.isEmpty ? "thread \(thread)" : name }
 
-    init(_ loop: RunLoop) { self.init(thread: loop.threadID) }
+        init(_ loop: RunLoop) { self.init(thread: loop.threadID) }
 
-    /// With the name that the thread has now.
-    init(thread: Int32) {
-        self.thread = thread
-        isMain = thread == SystemCalls.mainThreadID
-        name = ThreadName.ofThread(thread)
+        /// With the name that the thread has now.
+        init(thread: Int32) {
+            self.thread = thread
+            isMain = thread == SystemCalls.mainThreadID
+            name = ThreadName.ofThread(thread)
+        }
     }
 }

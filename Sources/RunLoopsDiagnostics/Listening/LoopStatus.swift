@@ -23,7 +23,7 @@ final class LoopStatus: LoopListener, @unchecked Sendable {
 
     /// One callout under way.
     struct Callout: Sendable {
-        var callee: TraceEvent.Callee
+        var callee: RunLoop.Trace.Event.Callee
         var label: ItemLabel?
         /// Nanoseconds of the loop's monotonic clock.
         var since: Int64
@@ -134,7 +134,7 @@ final class LoopStatus: LoopListener, @unchecked Sendable {
         guard index < Self.mostOpen else { return }
         let entry = words + Self.calloutsAt + index * Self.wordsACallout
         let (text, line) = labels.keep(label)
-        entry[0].store(UInt64(TraceEvent.Callee(callee).rawValue), ordering: .relaxed)
+        entry[0].store(UInt64(RunLoop.Trace.Event.Callee(callee).rawValue), ordering: .relaxed)
         entry[1].store(text, ordering: .relaxed)
         entry[2].store(line, ordering: .relaxed)
         entry[3].store(time, ordering: .relaxed)
@@ -189,7 +189,7 @@ final class LoopStatus: LoopListener, @unchecked Sendable {
             callouts: (0..<open).map { index in
                 let entry = calloutsAt + index * wordsACallout
                 return Callout(
-                    callee: TraceEvent.Callee(rawValue: UInt8(truncatingIfNeeded: words[entry])) ?? .block,
+                    callee: RunLoop.Trace.Event.Callee(rawValue: UInt8(truncatingIfNeeded: words[entry])) ?? .block,
                     label: LabelKeeper.label(words[entry + 1], words[entry + 2]),
                     since: Int64(bitPattern: words[entry + 3]))
             },

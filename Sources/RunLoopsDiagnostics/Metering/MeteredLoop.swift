@@ -10,14 +10,14 @@ internal import Musl
 /// Counts what one loop does, and reports it when the loop is awake anyway.
 // Unchecked: what is neither atomic nor guarded by the lock belongs to the loop's thread, or never changes.
 final class MeteredLoop: OwnedListener, @unchecked Sendable {
-    let identity: LoopIdentity
+    let identity: RunLoop.Identity
     private let meter: LoopMeter
     private let clock: LoopClock
     /// Weak: counting does not keep the loops of threads that have ended.
     private weak let loop: RunLoop?
     /// Nanoseconds; `max` for no reports but those that are asked for.
     private let interval: Int64
-    private let reporter: (@Sendable (MeteringReport) -> Void)?
+    private let reporter: (@Sendable (RunLoop.Metering.Report) -> Void)?
     private let isOn = Atomic<Bool>(true)
 
     /// Since when the loop is awake in a run, or, negative, since when it sleeps; 0 outside.
@@ -30,13 +30,13 @@ final class MeteredLoop: OwnedListener, @unchecked Sendable {
 
     private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private var reported = LoopStatistics()
+    @exclusivity(unchecked) private var reported = RunLoop.Statistics()
 
     init(
         _ loop: RunLoop, every interval: Int64,
-        _ makeReporter: (@Sendable (LoopIdentity) -> @Sendable (MeteringReport) -> Void)?
+        _ makeReporter: (@Sendable (RunLoop.Identity) -> @Sendable (RunLoop.Metering.Report) -> Void)?
     ) {
-        identity = LoopIdentity(loop)
+        identity = RunLoop.Identity(loop)
         meter = LoopMeter(loop)
         clock = LoopClock(loop)
         self.loop = loop
@@ -97,19 +97,19 @@ final class MeteredLoop: OwnedListener, @unchecked Sendable {
     /// What has been counted so far.
     ///
     /// - Parameter isReport: What is new in the next one is counted from here on.
-    func reading(isReport: Bool) -> MeteringReport {
+    func reading(isReport: Bool) -> RunLoop.Metering.Report {
         let pending = loop?.pendingCount ?? 0
         return lock.withLock {
             let (statistics, isAsleep) = statistics()
             let change = statistics.since(reported)
             if isReport { reported = statistics }
-            return MeteringReport(
+            return RunLoop.Metering.Report(
                 loop: identity, statistics: statistics, change: change, isAsleep: isAsleep, pending: pending)
         }
     }
 
     /// With the time of the sleep, or of the stretch awake, that goes on.
-    private func statistics() -> (LoopStatistics, isAsleep: Bool) {
+    private func statistics() -> (RunLoop.Statistics, isAsleep: Bool) {
         while true {
             let number = version.load(ordering: .acquiring)
             if number & 1 == 0 {

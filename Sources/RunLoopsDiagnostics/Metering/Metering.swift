@@ -1,83 +1,83 @@
 public import RunLoops
 
-/// Counts what loops do, for metrics and for programs that look at themselves.
-///
-/// Counting is done inside the loop, on its own thread; it adds no timer, and no wake-up to a loop that sleeps. What was
-/// counted can be asked for by any thread at any time, also while a callout hangs:
-///
-/// ```swift
-/// let metering = Metering()
-/// metering.add(RunLoop.current)
-/// …
-/// for loop in metering.readings() { print(loop.loop, loop.statistics.turns, loop.statistics.busyShare) }
-/// ```
-///
-/// Who wants to be told gives a reporter and an interval: it is called when a loop is about to sleep, at most once an interval.
-/// A loop that sleeps for an hour reports nothing in that hour; ``report()`` asks it.
-///
-/// Thread safety: all members may be used by any thread, except where they say otherwise.
-public final class Metering: Sendable {
-    /// What one loop has done.
-    public typealias Report = MeteringReport
-
-    /// Makes what is told of one loop, when that is added.
-    public typealias ReporterMaker = @Sendable (LoopIdentity) -> @Sendable (Report) -> Void
-
-    private let group: ListenerGroup<MeteredLoop>
-
-    /// Counts and tells nobody: ``readings()`` are to be asked for.
-    public init() {
-        group = ListenerGroup({ MeteredLoop($0, every: .max, nil) }, whenOver: { _ in })
-    }
-
-    /// Counts and tells.
+extension RunLoop {
+    /// Counts what loops do, for metrics and for programs that look at themselves.
     ///
-    /// - Parameters:
-    ///   - interval: The least time between two reports of one loop; `nil` for none but those that ``report()`` asks for.
-    ///   - reporter: Called once for each loop; what it returns is called with each of the loop's reports. By the loop's thread
-    ///     when that is about to sleep or its outermost run has ended, if the interval has gone by; by who calls ``report()``
-    ///     or ``stop()``; a last time, after its thread's end, by who adds or reports next. No lock is held meanwhile; as long as it
-    ///     takes, the loop waits.
+    /// Counting is done inside the loop, on its own thread; it adds no timer, and no wake-up to a loop that sleeps. What was
+    /// counted can be asked for by any thread at any time, also while a callout hangs:
     ///
-    /// Precondition: the interval is positive.
-    public init(every interval: Duration?, reporter: @escaping ReporterMaker) {
-        precondition(
-            interval.map { $0 > .zero } ?? true, "A report was asked for at every instant: give a positive interval.")
-        let nanoseconds = interval?.clampedNanoseconds ?? .max
-        group = ListenerGroup({ MeteredLoop($0, every: nanoseconds, reporter) }, whenOver: { $0.report() })
-    }
-
-    deinit { stop() }
-
-    /// Counts what a loop does from here on.
+    /// ```swift
+    /// let metering = RunLoop.Metering()
+    /// metering.add(RunLoop.current)
+    /// …
+    /// for loop in metering.readings() { print(loop.loop, loop.statistics.turns, loop.statistics.busyShare) }
+    /// ```
     ///
-    /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
+    /// Who wants to be told gives a reporter and an interval: it is called when a loop is about to sleep, at most once an
+    /// interval. A loop that sleeps for an hour reports nothing in that hour; ``report()`` asks it.
     ///
-    /// Precondition: called on the loop's own thread.
-    @discardableResult
-    public func add(_ loop: RunLoop) -> Bool { group.add(loop) }
+    /// Thread safety: all members may be used by any thread, except where they say otherwise.
+    public final class Metering: Sendable {
+        /// Makes what is told of one loop, when that is added.
+        public typealias ReporterMaker = @Sendable (Identity) -> @Sendable (Report) -> Void
 
-    /// Counts what every loop does that is made from here on.
-    public func addNewLoops() { group.addNewLoops() }
+        private let group: ListenerGroup<MeteredLoop>
 
-    /// What was counted so far, of each loop whose thread has not ended.
-    ///
-    /// Complexity: O(n) in the loops, for each of which some hundred words are copied.
-    public func readings() -> [Report] {
-        group.present.map { $0.reading(isReport: false) }
-    }
+        /// Counts and tells nobody: ``readings()`` are to be asked for.
+        public init() {
+            group = ListenerGroup({ MeteredLoop($0, every: .max, nil) }, whenOver: { _ in })
+        }
 
-    /// Has every loop's reporter called, on the calling thread.
-    ///
-    /// For an endpoint that is asked for metrics.
-    public func report() {
-        for loop in group.present { loop.report() }
-    }
+        /// Counts and tells.
+        ///
+        /// - Parameters:
+        ///   - interval: The least time between two reports of one loop; `nil` for none but those that ``report()`` asks for.
+        ///   - reporter: Called once for each loop; what it returns is called with each of the loop's reports. By the loop's
+        ///     thread when that is about to sleep or its outermost run has ended, if the interval has gone by; by who calls
+        ///     ``report()`` or ``stop()``; a last time, after its thread's end, by who adds or reports next. No lock is held
+        ///     meanwhile; as long as it takes, the loop waits.
+        ///
+        /// Precondition: the interval is positive.
+        public init(every interval: Duration?, reporter: @escaping ReporterMaker) {
+            precondition(
+                interval.map { $0 > .zero } ?? true,
+                "A report was asked for at every instant: give a positive interval.")
+            let nanoseconds = interval?.clampedNanoseconds ?? .max
+            group = ListenerGroup({ MeteredLoop($0, every: nanoseconds, reporter) }, whenOver: { $0.report() })
+        }
 
-    /// Ends the counting, with a last report of each loop.
-    ///
-    /// A second call does nothing. Ends by itself with the metering's life.
-    public func stop() {
-        for loop in group.stop() { loop.report() }
+        deinit { stop() }
+
+        /// Counts what a loop does from here on.
+        ///
+        /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
+        ///
+        /// Precondition: called on the loop's own thread.
+        @discardableResult
+        public func add(_ loop: RunLoop) -> Bool { group.add(loop) }
+
+        /// Counts what every loop does that is made from here on.
+        public func addNewLoops() { group.addNewLoops() }
+
+        /// What was counted so far, of each loop whose thread has not ended.
+        ///
+        /// Complexity: O(n) in the loops, for each of which some hundred words are copied.
+        public func readings() -> [Report] {
+            group.present.map { $0.reading(isReport: false) }
+        }
+
+        /// Has every loop's reporter called, on the calling thread.
+        ///
+        /// For an endpoint that is asked for metrics.
+        public func report() {
+            for loop in group.present { loop.report() }
+        }
+
+        /// Ends the counting, with a last report of each loop.
+        ///
+        /// A second call does nothing. Ends by itself with the metering's life.
+        public func stop() {
+            for loop in group.stop() { loop.report() }
+        }
     }
 }

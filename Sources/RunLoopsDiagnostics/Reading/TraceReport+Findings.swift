@@ -1,4 +1,6 @@
-extension TraceReport {
+public import RunLoops
+
+extension RunLoop.Trace.Report {
     /// Something that is probably wrong, with what to do about it.
     public struct Finding: Sendable, Equatable {
         /// Kinds of what can be found.
@@ -178,9 +180,9 @@ extension TraceReport {
     }
 }
 
-extension [TraceReport.Slice] {
+extension [RunLoop.Trace.Report.Slice] {
     /// Those that end after `start` and begin before `end`, of sleeps of one thread, which follow each other.
-    fileprivate func between(_ start: Double, _ end: Double) -> ArraySlice<TraceReport.Slice> {
+    fileprivate func between(_ start: Double, _ end: Double) -> ArraySlice<RunLoop.Trace.Report.Slice> {
         var low = startIndex
         var high = endIndex
         while low < high {

@@ -1,6 +1,8 @@
 // What is found by looking at items that nothing is done with.
 
-extension TraceReport {
+internal import RunLoops
+
+extension RunLoop.Trace.Report {
     // MARK: Limits, in microseconds
 
     /// An item that has been there for less may still be on its way to somewhere.

@@ -1,4 +1,6 @@
-extension TraceReport {
+public import RunLoops
+
+extension RunLoop.Trace.Report {
     /// What a terminal shows of a trace: turns, who woke the loop, the slowest callouts, how late and how long.
     ///
     /// - Parameter width: How many columns there are.

@@ -1,78 +1,82 @@
-/// A trace read back from its JSON, as slices: what summaries and advice are made from.
-///
-/// Thread safety: a value; any thread.
-public struct TraceReport: Sendable {
-    /// Why a file is not a trace.
-    public enum ReadingError: Error, Equatable, CustomStringConvertible {
-        /// It is not JSON; where it stops being so, in bytes from its beginning.
-        case notJSON(at: Int)
-        /// It is JSON, but no trace events: what is wrong with which.
-        case notTrace(String)
+public import RunLoops
 
-        /// The error in words.
-        public var description: String {
-            switch self {
-            case .notJSON(let offset): "not JSON, from byte \(offset) on"
-            case .notTrace(let what): "no trace: \(what)"
+extension RunLoop.Trace {
+    /// A trace read back from its JSON, as slices: what summaries and advice are made from.
+    ///
+    /// Thread safety: a value; any thread.
+    public struct Report: Sendable {
+        /// Why a file is not a trace.
+        public enum ReadingError: Error, Equatable, CustomStringConvertible {
+            /// It is not JSON; where it stops being so, in bytes from its beginning.
+            case notJSON(at: Int)
+            /// It is JSON, but no trace events: what is wrong with which.
+            case notTrace(String)
+
+            /// The error in words.
+            public var description: String {
+                switch self {
+                case .notJSON(let offset): "not JSON, from byte \(offset) on"
+                case .notTrace(let what): "no trace: \(what)"
+                }
             }
         }
-    }
 
-    /// A run, a turn, a sleep or a callout, with when it was, in microseconds from the trace's beginning.
-    struct Slice: Sendable {
-        var name: String
-        /// What it is: run, turn, sleep, or the kind of callout.
-        var kind: String
-        var thread: Int
-        /// How many slices it is inside of.
-        var depth: Int
-        var start: Double
-        var end: Double
-        var details: [String: JSON]
-        /// The innermost slice it is inside of.
-        var parent: Int?
+        /// A run, a turn, a sleep or a callout, with when it was, in microseconds from the trace's beginning.
+        struct Slice: Sendable {
+            var name: String
+            /// What it is: run, turn, sleep, or the kind of callout.
+            var kind: String
+            var thread: Int
+            /// How many slices it is inside of.
+            var depth: Int
+            var start: Double
+            var end: Double
+            var details: [String: JSON]
+            /// The innermost slice it is inside of.
+            var parent: Int?
 
-        var length: Double { end - start }
-        func detail(_ name: String) -> Double? { details[name]?.number }
-        var isCallout: Bool { !["run", "turn", "sleep", "wake-up"].contains(kind) }
-    }
-
-    /// The program's file name.
-    public let program: String
-    /// How many older events had been overwritten.
-    public let lost: Int
-    /// In the order in which they began on their thread, outer ones first.
-    let slices: [Slice]
-    let threadNames: [Int: String]
-    let loops: [LoopItemsReport]
-
-    /// Reads the JSON of ``Trace/chromeJSON()``.
-    ///
-    /// - Throws: what is wrong with it.
-    ///
-    /// Complexity: O(n) in the text.
-    public init(json text: String) throws(ReadingError) {
-        let json: JSON
-        do { json = try JSON(text) } catch { throw .notJSON(at: error.offset) }
-        guard let events = json["traceEvents"]?.array else { throw .notTrace("it has no traceEvents") }
-        var builder = SliceBuilder()
-        for (index, event) in events.enumerated() {
-            if let complaint = builder.add(event) { throw .notTrace("event \(index) \(complaint)") }
+            var length: Double { end - start }
+            func detail(_ name: String) -> Double? { details[name]?.number }
+            var isCallout: Bool { !["run", "turn", "sleep", "wake-up"].contains(kind) }
         }
-        if let complaint = builder.complaintAtEnd { throw .notTrace(complaint) }
-        program = json["otherData"]?["program"]?.string ?? "a program"
-        lost = Int(json["otherData"]?["lost"]?.number ?? 0)
-        loops = (json["otherData"]?["loops"]?.array ?? []).map { LoopItemsReport($0) }
-        slices = builder.slices
-        threadNames = builder.threadNames
-    }
 
-    func threadName(_ thread: Int) -> String { threadNames[thread] ?? "thread \(thread)" }
+        /// The program's file name.
+        public let program: String
+        /// How many older events had been overwritten.
+        public let lost: Int
+        /// In the order in which they began on their thread, outer ones first.
+        let slices: [Slice]
+        let threadNames: [Int: String]
+        let loops: [LoopItemsReport]
+
+        /// Reads the JSON of ``Trace/chromeJSON()``.
+        ///
+        /// - Throws: what is wrong with it.
+        ///
+        /// Complexity: O(n) in the text.
+        public init(json text: String) throws(ReadingError) {
+            let json: JSON
+            do { json = try JSON(text) } catch { throw .notJSON(at: error.offset) }
+            guard let events = json["traceEvents"]?.array else { throw .notTrace("it has no traceEvents") }
+            var builder = SliceBuilder()
+            for (index, event) in events.enumerated() {
+                if let complaint = builder.add(event) { throw .notTrace("event \(index) \(complaint)") }
+            }
+            if let complaint = builder.complaintAtEnd { throw .notTrace(complaint) }
+            program = json["otherData"]?["program"]?.string ?? "a program"
+            lost = Int(json["otherData"]?["lost"]?.number ?? 0)
+            loops = (json["otherData"]?["loops"]?.array ?? []).map { LoopItemsReport($0) }
+            slices = builder.slices
+            threadNames = builder.threadNames
+        }
+
+        func threadName(_ thread: Int) -> String { threadNames[thread] ?? "thread \(thread)" }
+    }
 }
 
 /// Puts slices together, and holds the events to the rules of the format while it does.
 struct SliceBuilder {
-    private(set) var slices: [TraceReport.Slice] = []
+    private(set) var slices: [RunLoop.Trace.Report.Slice] = []
     private(set) var threadNames: [Int: String] = [:]
     private var open: [Int: [Int]] = [:]
     private var latest: [Int: Double] = [:]
@@ -129,7 +133,7 @@ struct SliceBuilder {
         var details: [String: JSON] = [:]
         if case .object(let members) = event["args"] { details = members }
         slices.append(
-            TraceReport.Slice(
+            RunLoop.Trace.Report.Slice(
                 name: event["name"]?.string ?? "", kind: event["cat"]?.string ?? "", thread: thread,
                 depth: outer?.count ?? 0, start: time,
                 end: time, details: details, parent: parent))

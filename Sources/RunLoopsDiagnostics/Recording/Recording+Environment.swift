@@ -11,7 +11,7 @@ internal import Musl
 private final class ProcessRecording: @unchecked Sendable {
     static let shared = ProcessRecording()
 
-    private let recording = Recording()
+    private let recording = RunLoop.Recording()
     // Both written once, before main().
     @exclusivity(unchecked) private var file = ""
     @exclusivity(unchecked) private var process: pid_t = 0

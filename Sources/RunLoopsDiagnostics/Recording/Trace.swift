@@ -1,33 +1,35 @@
-internal import RunLoops
+public import RunLoops
 
-/// What was recorded: the last events of each loop.
-///
-/// Thread safety: a value; any thread.
-public struct Trace: Sendable {
-    /// The events of one loop.
-    public struct Loop: Sendable {
-        /// The kernel's number of the loop's thread.
-        public var thread: Int32
-        /// The thread's name, as the kernel knows it.
-        public var name: String
-        /// Whether it is the main loop.
-        public var isMain: Bool
-        /// Oldest first.
-        public var events: [TraceEvent]
-        /// How many older ones were overwritten.
-        public var lost: Int
-        /// The modes that it was run in, in the order of their first runs; also those of which the events are lost.
-        var modesRun: [RunLoop.Mode] = []
-        /// What was in which mode, when; oldest first.
-        var pages: [ItemPage] = []
+extension RunLoop {
+    /// What was recorded: the last events of each loop.
+    ///
+    /// Thread safety: a value; any thread.
+    public struct Trace: Sendable {
+        /// The events of one loop.
+        public struct Loop: Sendable {
+            /// The kernel's number of the loop's thread.
+            public var thread: Int32
+            /// The thread's name, as the kernel knows it.
+            public var name: String
+            /// Whether it is the main loop.
+            public var isMain: Bool
+            /// Oldest first.
+            public var events: [Trace.Event]
+            /// How many older ones were overwritten.
+            public var lost: Int
+            /// The modes that it was run in, in the order of their first runs; also those of which the events are lost.
+            var modesRun: [RunLoop.Mode] = []
+            /// What was in which mode, when; oldest first.
+            var pages: [ItemPage] = []
+        }
+
+        /// The process's number.
+        public var process: Int32
+        /// The program's file name.
+        public var program: String
+        /// In the order in which they were added or made.
+        public var loops: [Loop]
+        /// Loops beyond the number that one recording keeps.
+        public var loopsNotRecorded: Int
     }
-
-    /// The process's number.
-    public var process: Int32
-    /// The program's file name.
-    public var program: String
-    /// In the order in which they were added or made.
-    public var loops: [Loop]
-    /// Loops beyond the number that one recording keeps.
-    public var loopsNotRecorded: Int
 }

@@ -1,4 +1,6 @@
 /// The stacks of a thread while it hangs, and what they have in common.
+internal import RunLoops
+
 struct HangSamples {
     /// Older ones are dropped.
     private static let most = 64
@@ -6,7 +8,7 @@ struct HangSamples {
     private var stacks: [[(function: UInt64, counter: UInt64)]] = []
     private var oldest = 0
     /// How often the thread was found to wait, and for what.
-    private(set) var waits: [HangCause.Wait: Int] = [:]
+    private(set) var waits: [RunLoop.HangWatch.Cause.Wait: Int] = [:]
     /// How often it was found ready to run, or running.
     private(set) var runs = 0
 
@@ -51,13 +53,13 @@ struct HangSamples {
     }
 
     /// The same with names, innermost first, and in how many stacks they are.
-    func majorityStack(_ symbolizer: Symbolizer) -> (frames: [StackFrame], count: Int) {
+    func majorityStack(_ symbolizer: Symbolizer) -> (frames: [RunLoop.HangWatch.StackFrame], count: Int) {
         guard let (index, depth, count) = majority else { return ([], 0) }
         let stack = stacks[index]
         let frames = (stack.count - depth..<stack.count).map { place in
             let counter = stack[place].counter
             let symbol = symbolizer.symbol(at: Self.lookup(counter, place))
-            return StackFrame(
+            return RunLoop.HangWatch.StackFrame(
                 address: UInt(counter), function: symbol.name, module: symbol.module, offset: Int(symbol.offset))
         }
         return (frames, count)

@@ -13,7 +13,7 @@ final class StackSampler {
         /// Program counters, innermost first; empty where the stack could not be taken.
         var counters: [UInt64] = []
         /// What the thread waited for; `nil` if it ran, or nobody knows.
-        var wait: HangCause.Wait?
+        var wait: RunLoop.HangWatch.Cause.Wait?
         /// Whether it ran, or would have with a processor.
         var isRunning = false
     }
@@ -54,7 +54,7 @@ final class StackSampler {
             else { return Sample(isRunning: true) }
             return Sample(counters: unwound(), isRunning: true)
         case .waiting(let call, let stackPointer, let counter):
-            let wait = HangCause.Wait(call: call)
+            let wait = RunLoop.HangWatch.Cause.Wait(call: call)
             guard rl_sample_waiting(stackPointer, counter, stackEnd, buffer) == 0 else { return Sample(wait: wait) }
             return Sample(counters: unwound(), wait: wait)
         case .unknown: return Sample()
@@ -65,7 +65,7 @@ final class StackSampler {
     static func glance(_ thread: Int32) -> Sample {
         switch ThreadProbe(thread: thread).state {
         case .running: Sample(isRunning: true)
-        case .waiting(let call, _, _): Sample(wait: HangCause.Wait(call: call))
+        case .waiting(let call, _, _): Sample(wait: RunLoop.HangWatch.Cause.Wait(call: call))
         case .unknown: Sample()
         }
     }

@@ -1,4 +1,5 @@
 internal import CLinuxKernel
+internal import RunLoops
 
 #if canImport(Glibc)
 internal import Glibc
@@ -74,7 +75,7 @@ struct ThreadProbe {
     }
 }
 
-extension HangCause.Wait {
+extension RunLoop.HangWatch.Cause.Wait {
     /// What the system call of that number waits for.
     init(call: Int) {
         switch rl_wait_of_call(call) {

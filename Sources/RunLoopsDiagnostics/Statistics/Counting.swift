@@ -1,3 +1,4 @@
+internal import RunLoops
 internal import Synchronization
 
 // Numbers that one thread adds to and any thread reads: a load and a store, not an atomic addition, which costs twenty times
@@ -40,19 +41,19 @@ final class AtomicRow: @unchecked Sendable {
 
 /// A histogram of durations that one thread adds to and any thread reads.
 final class AtomicHistogram: Sendable {
-    private let counts = AtomicRow(count: DurationHistogram.stepCount)
+    private let counts = AtomicRow(count: RunLoop.DurationHistogram.stepCount)
     private let sum = Atomic<Int64>(0)
     private let longest = Atomic<Int64>(0)
 
     @inline(__always)
     func add(_ nanoseconds: Int64) {
-        counts.add(DurationHistogram.step(nanoseconds))
+        counts.add(RunLoop.DurationHistogram.step(nanoseconds))
         sum.addAlone(max(nanoseconds, 0))
         if nanoseconds > longest.load(ordering: .relaxed) { longest.store(nanoseconds, ordering: .relaxed) }
     }
 
-    func snapshot() -> DurationHistogram {
-        var histogram = DurationHistogram()
+    func snapshot() -> RunLoop.DurationHistogram {
+        var histogram = RunLoop.DurationHistogram()
         for index in 0..<counts.count { histogram.counts[index] = counts[index] }
         histogram.sum = sum.load(ordering: .relaxed)
         histogram.longest = longest.load(ordering: .relaxed)
@@ -73,7 +74,7 @@ final class CalloutTable: Sendable {
     private let left = Atomic<UInt64>(0)
 
     /// The loop's thread.
-    func add(_ callee: TraceEvent.Callee, _ label: (UInt64, UInt64), _ nanoseconds: Int64) {
+    func add(_ callee: RunLoop.Trace.Event.Callee, _ label: (UInt64, UInt64), _ nanoseconds: Int64) {
         let kind = UInt64(callee.rawValue) + 1
         var place = (label.0 >> 4 &+ label.1 &* 31 &+ kind) &* 0x9E37_79B9_7F4A_7C15 >> 32 & Self.mask
         while true {
@@ -103,12 +104,12 @@ final class CalloutTable: Sendable {
     /// Any thread, while the table of labels lives.
     ///
     /// Two items of one label are two entries, and counted together here.
-    func snapshot() -> (dearest: [LoopStatistics.Callouts], left: UInt64) {
-        var found: [LoopStatistics.Callouts] = []
-        var places: [String: [TraceEvent.Callee: Int]] = [:]
+    func snapshot() -> (dearest: [RunLoop.Statistics.Callouts], left: UInt64) {
+        var found: [RunLoop.Statistics.Callouts] = []
+        var places: [String: [RunLoop.Trace.Event.Callee: Int]] = [:]
         for entry in stride(from: 0, to: words.count, by: Self.wordsAnEntry) {
             let kind = words[entry]
-            guard kind > 0, let callee = TraceEvent.Callee(rawValue: UInt8(kind - 1)) else { continue }
+            guard kind > 0, let callee = RunLoop.Trace.Event.Callee(rawValue: UInt8(kind - 1)) else { continue }
             atomicMemoryFence(ordering: .acquiring)
             let label = LabelKeeper.text(words[entry + 1], words[entry + 2])
             let total = Int64(bitPattern: words[entry + 4])
@@ -120,7 +121,7 @@ final class CalloutTable: Sendable {
             } else {
                 places[label, default: [:]][callee] = found.count
                 found.append(
-                    LoopStatistics.Callouts(
+                    RunLoop.Statistics.Callouts(
                         callee: callee, label: label, count: words[entry + 3], total: total, longest: longest))
             }
         }

@@ -1,93 +1,98 @@
-/// How many durations there were of which length, from a nanosecond to hours, within an eighth.
-///
-/// Each power of two is divided into eight steps of equal width, so that a percentile is at most 12.5 % too high, whatever
-/// its size; what is below 16 ns is exact.
-///
-/// Thread safety: a value; any thread.
-public struct DurationHistogram: Sendable, Equatable {
-    /// Steps a power of two, as a power of two.
-    private static let stepBits = 3
-    /// Up to 2^44 ns, which is five hours; what is longer counts as that.
-    private static let highestPower = 44
-    static let stepCount = (highestPower - stepBits + 1) << stepBits
+public import RunLoops
 
-    /// The number of durations in each step.
-    var counts: [UInt64]
-    /// The sum of all, in nanoseconds.
-    public internal(set) var sum: Int64
-    /// The longest, in nanoseconds, exactly; 0 if there is none.
+extension RunLoop {
+    /// How many durations there were of which length, from a nanosecond to hours, within an eighth.
     ///
-    /// Of a difference: the longest of the later one.
-    public internal(set) var longest: Int64
-
-    /// Without a duration.
-    public init() {
-        counts = Array(repeating: 0, count: Self.stepCount)
-        sum = 0
-        longest = 0
-    }
-
-    /// How many durations there were.
+    /// Each power of two is divided into eight steps of equal width, so that a percentile is at most 12.5 % too high, whatever
+    /// its size; what is below 16 ns is exact.
     ///
-    /// Complexity: O(1): the number of steps is fixed.
-    public var count: UInt64 { counts.reduce(0, &+) }
+    /// Thread safety: a value; any thread.
+    public struct DurationHistogram: Sendable, Equatable {
+        /// Steps a power of two, as a power of two.
+        private static let stepBits = 3
+        /// Up to 2^44 ns, which is five hours; what is longer counts as that.
+        private static let highestPower = 44
+        static let stepCount = (highestPower - stepBits + 1) << stepBits
 
-    /// The mean in nanoseconds; 0 if there is none.
-    public var mean: Int64 {
-        let count = Int64(clamping: count)
-        return count == 0 ? 0 : sum / count
-    }
+        /// The number of durations in each step.
+        var counts: [UInt64]
+        /// The sum of all, in nanoseconds.
+        public internal(set) var sum: Int64
+        /// The longest, in nanoseconds, exactly; 0 if there is none.
+        ///
+        /// Of a difference: the longest of the later one.
+        public internal(set) var longest: Int64
 
-    /// Counts a duration; a negative one as none at all.
-    public mutating func add(nanoseconds: Int64) {
-        counts[Self.step(nanoseconds)] += 1
-        sum &+= max(nanoseconds, 0)
-        longest = max(longest, nanoseconds)
-    }
-
-    /// A length in nanoseconds that the given share of all durations does not exceed, such as 0.99 of them; 0 if there is none.
-    ///
-    /// The upper end of a step, but never more than the longest there was.
-    ///
-    /// Precondition: `share` is from 0 to 1.
-    public func percentile(_ share: Double) -> Int64 {
-        precondition((0...1).contains(share), "A percentile of \(share) was asked for: give a share from 0 to 1.")
-        let total = count
-        if total == 0 { return 0 }
-        // At least one, so that the share 0 is the shortest.
-        let wanted = max(1, UInt64((Double(total) * share).rounded(.up)))
-        var seen: UInt64 = 0
-        for (step, number) in counts.enumerated() {
-            seen += number
-            if seen >= wanted { return min(Self.upperEnd(step), longest) }
+        /// Without a duration.
+        public init() {
+            counts = Array(repeating: 0, count: Self.stepCount)
+            sum = 0
+            longest = 0
         }
-        return longest
-    }
 
-    /// What was counted in this one and not yet in an earlier state of it.
-    public func since(_ earlier: DurationHistogram) -> DurationHistogram {
-        var difference = self
-        for step in counts.indices { difference.counts[step] &-= earlier.counts[step] }
-        difference.sum &-= earlier.sum
-        return difference
-    }
+        /// How many durations there were.
+        ///
+        /// Complexity: O(1): the number of steps is fixed.
+        public var count: UInt64 { counts.reduce(0, &+) }
 
-    /// The step that a duration belongs to.
-    @inline(__always)
-    static func step(_ nanoseconds: Int64) -> Int {
-        let value = UInt64(clamping: nanoseconds)
-        if value < 1 << (stepBits + 1) { return Int(value) }
-        let power = UInt64.bitWidth - 1 - value.leadingZeroBitCount
-        if power >= highestPower { return stepCount - 1 }
-        // The highest bit is known: the ones after it say which eighth.
-        return (power - stepBits + 1) << stepBits + Int(value >> UInt64(power - stepBits)) & (1 << stepBits - 1)
-    }
+        /// The mean in nanoseconds; 0 if there is none.
+        public var mean: Int64 {
+            let count = Int64(clamping: count)
+            return count == 0 ? 0 : sum / count
+        }
 
-    /// The longest duration in a step.
-    static func upperEnd(_ step: Int) -> Int64 {
-        if step < 1 << (stepBits + 1) { return Int64(step) }
-        let power = step >> stepBits + stepBits - 1
-        let eighth = Int64(step & (1 << stepBits - 1))
-        return (Int64(1) << power) + (eighth + 1) << (power - stepBits) - 1
+        /// Counts a duration; a negative one as none at all.
+        public mutating func add(nanoseconds: Int64) {
+            counts[Self.step(nanoseconds)] += 1
+            sum &+= max(nanoseconds, 0)
+            longest = max(longest, nanoseconds)
+        }
+
+        /// A length in nanoseconds that the given share of all durations does not exceed, such as 0.99 of them; 0 if there is
+        /// none.
+        ///
+        /// The upper end of a step, but never more than the longest there was.
+        ///
+        /// Precondition: `share` is from 0 to 1.
+        public func percentile(_ share: Double) -> Int64 {
+            precondition((0...1).contains(share), "A percentile of \(share) was asked for: give a share from 0 to 1.")
+            let total = count
+            if total == 0 { return 0 }
+            // At least one, so that the share 0 is the shortest.
+            let wanted = max(1, UInt64((Double(total) * share).rounded(.up)))
+            var seen: UInt64 = 0
+            for (step, number) in counts.enumerated() {
+                seen += number
+                if seen >= wanted { return min(Self.upperEnd(step), longest) }
+            }
+            return longest
+        }
+
+        /// What was counted in this one and not yet in an earlier state of it.
+        public func since(_ earlier: DurationHistogram) -> DurationHistogram {
+            var difference = self
+            for step in counts.indices { difference.counts[step] &-= earlier.counts[step] }
+            difference.sum &-= earlier.sum
+            return difference
+        }
+
+        /// The step that a duration belongs to.
+        @inline(__always)
+        static func step(_ nanoseconds: Int64) -> Int {
+            let value = UInt64(clamping: nanoseconds)
+            if value < 1 << (stepBits + 1) { return Int(value) }
+            let power = UInt64.bitWidth - 1 - value.leadingZeroBitCount
+            if power >= highestPower { return stepCount - 1 }
+            // The highest bit is known: the ones after it say which eighth.
+            return (power - stepBits + 1) << stepBits + Int(value >> UInt64(power - stepBits)) & (1 << stepBits - 1)
+        }
+
+        /// The longest duration in a step.
+        static func upperEnd(_ step: Int) -> Int64 {
+            if step < 1 << (stepBits + 1) { return Int64(step) }
+            let power = step >> stepBits + stepBits - 1
+            let eighth = Int64(step & (1 << stepBits - 1))
+            return (Int64(1) << power) + (eighth + 1) << (power - stepBits) - 1
+        }
     }
 }

@@ -9,7 +9,7 @@ internal import Synchronization
 final class LoopMeter: LoopListener, @unchecked Sendable {
     /// One callout under way.
     private struct Open {
-        var callee = TraceEvent.Callee.block
+        var callee = RunLoop.Trace.Event.Callee.block
         var label: (UInt64, UInt64) = (0, 0)
         var since: Int64 = 0
         /// How long the loop had slept by then: what it sleeps inside is not the callout's.
@@ -32,7 +32,7 @@ final class LoopMeter: LoopListener, @unchecked Sendable {
     /// Of each cause.
     private let wakings = AtomicRow(count: causes)
     /// Of each kind.
-    private let callouts = AtomicRow(count: TraceEvent.Callee.allCases.count)
+    private let callouts = AtomicRow(count: RunLoop.Trace.Event.Callee.allCases.count)
 
     // The loop's thread.
     @exclusivity(unchecked) private var labels = LabelKeeper()
@@ -46,7 +46,7 @@ final class LoopMeter: LoopListener, @unchecked Sendable {
         thread = loop.threadID
         isMain = loop.threadID == SystemCalls.mainThreadID
         open = Array(repeating: Open(), count: Self.mostOpen)
-        latency = TraceEvent.Callee.allCases.map { _ in AtomicHistogram() }
+        latency = RunLoop.Trace.Event.Callee.allCases.map { _ in AtomicHistogram() }
     }
 
     // MARK: The loop's thread
@@ -58,7 +58,7 @@ final class LoopMeter: LoopListener, @unchecked Sendable {
         case .passes(let activity):
             if activity == .beforeTimers { turns.addAlone(1) }
         case .calls(let callee, let label):
-            begin(TraceEvent.Callee(callee), label, time)
+            begin(RunLoop.Trace.Event.Callee(callee), label, time)
         case .wanted(let wait):
             guard openCount > 0, openCount <= Self.mostOpen else { return }
             // What nobody knows is not a latency.
@@ -86,7 +86,7 @@ final class LoopMeter: LoopListener, @unchecked Sendable {
         awakeSince = .min
     }
 
-    private func begin(_ callee: TraceEvent.Callee, _ label: ItemLabel, _ time: Int64) {
+    private func begin(_ callee: RunLoop.Trace.Event.Callee, _ label: ItemLabel, _ time: Int64) {
         callouts.add(Int(callee.rawValue))
         if openCount < Self.mostOpen {
             open[openCount] = Open(callee: callee, label: labels.keep(label), since: time, slept: slept)
@@ -106,11 +106,13 @@ final class LoopMeter: LoopListener, @unchecked Sendable {
     // MARK: Any thread
 
     /// What has been counted so far.
-    func snapshot() -> LoopStatistics {
-        var statistics = LoopStatistics()
+    func snapshot() -> RunLoop.Statistics {
+        var statistics = RunLoop.Statistics()
         statistics.turns = turns.load(ordering: .relaxed)
-        for cause in TraceEvent.Waking.Cause.allCases { statistics.wakings[cause] = wakings[Int(cause.rawValue)] }
-        for callee in TraceEvent.Callee.allCases {
+        for cause in RunLoop.Trace.Event.Waking.Cause.allCases {
+            statistics.wakings[cause] = wakings[Int(cause.rawValue)]
+        }
+        for callee in RunLoop.Trace.Event.Callee.allCases {
             statistics.callouts[callee] = callouts[Int(callee.rawValue)]
             if [.source, .block, .descriptor, .job].contains(callee) {
                 statistics.latency[callee] = latency[Int(callee.rawValue)].snapshot()

@@ -1,58 +1,58 @@
 public import RunLoops
 
-/// Tells of single callouts that took too long, and of runs that have ended.
-///
-/// For logs. What is told is told by the loop's thread, right after it has happened: a callout that does not return is not.
-///
-/// ```swift
-/// let watch = LoopWatch(limits: [.timer: .milliseconds(5), .block: .milliseconds(50)]) { event in … }
-/// watch.add(RunLoop.current)
-/// ```
-///
-/// Thread safety: all members may be used by any thread, except where they say otherwise.
-public final class LoopWatch: Sendable {
-    /// What is told.
-    public typealias Event = LoopWatchEvent
-
-    /// What is told of one event; called by the loop's thread.
-    public typealias Handler = @Sendable (Event) -> Void
-
-    private let group: ListenerGroup<WatchedCallouts>
-
-    /// Watches no loop at first.
+extension RunLoop {
+    /// Tells of single callouts that took too long, and of runs that have ended.
     ///
-    /// - Parameters:
-    ///   - limits: How long callouts of each kind may take; those of kinds that are not named may take any time.
-    ///   - pause: For how long slow callouts of one kind and label are only counted after one was told of.
-    ///   - watchesRuns: Whether the ends of runs are told.
-    ///   - handler: Called by the loop's thread, with no lock held. As long as it takes, the loop waits; that counts for a callout
-    ///     that the event was inside of.
-    public init(
-        limits: [TraceEvent.Callee: Duration], pause: Duration = .zero, watchesRuns: Bool = true,
-        handler: @escaping Handler
-    ) {
-        let limits = TraceEvent.Callee.allCases.map { limits[$0]?.clampedNanoseconds ?? .max }
-        let pause = pause.clampedNanoseconds
-        group = ListenerGroup(
-            { WatchedCallouts($0, limits: limits, pause: pause, watchesRuns: watchesRuns, handler) },
-            whenOver: { _ in })
+    /// For logs. What is told is told by the loop's thread, right after it has happened: a callout that does not return is not.
+    ///
+    /// ```swift
+    /// let watch = RunLoop.Watch(limits: [.timer: .milliseconds(5), .block: .milliseconds(50)]) { event in … }
+    /// watch.add(RunLoop.current)
+    /// ```
+    ///
+    /// Thread safety: all members may be used by any thread, except where they say otherwise.
+    public final class Watch: Sendable {
+        /// What is told of one event; called by the loop's thread.
+        public typealias Handler = @Sendable (Event) -> Void
+
+        private let group: ListenerGroup<WatchedCallouts>
+
+        /// Watches no loop at first.
+        ///
+        /// - Parameters:
+        ///   - limits: How long callouts of each kind may take; those of kinds that are not named may take any time.
+        ///   - pause: For how long slow callouts of one kind and label are only counted after one was told of.
+        ///   - watchesRuns: Whether the ends of runs are told.
+        ///   - handler: Called by the loop's thread, with no lock held. As long as it takes, the loop waits; that counts for a
+        ///     callout that the event was inside of.
+        public init(
+            limits: [Trace.Event.Callee: Duration], pause: Duration = .zero, watchesRuns: Bool = true,
+            handler: @escaping Handler
+        ) {
+            let limits = Trace.Event.Callee.allCases.map { limits[$0]?.clampedNanoseconds ?? .max }
+            let pause = pause.clampedNanoseconds
+            group = ListenerGroup(
+                { WatchedCallouts($0, limits: limits, pause: pause, watchesRuns: watchesRuns, handler) },
+                whenOver: { _ in })
+        }
+
+        deinit { stop() }
+
+        /// Watches a loop from here on.
+        ///
+        /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
+        ///
+        /// Precondition: called on the loop's own thread.
+        @discardableResult
+        public func add(_ loop: RunLoop) -> Bool { group.add(loop) }
+
+        /// Watches every loop that is made from here on.
+        public func addNewLoops() { group.addNewLoops() }
+
+        /// Watches no more.
+        ///
+        /// A second call does nothing. Ends by itself with the watch's life. An event on another thread may still be told while
+        /// this returns.
+        public func stop() { _ = group.stop() }
     }
-
-    deinit { stop() }
-
-    /// Watches a loop from here on.
-    ///
-    /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
-    ///
-    /// Precondition: called on the loop's own thread.
-    @discardableResult
-    public func add(_ loop: RunLoop) -> Bool { group.add(loop) }
-
-    /// Watches every loop that is made from here on.
-    public func addNewLoops() { group.addNewLoops() }
-
-    /// Watches no more.
-    ///
-    /// A second call does nothing. Ends by itself with the watch's life. An event on another thread may still be told while this returns.
-    public func stop() { _ = group.stop() }
 }

@@ -9,7 +9,7 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
         var since: Int64
         /// How long the loop had slept by then: what it sleeps inside is not the callout's.
         var slept: Int64
-        var callee: TraceEvent.Callee?
+        var callee: RunLoop.Trace.Event.Callee?
         var label: ItemLabel?
         var mode: RunLoop.Mode?
         var wanted = Int64.min
@@ -24,12 +24,12 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
     /// More labels than this are forgotten all at once.
     private static let mostLabels = 256
 
-    private let identity: LoopIdentity
+    private let identity: RunLoop.Identity
     /// In nanoseconds, by kind.
     private let limits: [Int64]
     private let pause: Int64
     private let watchesRuns: Bool
-    private let handler: @Sendable (LoopWatchEvent) -> Void
+    private let handler: @Sendable (RunLoop.Watch.Event) -> Void
     private weak let loop: RunLoop?
     private let isOn = Atomic<Bool>(true)
 
@@ -40,9 +40,9 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
 
     init(
         _ loop: RunLoop, limits: [Int64], pause: Int64, watchesRuns: Bool,
-        _ handler: @escaping @Sendable (LoopWatchEvent) -> Void
+        _ handler: @escaping @Sendable (RunLoop.Watch.Event) -> Void
     ) {
-        identity = LoopIdentity(loop)
+        identity = RunLoop.Identity(loop)
         self.limits = limits
         self.pause = pause
         self.watchesRuns = watchesRuns
@@ -61,7 +61,7 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
         case .runBegins(let mode):
             open.append(Open(since: time, slept: slept, mode: mode))
         case .calls(let callee, let label):
-            open.append(Open(since: time, slept: slept, callee: TraceEvent.Callee(callee), label: label))
+            open.append(Open(since: time, slept: slept, callee: RunLoop.Trace.Event.Callee(callee), label: label))
         case .wanted(let wait):
             if wait.since > 0, !open.isEmpty { open[open.count - 1].wanted = wait.since }
         case .returns:
@@ -84,10 +84,12 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
     }
 
     @inline(never)
-    private func tell(_ call: Open, _ callee: TraceEvent.Callee, _ length: Int64, _ time: Int64, _ depth: UInt16) {
+    private func tell(
+        _ call: Open, _ callee: RunLoop.Trace.Event.Callee, _ length: Int64, _ time: Int64, _ depth: UInt16
+    ) {
         let label = call.label?.text ?? ""
         guard let leftOut = leftOut("\(callee) \(label)", time) else { return }
-        let slow = SlowCallout(
+        let slow = RunLoop.Watch.SlowCallout(
             loop: identity, callee: callee, label: label, place: call.label?.place, length: .nanoseconds(length),
             limit: .nanoseconds(limits[Int(callee.rawValue)]),
             waited: call.wanted == .min ? nil : .nanoseconds(max(0, call.since - call.wanted)), depth: Int(depth),
@@ -110,7 +112,7 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
     private func tell(
         _ run: Open, _ mode: RunLoop.Mode, _ result: RunLoop.RunResult, _ time: Int64, _ depth: UInt16
     ) {
-        let ended = EndedRun(
+        let ended = RunLoop.Watch.EndedRun(
             loop: identity, mode: mode, result: result, length: .nanoseconds(time - run.since), depth: Int(depth))
         handler(.runEnded(ended))
     }

@@ -1,102 +1,104 @@
 public import RunLoops
 
-/// Calls a closure once a frame, at a rate of one's choice.
-///
-/// Frames lie on a grid that does not move: a late call does not shift the next, and frames that went by while the thread
-/// was busy are skipped and counted, never made up. Links of the same rate, on any thread, are in step. While a link is
-/// paused, or its modes do not run, nothing wakes the thread for it.
-///
-/// Corresponds to `CADisplayLink`, on a timer in place of a screen's refresh.
-///
-/// Thread safety: belongs to the thread that makes it. Releasing it ends it.
-public final class DisplayLink {
-    /// One frame.
-    public struct Frame: Hashable, Sendable {
-        /// Counts the frames that were due since the link was made, those that were skipped included; the first is 0.
-        public let number: Int
-        /// When the frame began; the call comes then or later.
-        public let time: RunLoop.Instant
-        /// When the next one begins: what is drawn now should be ready by then.
-        public let next: RunLoop.Instant
-        /// How many frames were skipped just before this one.
-        public let skipped: Int
-    }
-
-    /// How many frames the closure was called for.
-    public private(set) var delivered = 0
-    /// How many frames went by while the thread was busy.
-    public private(set) var skipped = 0
-
-    private var grid: FrameGrid
-    /// The last frame that was delivered or that began before the link was started, on the present grid.
-    private var last: Int64 = 0
-    private let handler: (Frame) -> Void
-    private var alarm: Alarm?
-
-    /// A link that calls `handler` in runs of `modes` of the calling thread's loop, beginning with the next frame.
+extension RunLoop {
+    /// Calls a closure once a frame, at a rate of one's choice.
     ///
-    /// - Parameters:
-    ///   - framesPerSecond: From 0.001 to 1,000,000; thousandths count.
-    ///   - modes: The modes in which frames are delivered.
-    ///   - isPaused: Whether it waits for ``isPaused`` to be set to false.
-    ///   - handler: Called with each frame that is not skipped.
+    /// Frames lie on a grid that does not move: a late call does not shift the next, and frames that went by while the thread
+    /// was busy are skipped and counted, never made up. Links of the same rate, on any thread, are in step. While a link is
+    /// paused, or its modes do not run, nothing wakes the thread for it.
     ///
-    /// Precondition: the rate is in that range.
-    public init(
-        framesPerSecond: Double, in modes: [RunLoop.Mode] = [.common], isPaused: Bool = false,
-        handler: @escaping (Frame) -> Void
-    ) {
-        grid = FrameGrid(framesPerSecond: framesPerSecond)
-        self.framesPerSecond = framesPerSecond
-        self.isPaused = isPaused
-        self.handler = handler
-        alarm = Alarm(in: modes, label: "display link") { [weak self] in self?.frameIsDue() }
-        if !isPaused { start() }
-    }
+    /// Corresponds to `CADisplayLink`, on a timer in place of a screen's refresh.
+    ///
+    /// Thread safety: belongs to the thread that makes it. Releasing it ends it.
+    public final class DisplayLink {
+        /// One frame.
+        public struct Frame: Hashable, Sendable {
+            /// Counts the frames that were due since the link was made, those that were skipped included; the first is 0.
+            public let number: Int
+            /// When the frame began; the call comes then or later.
+            public let time: RunLoop.Instant
+            /// When the next one begins: what is drawn now should be ready by then.
+            public let next: RunLoop.Instant
+            /// How many frames were skipped just before this one.
+            public let skipped: Int
+        }
 
-    /// The rate; a new one counts from the next frame of its own grid.
-    ///
-    /// Precondition: from 0.001 to 1,000,000.
-    public var framesPerSecond: Double {
-        didSet {
+        /// How many frames the closure was called for.
+        public private(set) var delivered = 0
+        /// How many frames went by while the thread was busy.
+        public private(set) var skipped = 0
+
+        private var grid: FrameGrid
+        /// The last frame that was delivered or that began before the link was started, on the present grid.
+        private var last: Int64 = 0
+        private let handler: (Frame) -> Void
+        private var alarm: Alarm?
+
+        /// A link that calls `handler` in runs of `modes` of the calling thread's loop, beginning with the next frame.
+        ///
+        /// - Parameters:
+        ///   - framesPerSecond: From 0.001 to 1,000,000; thousandths count.
+        ///   - modes: The modes in which frames are delivered.
+        ///   - isPaused: Whether it waits for ``isPaused`` to be set to false.
+        ///   - handler: Called with each frame that is not skipped.
+        ///
+        /// Precondition: the rate is in that range.
+        public init(
+            framesPerSecond: Double, in modes: [RunLoop.Mode] = [.common], isPaused: Bool = false,
+            handler: @escaping (Frame) -> Void
+        ) {
             grid = FrameGrid(framesPerSecond: framesPerSecond)
+            self.framesPerSecond = framesPerSecond
+            self.isPaused = isPaused
+            self.handler = handler
+            alarm = Alarm(in: modes, label: "display link") { [weak self] in self?.frameIsDue() }
             if !isPaused { start() }
         }
-    }
 
-    /// Whether no frames are delivered; those that go by meanwhile are not counted.
-    public var isPaused: Bool {
-        didSet {
-            if isPaused == oldValue { return }
-            if isPaused { alarm?.clear() } else { start() }
+        /// The rate; a new one counts from the next frame of its own grid.
+        ///
+        /// Precondition: from 0.001 to 1,000,000.
+        public var framesPerSecond: Double {
+            didSet {
+                grid = FrameGrid(framesPerSecond: framesPerSecond)
+                if !isPaused { start() }
+            }
         }
-    }
 
-    private func start() {
-        guard let alarm else { return }
-        last = grid.index(at: alarm.now.nanoseconds)
-        setAlarm(alarm)
-    }
+        /// Whether no frames are delivered; those that go by meanwhile are not counted.
+        public var isPaused: Bool {
+            didSet {
+                if isPaused == oldValue { return }
+                if isPaused { alarm?.clear() } else { start() }
+            }
+        }
 
-    /// To the first frame that has not begun.
-    private func setAlarm(_ alarm: Alarm) {
-        let next = max(grid.index(at: alarm.now.nanoseconds), last) + 1
-        alarm.set(RunLoop.Instant(nanoseconds: grid.start(of: next)))
-    }
+        private func start() {
+            guard let alarm else { return }
+            last = grid.index(at: alarm.now.nanoseconds)
+            setAlarm(alarm)
+        }
 
-    private func frameIsDue() {
-        guard let alarm, !isPaused else { return }
-        let index = grid.index(at: alarm.now.nanoseconds)
-        guard index > last else { return setAlarm(alarm) }
-        let missed = Int(index - last - 1)
-        skipped += missed
-        let frame = Frame(
-            number: delivered + skipped, time: RunLoop.Instant(nanoseconds: grid.start(of: index)),
-            next: RunLoop.Instant(nanoseconds: grid.start(of: index + 1)), skipped: missed)
-        delivered += 1
-        last = index
-        handler(frame)
-        // The handler may have paused it, or changed the rate.
-        if !isPaused { setAlarm(alarm) }
+        /// To the first frame that has not begun.
+        private func setAlarm(_ alarm: Alarm) {
+            let next = max(grid.index(at: alarm.now.nanoseconds), last) + 1
+            alarm.set(RunLoop.Instant(nanoseconds: grid.start(of: next)))
+        }
+
+        private func frameIsDue() {
+            guard let alarm, !isPaused else { return }
+            let index = grid.index(at: alarm.now.nanoseconds)
+            guard index > last else { return setAlarm(alarm) }
+            let missed = Int(index - last - 1)
+            skipped += missed
+            let frame = Frame(
+                number: delivered + skipped, time: RunLoop.Instant(nanoseconds: grid.start(of: index)),
+                next: RunLoop.Instant(nanoseconds: grid.start(of: index + 1)), skipped: missed)
+            delivered += 1
+            last = index
+            handler(frame)
+            // The handler may have paused it, or changed the rate.
+            if !isPaused { setAlarm(alarm) }
+        }
     }
 }

@@ -1,51 +1,53 @@
 public import RunLoops
 
-/// Which jobs go first.
-public enum IdlePriority: Int, CaseIterable, Comparable, Sendable {
-    /// After all others.
-    case low
-    /// In the middle.
-    case normal
-    /// Before all others.
-    case high
+extension RunLoop.IdleQueue {
+    /// Which jobs go first.
+    public enum Priority: Int, CaseIterable, Comparable, Sendable {
+        /// After all others.
+        case low
+        /// In the middle.
+        case normal
+        /// Before all others.
+        case high
 
-    /// Whether `left` goes after `right`.
-    public static func < (left: IdlePriority, right: IdlePriority) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// One job of an ``IdleQueue``.
-public final class IdleJob {
-    /// Which jobs it goes before.
-    public let priority: IdlePriority
-    /// When it runs even though the loop is not idle; `nil` for never.
-    public let latest: RunLoop.Instant?
-    private var body: (() -> Void)?
-    private weak var owner: (any IdleJobOwner)?
-
-    init(_ priority: IdlePriority, _ latest: RunLoop.Instant?, _ owner: any IdleJobOwner, _ body: @escaping () -> Void)
-    {
-        self.priority = priority
-        self.latest = latest
-        self.owner = owner
-        self.body = body
+        /// Whether `left` goes after `right`.
+        public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Whether it has neither begun nor been cancelled.
-    public var isPending: Bool { body != nil }
+    /// One job of an ``IdleQueue``.
+    public final class Job {
+        /// Which jobs it goes before.
+        public let priority: Priority
+        /// When it runs even though the loop is not idle; `nil` for never.
+        public let latest: RunLoop.Instant?
+        private var body: (() -> Void)?
+        private weak var owner: (any IdleJobOwner)?
 
-    /// Takes the job back; whether it was in time.
-    ///
-    /// Its closure is released at once.
-    @discardableResult
-    public func cancel() -> Bool {
-        guard take() != nil else { return false }
-        owner?.jobWasCancelled()
-        return true
-    }
+        init(_ priority: Priority, _ latest: RunLoop.Instant?, _ owner: any IdleJobOwner, _ body: @escaping () -> Void)
+        {
+            self.priority = priority
+            self.latest = latest
+            self.owner = owner
+            self.body = body
+        }
 
-    func take() -> (() -> Void)? {
-        defer { body = nil }
-        return body
+        /// Whether it has neither begun nor been cancelled.
+        public var isPending: Bool { body != nil }
+
+        /// Takes the job back; whether it was in time.
+        ///
+        /// Its closure is released at once.
+        @discardableResult
+        public func cancel() -> Bool {
+            guard take() != nil else { return false }
+            owner?.jobWasCancelled()
+            return true
+        }
+
+        func take() -> (() -> Void)? {
+            defer { body = nil }
+            return body
+        }
     }
 }
 

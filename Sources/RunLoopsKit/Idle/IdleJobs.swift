@@ -1,13 +1,15 @@
 /// Jobs by priority, first in, first out; those that were cancelled are passed over.
+internal import RunLoops
+
 struct IdleJobs {
-    private var rows: [Row] = IdlePriority.allCases.map { _ in Row() }
+    private var rows: [Row] = RunLoop.IdleQueue.Priority.allCases.map { _ in Row() }
 
     /// A row that is taken from the front without moving the rest each time.
     private struct Row {
-        var jobs: [IdleJob] = []
+        var jobs: [RunLoop.IdleQueue.Job] = []
         var first = 0
 
-        mutating func next() -> IdleJob? {
+        mutating func next() -> RunLoop.IdleQueue.Job? {
             while first < jobs.count {
                 let job = jobs[first]
                 first += 1
@@ -21,10 +23,10 @@ struct IdleJobs {
         }
     }
 
-    mutating func append(_ job: IdleJob) { rows[job.priority.rawValue].jobs.append(job) }
+    mutating func append(_ job: RunLoop.IdleQueue.Job) { rows[job.priority.rawValue].jobs.append(job) }
 
     /// The oldest of the highest priority, which leaves.
-    mutating func next() -> IdleJob? {
+    mutating func next() -> RunLoop.IdleQueue.Job? {
         for index in rows.indices.reversed() {
             if let job = rows[index].next() { return job }
         }

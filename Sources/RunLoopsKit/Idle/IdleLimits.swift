@@ -1,23 +1,27 @@
-/// How much is done by an ``IdleQueue`` in one idle moment.
-public struct IdleLimits: Hashable, Sendable {
-    /// The most jobs; at least one.
-    public var count: Int
-    /// After how much time no further job is begun.
-    public var time: Duration
+public import RunLoops
 
-    /// Limits by number and by time; the first that is reached ends the moment's work.
-    public init(count: Int = .max, time: Duration = .milliseconds(4)) {
-        self.count = count
-        self.time = time
+extension RunLoop.IdleQueue {
+    /// How much is done by an ``IdleQueue`` in one idle moment.
+    public struct Limits: Hashable, Sendable {
+        /// The most jobs; at least one.
+        public var count: Int
+        /// After how much time no further job is begun.
+        public var time: Duration
+
+        /// Limits by number and by time; the first that is reached ends the moment's work.
+        public init(count: Int = .max, time: Duration = .milliseconds(4)) {
+            self.count = count
+            self.time = time
+        }
     }
-}
 
-/// How far the work of an ``IdleQueue`` has got since the queue was last empty.
-public struct IdleProgress: Hashable, Sendable {
-    /// Jobs that have run.
-    public internal(set) var completed = 0
-    /// Jobs that were added and not cancelled.
-    public internal(set) var total = 0
-    /// The share that has run, from 0 to 1; 1 when there was nothing to do.
-    public var fraction: Double { total == 0 ? 1 : Double(completed) / Double(total) }
+    /// How far the work of an ``IdleQueue`` has got since the queue was last empty.
+    public struct Progress: Hashable, Sendable {
+        /// Jobs that have run.
+        public internal(set) var completed = 0
+        /// Jobs that were added and not cancelled.
+        public internal(set) var total = 0
+        /// The share that has run, from 0 to 1; 1 when there was nothing to do.
+        public var fraction: Double { total == 0 ? 1 : Double(completed) / Double(total) }
+    }
 }

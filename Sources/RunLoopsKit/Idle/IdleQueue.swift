@@ -1,172 +1,165 @@
 public import RunLoops
 
-/// Does many small jobs when the loop has nothing else to do.
-///
-/// Before the thread sleeps, the queue does as many jobs as its limits allow, and makes the loop turn again while there are
-/// more: between two portions timers, sources and descriptors are served. A portion also ends when a timer is due. In modes
-/// that are not the queue's it stands still; with the default mode alone, for example, while the user drags.
-///
-/// Jobs that wait keep the queue's modes from being empty. Without jobs the queue has nothing in the loop but an observer,
-/// and wakes nobody.
-///
-/// Thread safety: belongs to the thread that makes it. Others reach it with `RunLoop.perform`.
-public final class IdleQueue: IdleJobOwner {
-    /// Which jobs go first.
-    public typealias Priority = IdlePriority
-    /// One job of the queue.
-    public typealias Job = IdleJob
-    /// How much is done in one idle moment.
-    public typealias Limits = IdleLimits
-    /// How far the work has got since the queue was last empty.
-    public typealias Progress = IdleProgress
-
-    /// The order of the observer that does the work: after commits, before release pools are emptied.
-    public static let order = 2_100_000
-
-    /// How much is done in one idle moment; may be changed at any time.
-    public var limits: Limits
-    /// How far the work has got since the queue was last empty.
-    public private(set) var progress = Progress()
-    /// Called after each portion of work, and when a late job has run.
-    public var progressHandler: ((Progress) -> Void)?
-
-    private let loop = RunLoop.current
-    private let modes: [RunLoop.Mode]
-    private let observers = OwnedObservers()
-    private var jobs = IdleJobs()
-    /// Pending jobs with a latest instant.
-    private var dated: [Job] = []
-    private var pendingCount = 0
-    /// In the modes while there are jobs, so that these are not empty.
-    private let keeper = RunLoop.Source(label: "idle jobs") { _ in }
-    private lazy var alarm = Alarm(in: [.common], label: "latest idle job") { [weak self] in self?.runLate() }
-    /// Whether the loop has passed the queue's observer and not yet slept.
-    private var isPast = false
-
-    /// A queue that works in runs of `modes` of the calling thread's loop.
+extension RunLoop {
+    /// Does many small jobs when the loop has nothing else to do.
     ///
-    /// - Parameters:
-    ///   - modes: The modes in which it works.
-    ///   - limits: How much it does in one idle moment.
-    public init(in modes: [RunLoop.Mode] = [.default], limits: Limits = Limits()) {
-        self.modes = modes
-        self.limits = limits
-        observers.add(.beforeWaiting, order: Self.order, in: modes, label: "idle queue") { [weak self] _ in
-            self?.work()
-        }
-        observers.add(.afterWaiting, order: 0, in: modes, label: "idle queue") { [weak self] _ in
-            self?.isPast = false
-        }
-    }
-
-    deinit { keeper.invalidate() }
-
-    /// Whether no job waits.
-    public var isEmpty: Bool { pendingCount == 0 }
-    /// How many jobs wait.
-    public var count: Int { pendingCount }
-
-    /// Adds a job.
+    /// Before the thread sleeps, the queue does as many jobs as its limits allow, and makes the loop turn again while there are
+    /// more: between two portions timers, sources and descriptors are served. A portion also ends when a timer is due. In modes
+    /// that are not the queue's it stands still; with the default mode alone, for example, while the user drags.
     ///
-    /// - Parameters:
-    ///   - priority: Which jobs it goes before; equal ones go first in, first out.
-    ///   - delay: How long it may be put off: after that it runs as soon as the loop turns in any common mode, idle or not;
-    ///     `nil` for as long as it takes.
-    ///   - body: Runs once on this thread.
-    /// - Returns: The job, to be cancelled.
+    /// Jobs that wait keep the queue's modes from being empty. Without jobs the queue has nothing in the loop but an observer,
+    /// and wakes nobody.
     ///
-    /// Complexity: O(1); with a latest time O(k) in the jobs that have one.
-    @discardableResult
-    public func add(
-        priority: Priority = .normal, latestAfter delay: Duration? = nil, _ body: @escaping () -> Void
-    ) -> Job {
-        let job = Job(priority, delay.map { loop.now.advanced(by: $0) }, self, body)
-        if pendingCount == 0 { begin() }
-        pendingCount += 1
-        progress.total += 1
-        jobs.append(job)
-        if job.latest != nil {
-            dated.append(job)
-            setAlarm()
+    /// Thread safety: belongs to the thread that makes it. Others reach it with `RunLoop.perform`.
+    public final class IdleQueue: IdleJobOwner {
+        /// The order of the observer that does the work: after commits, before release pools are emptied.
+        public static let order = 2_100_000
+
+        /// How much is done in one idle moment; may be changed at any time.
+        public var limits: Limits
+        /// How far the work has got since the queue was last empty.
+        public private(set) var progress = Progress()
+        /// Called after each portion of work, and when a late job has run.
+        public var progressHandler: ((Progress) -> Void)?
+
+        private let loop = RunLoop.current
+        private let modes: [RunLoop.Mode]
+        private let observers = OwnedObservers()
+        private var jobs = IdleJobs()
+        /// Pending jobs with a latest instant.
+        private var dated: [Job] = []
+        private var pendingCount = 0
+        /// In the modes while there are jobs, so that these are not empty.
+        private let keeper = RunLoop.Source(label: "idle jobs") { _ in }
+        private lazy var alarm = Alarm(in: [.common], label: "latest idle job") { [weak self] in self?.runLate() }
+        /// Whether the loop has passed the queue's observer and not yet slept.
+        private var isPast = false
+
+        /// A queue that works in runs of `modes` of the calling thread's loop.
+        ///
+        /// - Parameters:
+        ///   - modes: The modes in which it works.
+        ///   - limits: How much it does in one idle moment.
+        public init(in modes: [RunLoop.Mode] = [.default], limits: Limits = Limits()) {
+            self.modes = modes
+            self.limits = limits
+            observers.add(.beforeWaiting, order: Self.order, in: modes, label: "idle queue") { [weak self] _ in
+                self?.work()
+            }
+            observers.add(.afterWaiting, order: 0, in: modes, label: "idle queue") { [weak self] _ in
+                self?.isPast = false
+            }
         }
-        // By another observer of the same moment: the thread would sleep with work to do.
-        if isPast { loop.wakeUp() }
-        return job
-    }
 
-    /// Takes all jobs back.
-    public func cancelAll() {
-        while let job = jobs.next() { job.cancel() }
-    }
+        deinit { keeper.invalidate() }
 
-    // MARK: Working
+        /// Whether no job waits.
+        public var isEmpty: Bool { pendingCount == 0 }
+        /// How many jobs wait.
+        public var count: Int { pendingCount }
 
-    private func begin() {
-        progress = Progress()
-        for mode in modes { loop.add(keeper, in: mode) }
-    }
-
-    private func work() {
-        isPast = true
-        guard pendingCount > 0 else { return }
-        let end = endOfPortion
-        var done = 0
-        // One job at least, whatever the limits: the work goes on also beside timers that are always due.
-        repeat {
-            guard let job = jobs.next() else { break }
-            run(job)
-            done += 1
-        } while done < limits.count && pendingCount > 0 && loop.now < end
-        finishPortion()
-        if pendingCount > 0 || hasLeftModeEmpty { loop.wakeUp() }
-    }
-
-    /// Whether the jobs were all there was: the run is to finish, and would not see it asleep.
-    private var hasLeftModeEmpty: Bool { loop.currentMode.map(loop.hasNoItems) ?? false }
-
-    /// When the portion that begins now is over: by its limit, or because a timer is due.
-    private var endOfPortion: RunLoop.Instant {
-        let end = loop.now.advanced(by: limits.time)
-        guard let mode = loop.currentMode, let due = loop.nextTimerDeadline(in: mode), due.base == end.base else {
-            return end
+        /// Adds a job.
+        ///
+        /// - Parameters:
+        ///   - priority: Which jobs it goes before; equal ones go first in, first out.
+        ///   - delay: How long it may be put off: after that it runs as soon as the loop turns in any common mode, idle or not;
+        ///     `nil` for as long as it takes.
+        ///   - body: Runs once on this thread.
+        /// - Returns: The job, to be cancelled.
+        ///
+        /// Complexity: O(1); with a latest time O(k) in the jobs that have one.
+        @discardableResult
+        public func add(
+            priority: Priority = .normal, latestAfter delay: Duration? = nil, _ body: @escaping () -> Void
+        ) -> Job {
+            let job = Job(priority, delay.map { loop.now.advanced(by: $0) }, self, body)
+            if pendingCount == 0 { begin() }
+            pendingCount += 1
+            progress.total += 1
+            jobs.append(job)
+            if job.latest != nil {
+                dated.append(job)
+                setAlarm()
+            }
+            // By another observer of the same moment: the thread would sleep with work to do.
+            if isPast { loop.wakeUp() }
+            return job
         }
-        return min(end, due)
-    }
 
-    private func runLate() {
-        let now = loop.now
-        for job in dated where job.isPending && job.latest.map({ $0 <= now }) ?? false { run(job) }
-        finishPortion()
-    }
+        /// Takes all jobs back.
+        public func cancelAll() {
+            while let job = jobs.next() { job.cancel() }
+        }
 
-    private func run(_ job: Job) {
-        guard let body = job.take() else { return }
-        body()
-        // Afterwards: one that the last job adds belongs to the same work.
-        pendingCount -= 1
-        progress.completed += 1
-    }
+        // MARK: Working
 
-    private func finishPortion() {
-        jobsHaveGone()
-        progressHandler?(progress)
-    }
+        private func begin() {
+            progress = Progress()
+            for mode in modes { loop.add(keeper, in: mode) }
+        }
 
-    func jobWasCancelled() {
-        pendingCount -= 1
-        progress.total -= 1
-        jobsHaveGone()
-    }
+        private func work() {
+            isPast = true
+            guard pendingCount > 0 else { return }
+            let end = endOfPortion
+            var done = 0
+            // One job at least, whatever the limits: the work goes on also beside timers that are always due.
+            repeat {
+                guard let job = jobs.next() else { break }
+                run(job)
+                done += 1
+            } while done < limits.count && pendingCount > 0 && loop.now < end
+            finishPortion()
+            if pendingCount > 0 || hasLeftModeEmpty { loop.wakeUp() }
+        }
 
-    private func jobsHaveGone() {
-        if !dated.isEmpty { setAlarm() }
-        if pendingCount == 0 { for mode in modes { loop.remove(keeper, from: mode) } }
-    }
+        /// Whether the jobs were all there was: the run is to finish, and would not see it asleep.
+        private var hasLeftModeEmpty: Bool { loop.currentMode.map(loop.hasNoItems) ?? false }
 
-    /// To the earliest of the instants; none, and nothing of it is left in the loop.
-    private func setAlarm() {
-        dated.removeAll { !$0.isPending }
-        guard let latest = dated.lazy.compactMap(\.latest).min() else { return alarm.clear() }
-        alarm.set(latest)
+        /// When the portion that begins now is over: by its limit, or because a timer is due.
+        private var endOfPortion: RunLoop.Instant {
+            let end = loop.now.advanced(by: limits.time)
+            guard let mode = loop.currentMode, let due = loop.nextTimerDeadline(in: mode), due.base == end.base else {
+                return end
+            }
+            return min(end, due)
+        }
+
+        private func runLate() {
+            let now = loop.now
+            for job in dated where job.isPending && job.latest.map({ $0 <= now }) ?? false { run(job) }
+            finishPortion()
+        }
+
+        private func run(_ job: Job) {
+            guard let body = job.take() else { return }
+            body()
+            // Afterwards: one that the last job adds belongs to the same work.
+            pendingCount -= 1
+            progress.completed += 1
+        }
+
+        private func finishPortion() {
+            jobsHaveGone()
+            progressHandler?(progress)
+        }
+
+        func jobWasCancelled() {
+            pendingCount -= 1
+            progress.total -= 1
+            jobsHaveGone()
+        }
+
+        private func jobsHaveGone() {
+            if !dated.isEmpty { setAlarm() }
+            if pendingCount == 0 { for mode in modes { loop.remove(keeper, from: mode) } }
+        }
+
+        /// To the earliest of the instants; none, and nothing of it is left in the loop.
+        private func setAlarm() {
+            dated.removeAll { !$0.isPending }
+            guard let latest = dated.lazy.compactMap(\.latest).min() else { return alarm.clear() }
+            alarm.set(latest)
+        }
     }
 }

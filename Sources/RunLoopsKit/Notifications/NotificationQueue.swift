@@ -1,177 +1,178 @@
 public import RunLoops
 
-/// Tells observers what has happened: now, as soon as possible, or when the loop is idle, and once instead of many times.
-///
-/// Corresponds to `NSNotificationQueue`, with observers of its own in place of a notification center.
-///
-/// Thread safety: belongs to the thread that makes it, and to its loop.
-public final class NotificationQueue {
-    /// Something that has happened, by a name and by whom it happened to.
-    public typealias Notification = QueuedNotification
-
-    /// When observers are told.
-    public enum Style: Hashable, Sendable {
-        /// Before the post returns, or not at all: see ``NotificationQueue/post(_:_:coalescing:in:)``.
-        case now
-        /// With the next blocks of the loop: in this turn or the next, before the thread sleeps.
-        case asSoonAsPossible
-        /// When the thread has nothing else to do, before it sleeps.
-        case whenIdle
-    }
-
-    /// Which notifications that wait are replaced by a new one.
-    public struct Coalescing: OptionSet, Hashable, Sendable {
-        /// The bits.
-        public let rawValue: Int
-        /// A set of the given bits.
-        public init(rawValue: Int) { self.rawValue = rawValue }
-        /// Those of the same name.
-        public static let name = Coalescing(rawValue: 1)
-        /// Those of the same sender.
-        public static let sender = Coalescing(rawValue: 2)
-    }
-
-    /// What an observer is taken away with.
-    public struct Token: Hashable, Sendable {
-        fileprivate let number: Int
-    }
-
-    private struct Listener {
-        let name: Notification.Name?
-        let sender: ObjectIdentifier?
-        let handler: (Notification) -> Void
-    }
-
-    private struct Waiting {
-        let number: Int
-        let notification: Notification
-        let style: Style
-        let modes: [RunLoop.Mode]
-    }
-
-    /// The order of the observer that tells what waited for an idle moment.
-    public static let idleOrder = 1_000_000
-
-    private let loop = RunLoop.current
-    private let observers = OwnedObservers()
-    private var observedModes: Set<RunLoop.Mode> = []
-    private var listeners: [(Token, Listener)] = []
-    private var waiting: [Waiting] = []
-    private var counter = 0
-    /// Whether the loop has passed the observer and not yet slept.
-    private var isPast = false
-
-    /// A queue of the calling thread's loop.
-    public init() {}
-
-    // MARK: Observing
-
-    /// Has `handler` told of notifications.
+extension RunLoop {
+    /// Tells observers what has happened: now, as soon as possible, or when the loop is idle, and once instead of many times.
     ///
-    /// - Parameters:
-    ///   - name: Only those of this name; `nil` for all.
-    ///   - sender: Only those of this sender, which must live as long as the observer; `nil` for all.
-    ///   - handler: Called in the order in which observers were added. It is kept: let it hold the queue weakly.
-    /// - Returns: What ``remove(_:)`` takes it away with.
-    @discardableResult
-    public func observe(
-        _ name: Notification.Name? = nil, sender: AnyObject? = nil, handler: @escaping (Notification) -> Void
-    ) -> Token {
-        counter += 1
-        let token = Token(number: counter)
-        listeners.append((token, Listener(name: name, sender: sender.map { ObjectIdentifier($0) }, handler: handler)))
-        return token
-    }
-
-    /// Takes an observer away; it is told nothing more.
-    public func remove(_ token: Token) { listeners.removeAll { $0.0 == token } }
-
-    // MARK: Posting
-
-    /// Posts a notification.
+    /// Corresponds to `NSNotificationQueue`, with observers of its own in place of a notification center.
     ///
-    /// - Parameters:
-    ///   - notification: What is told.
-    ///   - style: When.
-    ///   - coalescing: Which of those that wait it replaces: with both, those that agree in name and sender. Empty for none.
-    ///   - modes: In which modes it may be told. A notification that waits is told once the loop runs in one of them; it
-    ///     does not keep a mode from being empty if it waits for an idle moment. A notification that is posted now is told
-    ///     if the loop's current mode is one of them, or if no run is in progress. Otherwise it is dropped, after it has
-    ///     replaced those that wait.
-    ///
-    /// Corresponds to `enqueue(_:postingStyle:coalesceMask:forModes:)`, which drops notifications in the same cases.
-    /// Complexity: O(n) in those that wait.
-    public func post(
-        _ notification: Notification, _ style: Style = .now, coalescing: Coalescing = [.name, .sender],
-        in modes: [RunLoop.Mode] = [.default]
-    ) {
-        removeWaiting(like: notification, coalescing)
-        if style == .now { return mayTellNow(in: modes) ? tell(notification) : () }
-        counter += 1
-        let entry = Waiting(number: counter, notification: notification, style: style, modes: modes)
-        waiting.append(entry)
-        switch style {
-        case .now: break
-        case .asSoonAsPossible:
-            loop.performLocally(in: modes) { [weak self] in self?.tellWaiting(entry.number) }
-        case .whenIdle:
-            for mode in modes { observe(mode) }
-            if isPast { loop.wakeUp() }
+    /// Thread safety: belongs to the thread that makes it, and to its loop.
+    public final class NotificationQueue {
+        /// When observers are told.
+        public enum Style: Hashable, Sendable {
+            /// Before the post returns, or not at all: see ``NotificationQueue/post(_:_:coalescing:in:)``.
+            case now
+            /// With the next blocks of the loop: in this turn or the next, before the thread sleeps.
+            case asSoonAsPossible
+            /// When the thread has nothing else to do, before it sleeps.
+            case whenIdle
         }
-    }
 
-    /// Takes notifications that wait back: those that agree with `notification` in what `coalescing` names.
-    public func removeWaiting(like notification: Notification, _ coalescing: Coalescing) {
-        if coalescing.isEmpty { return }
-        waiting.removeAll { entry in
-            (!coalescing.contains(.name) || entry.notification.name == notification.name)
-                && (!coalescing.contains(.sender) || entry.notification.sender === notification.sender)
+        /// Which notifications that wait are replaced by a new one.
+        public struct Coalescing: OptionSet, Hashable, Sendable {
+            /// The bits.
+            public let rawValue: Int
+            /// A set of the given bits.
+            public init(rawValue: Int) { self.rawValue = rawValue }
+            /// Those of the same name.
+            public static let name = Coalescing(rawValue: 1)
+            /// Those of the same sender.
+            public static let sender = Coalescing(rawValue: 2)
         }
-    }
 
-    /// How many notifications wait.
-    public var waitingCount: Int { waiting.count }
-
-    // MARK: Telling
-
-    /// Code that runs before the first run or between two has no mode to wait for.
-    private func mayTellNow(in modes: [RunLoop.Mode]) -> Bool {
-        guard let mode = loop.currentMode else { return true }
-        return modes.contains(mode) || modes.contains(.common) && loop.commonModes.contains(mode)
-    }
-
-    private func observe(_ mode: RunLoop.Mode) {
-        guard observedModes.insert(mode).inserted else { return }
-        observers.add(.beforeWaiting, order: Self.idleOrder, in: [mode], label: "notification queue") { [weak self] _ in
-            self?.isIdle(mode)
+        /// What an observer is taken away with.
+        public struct Token: Hashable, Sendable {
+            fileprivate let number: Int
         }
-        observers.add(.afterWaiting, order: 0, in: [mode], label: "notification queue") { [weak self] _ in
-            self?.isPast = false
+
+        private struct Listener {
+            let name: Notification.Name?
+            let sender: ObjectIdentifier?
+            let handler: (Notification) -> Void
         }
-    }
 
-    private func isIdle(_ mode: RunLoop.Mode) {
-        // What observers post for an idle moment waits for the next one, which comes at once.
-        isPast = true
-        let numbers = waiting.filter { $0.style == .whenIdle && $0.modes.contains(mode) }.map(\.number)
-        for number in numbers { tellWaiting(number) }
-    }
+        private struct Waiting {
+            let number: Int
+            let notification: Notification
+            let style: Style
+            let modes: [RunLoop.Mode]
+        }
 
-    /// Tells it, unless it was replaced or taken back.
-    private func tellWaiting(_ number: Int) {
-        guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
-        tell(waiting.remove(at: index).notification)
-    }
+        /// The order of the observer that tells what waited for an idle moment.
+        public static let idleOrder = 1_000_000
 
-    private func tell(_ notification: Notification) {
-        let sender = notification.sender.map { ObjectIdentifier($0) }
-        for (token, listener) in listeners
-        where (listener.name == nil || listener.name == notification.name)
-            && (listener.sender == nil || listener.sender == sender)
-            // It may have been taken away by one that was told before it.
-            && listeners.contains(where: { $0.0 == token })
-        {
-            listener.handler(notification)
+        private let loop = RunLoop.current
+        private let observers = OwnedObservers()
+        private var observedModes: Set<RunLoop.Mode> = []
+        private var listeners: [(Token, Listener)] = []
+        private var waiting: [Waiting] = []
+        private var counter = 0
+        /// Whether the loop has passed the observer and not yet slept.
+        private var isPast = false
+
+        /// A queue of the calling thread's loop.
+        public init() {}
+
+        // MARK: Observing
+
+        /// Has `handler` told of notifications.
+        ///
+        /// - Parameters:
+        ///   - name: Only those of this name; `nil` for all.
+        ///   - sender: Only those of this sender, which must live as long as the observer; `nil` for all.
+        ///   - handler: Called in the order in which observers were added. It is kept: let it hold the queue weakly.
+        /// - Returns: What ``remove(_:)`` takes it away with.
+        @discardableResult
+        public func observe(
+            _ name: Notification.Name? = nil, sender: AnyObject? = nil, handler: @escaping (Notification) -> Void
+        ) -> Token {
+            counter += 1
+            let token = Token(number: counter)
+            listeners.append(
+                (token, Listener(name: name, sender: sender.map { ObjectIdentifier($0) }, handler: handler)))
+            return token
+        }
+
+        /// Takes an observer away; it is told nothing more.
+        public func remove(_ token: Token) { listeners.removeAll { $0.0 == token } }
+
+        // MARK: Posting
+
+        /// Posts a notification.
+        ///
+        /// - Parameters:
+        ///   - notification: What is told.
+        ///   - style: When.
+        ///   - coalescing: Which of those that wait it replaces: with both, those that agree in name and sender. Empty for none.
+        ///   - modes: In which modes it may be told. A notification that waits is told once the loop runs in one of them; it
+        ///     does not keep a mode from being empty if it waits for an idle moment. A notification that is posted now is told
+        ///     if the loop's current mode is one of them, or if no run is in progress. Otherwise it is dropped, after it has
+        ///     replaced those that wait.
+        ///
+        /// Corresponds to `enqueue(_:postingStyle:coalesceMask:forModes:)`, which drops notifications in the same cases.
+        /// Complexity: O(n) in those that wait.
+        public func post(
+            _ notification: Notification, _ style: Style = .now, coalescing: Coalescing = [.name, .sender],
+            in modes: [RunLoop.Mode] = [.default]
+        ) {
+            removeWaiting(like: notification, coalescing)
+            if style == .now { return mayTellNow(in: modes) ? tell(notification) : () }
+            counter += 1
+            let entry = Waiting(number: counter, notification: notification, style: style, modes: modes)
+            waiting.append(entry)
+            switch style {
+            case .now: break
+            case .asSoonAsPossible:
+                loop.performLocally(in: modes) { [weak self] in self?.tellWaiting(entry.number) }
+            case .whenIdle:
+                for mode in modes { observe(mode) }
+                if isPast { loop.wakeUp() }
+            }
+        }
+
+        /// Takes notifications that wait back: those that agree with `notification` in what `coalescing` names.
+        public func removeWaiting(like notification: Notification, _ coalescing: Coalescing) {
+            if coalescing.isEmpty { return }
+            waiting.removeAll { entry in
+                (!coalescing.contains(.name) || entry.notification.name == notification.name)
+                    && (!coalescing.contains(.sender) || entry.notification.sender === notification.sender)
+            }
+        }
+
+        /// How many notifications wait.
+        public var waitingCount: Int { waiting.count }
+
+        // MARK: Telling
+
+        /// Code that runs before the first run or between two has no mode to wait for.
+        private func mayTellNow(in modes: [RunLoop.Mode]) -> Bool {
+            guard let mode = loop.currentMode else { return true }
+            return modes.contains(mode) || modes.contains(.common) && loop.commonModes.contains(mode)
+        }
+
+        private func observe(_ mode: RunLoop.Mode) {
+            guard observedModes.insert(mode).inserted else { return }
+            observers.add(.beforeWaiting, order: Self.idleOrder, in: [mode], label: "notification queue") {
+                [weak self] _ in
+                self?.isIdle(mode)
+            }
+            observers.add(.afterWaiting, order: 0, in: [mode], label: "notification queue") { [weak self] _ in
+                self?.isPast = false
+            }
+        }
+
+        private func isIdle(_ mode: RunLoop.Mode) {
+            // What observers post for an idle moment waits for the next one, which comes at once.
+            isPast = true
+            let numbers = waiting.filter { $0.style == .whenIdle && $0.modes.contains(mode) }.map(\.number)
+            for number in numbers { tellWaiting(number) }
+        }
+
+        /// Tells it, unless it was replaced or taken back.
+        private func tellWaiting(_ number: Int) {
+            guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
+            tell(waiting.remove(at: index).notification)
+        }
+
+        private func tell(_ notification: Notification) {
+            let sender = notification.sender.map { ObjectIdentifier($0) }
+            for (token, listener) in listeners
+            where (listener.name == nil || listener.name == notification.name)
+                && (listener.sender == nil || listener.sender == sender)
+                // It may have been taken away by one that was told before it.
+                && listeners.contains(where: { $0.0 == token })
+            {
+                listener.handler(notification)
+            }
         }
     }
 }

@@ -1,23 +1,25 @@
 public import RunLoops
 
-/// A closure that a loop was asked to run, as long as it waits for its turn.
-///
-/// Thread safety: all members may be used by any thread.
-public struct PerformRequest: Sendable {
-    let ticket: PerformTicket
+extension RunLoop {
+    /// A closure that a loop was asked to run, as long as it waits for its turn.
+    ///
+    /// Thread safety: all members may be used by any thread.
+    public struct PerformRequest: Sendable {
+        let ticket: PerformTicket
 
-    /// Whether the closure has neither begun nor been cancelled, and its loop's thread lives.
-    public var isPending: Bool { ticket.isPending }
+        /// Whether the closure has neither begun nor been cancelled, and its loop's thread lives.
+        public var isPending: Bool { ticket.isPending }
 
-    /// Takes the request back.
-    ///
-    /// The closure is released at once.
-    ///
-    /// - Returns: Whether it was in time: otherwise the closure has begun, or was cancelled before.
-    ///
-    /// Corresponds to `cancelPreviousPerformRequests` for one request. Complexity: O(1).
-    @discardableResult
-    public func cancel() -> Bool { ticket.cancel() }
+        /// Takes the request back.
+        ///
+        /// The closure is released at once.
+        ///
+        /// - Returns: Whether it was in time: otherwise the closure has begun, or was cancelled before.
+        ///
+        /// Corresponds to `cancelPreviousPerformRequests` for one request. Complexity: O(1).
+        @discardableResult
+        public func cancel() -> Bool { ticket.cancel() }
+    }
 }
 
 extension RunLoop {

@@ -67,7 +67,7 @@ extension RunLoop {
                 waiting: .current, on: .living(threadID), within: limit ?? .zero)
         default:
             throw PerformError.threadEnded(
-                waiting: .current, on: ThreadIdentity(number: threadID, name: name))
+                waiting: .current, on: RunLoopThread.Identity(number: threadID, name: name))
         }
         guard let result = answer.result else { preconditionFailure("a closure that has returned has left its result") }
         return try result.get()

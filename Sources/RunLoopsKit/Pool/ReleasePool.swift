@@ -1,94 +1,96 @@
 public import RunLoops
 
-/// Keeps what is handed to it alive until the turn of the loop sleeps.
-///
-/// Made on a loop's thread, it opens a pool whenever a run in one of its modes begins, empties it before the thread
-/// sleeps, and closes it when the run ends. A nested run has a pool of its own. ``with(_:)`` opens one for a scope. A
-/// value is handed to the innermost pool with ``hold(_:)``.
-///
-/// In Swift nobody needs a pool to balance references. It is for the cases in which the end of a value's life should come
-/// at a known point: what a C function still points to until the turn is over, or a costly release that should not happen
-/// in the middle of a callout.
-///
-/// Corresponds to the autorelease pools that Apple's frameworks put around the turns of a run loop.
-///
-/// Thread safety: belongs to the thread that makes it. Releasing it takes its observers out of the loop.
-public final class ReleasePool {
-    /// The order of the observer that opens pools: before all others.
-    public static let openingOrder = -2_147_483_647
-    /// The order of the observer that empties and closes them: after all others.
-    public static let closingOrder = 2_147_483_647
-
-    private let observers = OwnedObservers()
-
-    /// Puts pools around the turns of the calling thread's loop.
+extension RunLoop {
+    /// Keeps what is handed to it alive until the turn of the loop sleeps.
     ///
-    /// - Parameter modes: The modes whose runs have pools.
-    public init(in modes: [RunLoop.Mode] = [.common]) {
-        // The depths of the pools that were opened by runs, innermost last.
-        let runs = Runs()
-        observers.add(.entry, order: Self.openingOrder, in: modes, label: "release pool opens") { _ in
+    /// Made on a loop's thread, it opens a pool whenever a run in one of its modes begins, empties it before the thread
+    /// sleeps, and closes it when the run ends. A nested run has a pool of its own. ``with(_:)`` opens one for a scope. A
+    /// value is handed to the innermost pool with ``hold(_:)``.
+    ///
+    /// In Swift nobody needs a pool to balance references. It is for the cases in which the end of a value's life should come
+    /// at a known point: what a C function still points to until the turn is over, or a costly release that should not happen
+    /// in the middle of a callout.
+    ///
+    /// Corresponds to the autorelease pools that Apple's frameworks put around the turns of a run loop.
+    ///
+    /// Thread safety: belongs to the thread that makes it. Releasing it takes its observers out of the loop.
+    public final class ReleasePool {
+        /// The order of the observer that opens pools: before all others.
+        public static let openingOrder = -2_147_483_647
+        /// The order of the observer that empties and closes them: after all others.
+        public static let closingOrder = 2_147_483_647
+
+        private let observers = OwnedObservers()
+
+        /// Puts pools around the turns of the calling thread's loop.
+        ///
+        /// - Parameter modes: The modes whose runs have pools.
+        public init(in modes: [RunLoop.Mode] = [.common]) {
+            // The depths of the pools that were opened by runs, innermost last.
+            let runs = Runs()
+            observers.add(.entry, order: Self.openingOrder, in: modes, label: "release pool opens") { _ in
+                let stack = PoolStack.current
+                stack.open()
+                runs.depths.append(stack.depth)
+            }
+            observers.add([.beforeWaiting, .exit], order: Self.closingOrder, in: modes, label: "release pool empties") {
+                activity in
+                // Added during the run: its entry was not seen.
+                guard let depth = runs.depths.last else { return }
+                let level = runs.depths.count
+                let stack = PoolStack.current
+                if activity == .exit { stack.close(depth) } else { stack.empty(depth) }
+                // An object that ran the loop as it died: this observer was not told of that run's end.
+                runs.depths.removeLast(runs.depths.count - level + (activity == .exit ? 1 : 0))
+            }
+        }
+
+        private final class Runs {
+            var depths: [Int] = []
+        }
+
+        // MARK: Handing over
+
+        /// Hands an object to the innermost pool of the calling thread, and returns it.
+        ///
+        /// Precondition: the thread has a pool open; otherwise it traps, where the original would leak.
+        /// Corresponds to `autorelease`. Complexity: O(1) amortised.
+        @discardableResult
+        public static func hold<Object: AnyObject>(_ object: Object) -> Object {
+            let stack = PoolStack.current
+            require(
+                stack.depth > 0,
+                "An object of type \(Object.self) was handed over where no release pool is open: make a ReleasePool on this thread before its loop runs, or use ReleasePool.with."
+            )
+            stack.hold(object)
+            return object
+        }
+
+        /// Opens a pool for the time of `body`, and empties it at the end, also when `body` throws.
+        ///
+        /// Corresponds to `autoreleasepool`.
+        public static func with<Result, Failure: Error>(
+            _ body: () throws(Failure) -> Result
+        ) throws(Failure) -> Result {
             let stack = PoolStack.current
             stack.open()
-            runs.depths.append(stack.depth)
+            let depth = stack.depth
+            defer { stack.close(depth) }
+            return try body()
         }
-        observers.add([.beforeWaiting, .exit], order: Self.closingOrder, in: modes, label: "release pool empties") {
-            activity in
-            // Added during the run: its entry was not seen.
-            guard let depth = runs.depths.last else { return }
-            let level = runs.depths.count
-            let stack = PoolStack.current
-            if activity == .exit { stack.close(depth) } else { stack.empty(depth) }
-            // An object that ran the loop as it died: this observer was not told of that run's end.
-            runs.depths.removeLast(runs.depths.count - level + (activity == .exit ? 1 : 0))
-        }
+
+        // MARK: Counting
+
+        /// How many objects the pools of the calling thread hold.
+        public static var count: Int { PoolStack.current.count }
+
+        /// How many pools of the calling thread are open, one inside the other.
+        public static var depth: Int { PoolStack.current.depth }
+
+        /// The most objects that the pools of the calling thread ever held at once.
+        public static var highWaterMark: Int { PoolStack.current.highWaterMark }
+
+        /// Begins to count the most anew.
+        public static func resetHighWaterMark() { PoolStack.current.resetHighWaterMark() }
     }
-
-    private final class Runs {
-        var depths: [Int] = []
-    }
-
-    // MARK: Handing over
-
-    /// Hands an object to the innermost pool of the calling thread, and returns it.
-    ///
-    /// Precondition: the thread has a pool open; otherwise it traps, where the original would leak.
-    /// Corresponds to `autorelease`. Complexity: O(1) amortised.
-    @discardableResult
-    public static func hold<Object: AnyObject>(_ object: Object) -> Object {
-        let stack = PoolStack.current
-        require(
-            stack.depth > 0,
-            "An object of type \(Object.self) was handed over where no release pool is open: make a ReleasePool on this thread before its loop runs, or use ReleasePool.with."
-        )
-        stack.hold(object)
-        return object
-    }
-
-    /// Opens a pool for the time of `body`, and empties it at the end, also when `body` throws.
-    ///
-    /// Corresponds to `autoreleasepool`.
-    public static func with<Result, Failure: Error>(
-        _ body: () throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        let stack = PoolStack.current
-        stack.open()
-        let depth = stack.depth
-        defer { stack.close(depth) }
-        return try body()
-    }
-
-    // MARK: Counting
-
-    /// How many objects the pools of the calling thread hold.
-    public static var count: Int { PoolStack.current.count }
-
-    /// How many pools of the calling thread are open, one inside the other.
-    public static var depth: Int { PoolStack.current.depth }
-
-    /// The most objects that the pools of the calling thread ever held at once.
-    public static var highWaterMark: Int { PoolStack.current.highWaterMark }
-
-    /// Begins to count the most anew.
-    public static func resetHighWaterMark() { PoolStack.current.resetHighWaterMark() }
 }

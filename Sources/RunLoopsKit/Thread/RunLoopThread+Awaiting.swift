@@ -4,10 +4,10 @@ internal import RunLoopsConcurrency
 extension RunLoopThread {
     /// Runs a closure on the thread, after those that were posted before, and waits for what it returns.
     ///
-    /// The task waits, and no thread does. If the task is cancelled before the closure has begun, it is not run; once it has begun,
-    /// its result is waited for.
+    /// The task waits, and no thread does. If the task is cancelled before the closure has begun, it is not run; once it has
+    /// begun, its result is waited for.
     ///
-    /// - Throws: What `body` throws; `CancellationError`; `RunLoopThreadEnded` when the thread was told to stop, or ends before.
+    /// - Throws: What `body` throws; `CancellationError`; `ThreadEndedError` when the thread was told to stop, or ends before.
     ///
     /// Thread safety: any thread, this one's own too.
     public func perform<Success: Sendable>(

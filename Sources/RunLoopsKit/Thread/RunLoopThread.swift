@@ -23,7 +23,7 @@ public final class RunLoopThread: Sendable {
     }
 
     /// What it was started with.
-    public let attributes: ThreadAttributes
+    public let attributes: RunLoopThread.Attributes
     /// The thread's loop.
     ///
     /// After the thread's end it does nothing any more.
@@ -37,7 +37,7 @@ public final class RunLoopThread: Sendable {
     /// - Throws: What the system refused: `pthread_create` with `EAGAIN` when there are too many threads and `EINVAL` for
     ///   a stack that is too small, `setpriority` with `EACCES` and `sched_setscheduler` with `EPERM` without the
     ///   privilege, `sched_setaffinity` with `EINVAL` for processors that are not there. No thread is left then.
-    public init(_ attributes: ThreadAttributes) throws(RunLoop.SystemCallError) {
+    public init(_ attributes: RunLoopThread.Attributes) throws(RunLoop.SystemCallError) {
         let body = ThreadBody(attributes)
         let (handle, loop) = try body.start()
         self.attributes = attributes
@@ -48,13 +48,13 @@ public final class RunLoopThread: Sendable {
 
     /// Starts a thread of that name with the system's defaults.
     public convenience init(name: String) throws(RunLoop.SystemCallError) {
-        try self.init(ThreadAttributes(name: name))
+        try self.init(RunLoopThread.Attributes(name: name))
     }
 
     deinit { stop() }
 
     /// The thread, as errors name it.
-    public var identity: ThreadIdentity { ThreadIdentity(number: loop.threadID, name: attributes.name) }
+    public var identity: RunLoopThread.Identity { RunLoopThread.Identity(number: loop.threadID, name: attributes.name) }
 
     /// Runs a closure on the thread, in any common mode, after those that were posted before.
     ///
@@ -101,8 +101,8 @@ public final class RunLoopThread: Sendable {
     ///   - modes: In which of the loop's modes the closure may run.
     ///   - limit: How long to wait for the closure to begin; `nil` for ever.
     ///   - body: Runs once, or not at all where an error of the wait is thrown.
-    /// - Throws: What the closure threw, or a ``PerformError`` as `RunLoop.performAndWait` does. A thread that was told to
-    ///   stop counts as ended.
+    /// - Throws: What the closure threw, or a ``RunLoops/RunLoop/PerformError`` as `RunLoop.performAndWait` does. A thread that
+    ///   was told to stop counts as ended.
     @available(
         *, noasync, message: "The wait blocks a thread of Swift's pool: await perform(in:_:) of RunLoopsAwaiting."
     )
@@ -139,7 +139,7 @@ public final class RunLoopThread: Sendable {
     ///
     /// Precondition: not called on the thread itself, which would wait for ever, nor on one that it waits for without a
     /// limit, straight or through others. A wait on the thread that joins, begun later, is refused to the one who begins
-    /// it: ``PerformError/cycle(_:)``.
+    /// it: ``RunLoops/RunLoop/PerformError/cycle(_:)``.
     @available(
         *, noasync,
         message: "The wait blocks a thread of Swift's pool: call stop() here, and join() in a synchronous function."
@@ -155,7 +155,7 @@ public final class RunLoopThread: Sendable {
     }
 
     private func refuseToJoin(_ circle: [RunLoop]) -> Never {
-        let threads = circle.map { ThreadIdentity.living($0.threadID).description }
+        let threads = circle.map { RunLoopThread.Identity.living($0.threadID).description }
         fatalError(
             """
             \(threads[0]) was asked to wait for the end of \(threads.dropFirst().joined(separator: ", which waits on ")), \

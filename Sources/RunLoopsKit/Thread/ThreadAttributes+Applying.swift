@@ -1,7 +1,7 @@
 internal import CLinuxKernel
 internal import RunLoops
 
-extension ThreadAttributes {
+extension RunLoopThread.Attributes {
     /// Gives the calling thread the attributes that are given from inside: all but the size of the stack.
     func apply() throws(RunLoop.SystemCallError) {
         // Never ERANGE, because the name fits.
@@ -17,7 +17,7 @@ extension ThreadAttributes {
     }
 }
 
-extension ThreadAttributes.SchedulingClass {
+extension RunLoopThread.Attributes.SchedulingClass {
     fileprivate var numbers: (schedule: CInt, priority: CInt)? {
         switch self {
         case .inherited: nil

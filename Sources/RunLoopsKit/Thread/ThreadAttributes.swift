@@ -1,52 +1,54 @@
-/// What a thread is started with.
-///
-/// Thread safety: a value; any thread.
-public struct ThreadAttributes: Hashable, Sendable {
-    /// How the kernel shares the processors out; see `sched(7)`.
-    public enum SchedulingClass: Hashable, Sendable {
-        /// As other threads of the process.
-        case inherited
-        /// `SCHED_OTHER`: a fair share, weighed by the nice value.
-        case normal
-        /// `SCHED_BATCH`: the same, for work that nobody waits for.
-        case batch
-        /// `SCHED_IDLE`: what nobody else wants.
-        case idle
-        /// `SCHED_FIFO`: before all of the above, by priority from 1 to 99; needs a privilege.
-        case firstInFirstOut(priority: Int)
-        /// `SCHED_RR`: the same, in turns among equal priorities.
-        case roundRobin(priority: Int)
-    }
-
-    /// The name; of its UTF-8 the kernel keeps as many whole characters as fit in 15 bytes.
-    public var name: String
-    /// Bytes of stack; `nil` for the system's default.
-    public var stackSize: Int?
-    /// The nice value, from -20, which goes first, to 19.
+extension RunLoopThread {
+    /// What a thread is started with.
     ///
-    /// `nil` to inherit it. Less than now needs a privilege.
-    public var nice: Int?
-    /// How the kernel schedules it.
-    public var schedulingClass: SchedulingClass
-    /// The numbers of the processors it may run on; `nil` for those of the thread that starts it.
-    public var processors: Set<Int>?
+    /// Thread safety: a value; any thread.
+    public struct Attributes: Hashable, Sendable {
+        /// How the kernel shares the processors out; see `sched(7)`.
+        public enum SchedulingClass: Hashable, Sendable {
+            /// As other threads of the process.
+            case inherited
+            /// `SCHED_OTHER`: a fair share, weighed by the nice value.
+            case normal
+            /// `SCHED_BATCH`: the same, for work that nobody waits for.
+            case batch
+            /// `SCHED_IDLE`: what nobody else wants.
+            case idle
+            /// `SCHED_FIFO`: before all of the above, by priority from 1 to 99; needs a privilege.
+            case firstInFirstOut(priority: Int)
+            /// `SCHED_RR`: the same, in turns among equal priorities.
+            case roundRobin(priority: Int)
+        }
 
-    /// Attributes; what is left out is inherited or the system's default.
-    public init(
-        name: String, stackSize: Int? = nil, nice: Int? = nil, schedulingClass: SchedulingClass = .inherited,
-        processors: Set<Int>? = nil
-    ) {
-        self.name = name
-        self.stackSize = stackSize
-        self.nice = nice
-        self.schedulingClass = schedulingClass
-        self.processors = processors
-    }
+        /// The name; of its UTF-8 the kernel keeps as many whole characters as fit in 15 bytes.
+        public var name: String
+        /// Bytes of stack; `nil` for the system's default.
+        public var stackSize: Int?
+        /// The nice value, from -20, which goes first, to 19.
+        ///
+        /// `nil` to inherit it. Less than now needs a privilege.
+        public var nice: Int?
+        /// How the kernel schedules it.
+        public var schedulingClass: SchedulingClass
+        /// The numbers of the processors it may run on; `nil` for those of the thread that starts it.
+        public var processors: Set<Int>?
 
-    /// As much of the name as the kernel takes, without half a character at the end.
-    var kernelName: String {
-        var name = name
-        while name.utf8.count > 15 { name.removeLast() }
-        return name
+        /// Attributes; what is left out is inherited or the system's default.
+        public init(
+            name: String, stackSize: Int? = nil, nice: Int? = nil, schedulingClass: SchedulingClass = .inherited,
+            processors: Set<Int>? = nil
+        ) {
+            self.name = name
+            self.stackSize = stackSize
+            self.nice = nice
+            self.schedulingClass = schedulingClass
+            self.processors = processors
+        }
+
+        /// As much of the name as the kernel takes, without half a character at the end.
+        var kernelName: String {
+            var name = name
+            while name.utf8.count > 15 { name.removeLast() }
+            return name
+        }
     }
 }

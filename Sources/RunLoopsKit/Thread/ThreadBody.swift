@@ -10,13 +10,13 @@ final class ThreadBody: @unchecked Sendable {
     }
 
     let tasks = ThreadTasks()
-    private let attributes: ThreadAttributes
+    private let attributes: RunLoopThread.Attributes
     private let word = StateWord(State.starting)
     // Written by the thread before it leaves `starting`, read by the one that starts it afterwards.
     @exclusivity(unchecked) private var loop: RunLoop?
     @exclusivity(unchecked) private var failure: RunLoop.SystemCallError?
 
-    init(_ attributes: ThreadAttributes) { self.attributes = attributes }
+    init(_ attributes: RunLoopThread.Attributes) { self.attributes = attributes }
 
     /// Starts the thread, and returns when it has its attributes and its loop.
     func start() throws(RunLoop.SystemCallError) -> (handle: pthread_t, loop: RunLoop) {

@@ -1,52 +1,54 @@
 public import RunLoops
 
-/// Calls a closure at once, and then not more often than once an interval.
-///
-/// Calls that come too soon are collapsed into one at the end of the interval: the last state is always seen. Nothing is in
-/// the loop while there is nothing to wait for.
-///
-/// Thread safety: belongs to the thread that makes it, and to its loop. Releasing it cancels what waits.
-public final class Throttle {
-    private let interval: Duration
-    private let isTrailing: Bool
-    private let action: () -> Void
-    private var alarm: Alarm?
-    /// When the next call may be made.
-    private var free: RunLoop.Instant?
-
-    /// A throttle on the calling thread's loop.
+extension RunLoop {
+    /// Calls a closure at once, and then not more often than once an interval.
     ///
-    /// - Parameters:
-    ///   - interval: The least time between two calls.
-    ///   - isTrailing: Whether calls that come too soon are made up for at the end of the interval, or dropped.
-    ///   - modes: The modes in which the call at the end may be made.
-    ///   - action: What is to be done.
-    public init(
-        every interval: Duration, isTrailing: Bool = true, in modes: [RunLoop.Mode] = [.common],
-        action: @escaping () -> Void
-    ) {
-        self.interval = interval
-        self.isTrailing = isTrailing
-        self.action = action
-        alarm = Alarm(in: modes, label: "throttle") { [weak self] in self?.run() }
-    }
+    /// Calls that come too soon are collapsed into one at the end of the interval: the last state is always seen. Nothing is in
+    /// the loop while there is nothing to wait for.
+    ///
+    /// Thread safety: belongs to the thread that makes it, and to its loop. Releasing it cancels what waits.
+    public final class Throttle {
+        private let interval: Duration
+        private let isTrailing: Bool
+        private let action: () -> Void
+        private var alarm: Alarm?
+        /// When the next call may be made.
+        private var free: RunLoop.Instant?
 
-    /// Whether a call waits for the end of the interval.
-    public var isPending: Bool { alarm?.isSet ?? false }
+        /// A throttle on the calling thread's loop.
+        ///
+        /// - Parameters:
+        ///   - interval: The least time between two calls.
+        ///   - isTrailing: Whether calls that come too soon are made up for at the end of the interval, or dropped.
+        ///   - modes: The modes in which the call at the end may be made.
+        ///   - action: What is to be done.
+        public init(
+            every interval: Duration, isTrailing: Bool = true, in modes: [RunLoop.Mode] = [.common],
+            action: @escaping () -> Void
+        ) {
+            self.interval = interval
+            self.isTrailing = isTrailing
+            self.action = action
+            alarm = Alarm(in: modes, label: "throttle") { [weak self] in self?.run() }
+        }
 
-    /// Calls the closure now, or at the end of the interval that is under way.
-    public func call() {
-        guard let alarm, !alarm.isSet else { return }
-        guard let free, alarm.now < free else { return run() }
-        if isTrailing { alarm.set(free) }
-    }
+        /// Whether a call waits for the end of the interval.
+        public var isPending: Bool { alarm?.isSet ?? false }
 
-    /// Takes the call that waits back.
-    public func cancel() { alarm?.clear() }
+        /// Calls the closure now, or at the end of the interval that is under way.
+        public func call() {
+            guard let alarm, !alarm.isSet else { return }
+            guard let free, alarm.now < free else { return run() }
+            if isTrailing { alarm.set(free) }
+        }
 
-    private func run() {
-        guard let alarm else { return }
-        free = alarm.now.advanced(by: interval)
-        action()
+        /// Takes the call that waits back.
+        public func cancel() { alarm?.clear() }
+
+        private func run() {
+            guard let alarm else { return }
+            free = alarm.now.advanced(by: interval)
+            action()
+        }
     }
 }

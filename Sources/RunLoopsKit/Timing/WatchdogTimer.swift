@@ -1,47 +1,49 @@
 public import RunLoops
 
-/// Calls a closure when something has not been heard of for too long.
-///
-/// ``feed()`` says that it is alive, and costs a look at the clock: the timer is moved when it fires, not at each feed, so
-/// that a guarded connection that is busy costs one wake-up a limit. It belongs to the loop, and so sees what stops coming,
-/// not a thread that hangs.
-///
-/// Thread safety: belongs to the thread that makes it, and to its loop. Releasing it stops it.
-public final class WatchdogTimer {
-    private let limit: Duration
-    private let action: () -> Void
-    private var alarm: Alarm?
-    private var lastFed: RunLoop.Instant?
-
-    /// A watchdog on the calling thread's loop; it begins with the first ``feed()``.
+extension RunLoop {
+    /// Calls a closure when something has not been heard of for too long.
     ///
-    /// - Parameters:
-    ///   - limit: How long it may take from one feed to the next.
-    ///   - modes: The modes in which the closure may be called.
-    ///   - action: Called once; the next feed starts it anew.
-    public init(limit: Duration, in modes: [RunLoop.Mode] = [.common], action: @escaping () -> Void) {
-        self.limit = limit
-        self.action = action
-        alarm = Alarm(in: modes, label: "watchdog") { [weak self] in self?.look() }
-    }
+    /// ``feed()`` says that it is alive, and costs a look at the clock: the timer is moved when it fires, not at each feed, so
+    /// that a guarded connection that is busy costs one wake-up a limit. It belongs to the loop, and so sees what stops coming,
+    /// not a thread that hangs.
+    ///
+    /// Thread safety: belongs to the thread that makes it, and to its loop. Releasing it stops it.
+    public final class WatchdogTimer {
+        private let limit: Duration
+        private let action: () -> Void
+        private var alarm: Alarm?
+        private var lastFed: RunLoop.Instant?
 
-    /// Whether it waits for the next feed.
-    public var isRunning: Bool { alarm?.isSet ?? false }
+        /// A watchdog on the calling thread's loop; it begins with the first ``feed()``.
+        ///
+        /// - Parameters:
+        ///   - limit: How long it may take from one feed to the next.
+        ///   - modes: The modes in which the closure may be called.
+        ///   - action: Called once; the next feed starts it anew.
+        public init(limit: Duration, in modes: [RunLoop.Mode] = [.common], action: @escaping () -> Void) {
+            self.limit = limit
+            self.action = action
+            alarm = Alarm(in: modes, label: "watchdog") { [weak self] in self?.look() }
+        }
 
-    /// Says that all is well, and starts it if it does not run.
-    public func feed() {
-        guard let alarm else { return }
-        let now = alarm.now
-        lastFed = now
-        if !alarm.isSet { alarm.set(now.advanced(by: limit)) }
-    }
+        /// Whether it waits for the next feed.
+        public var isRunning: Bool { alarm?.isSet ?? false }
 
-    /// Ends the watch until the next feed.
-    public func stop() { alarm?.clear() }
+        /// Says that all is well, and starts it if it does not run.
+        public func feed() {
+            guard let alarm else { return }
+            let now = alarm.now
+            lastFed = now
+            if !alarm.isSet { alarm.set(now.advanced(by: limit)) }
+        }
 
-    private func look() {
-        guard let alarm, let lastFed else { return }
-        let due = lastFed.advanced(by: limit)
-        if alarm.now < due { alarm.set(due) } else { action() }
+        /// Ends the watch until the next feed.
+        public func stop() { alarm?.clear() }
+
+        private func look() {
+            guard let alarm, let lastFed else { return }
+            let due = lastFed.advanced(by: limit)
+            if alarm.now < due { alarm.set(due) } else { action() }
+        }
     }
 }

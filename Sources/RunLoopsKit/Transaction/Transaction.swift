@@ -1,152 +1,155 @@
 public import RunLoops
 
-/// Does what was marked during a turn once, before the thread sleeps.
-///
-/// Objects are marked as changed, as often as one likes; what is to be done for each of them (lay it out, draw it, write
-/// it) is done once, when the turn has nothing else to do: at beforeWaiting, and at the end of a run. Marks that are made
-/// meanwhile are committed in the same pass, up to a number of rounds; what is left then waits for the next turn, which is
-/// made at once, so that objects that mark each other for ever do not keep the others from running.
-///
-/// Corresponds to the implicit transaction of Core Animation, which commits from an observer of the same order.
-///
-/// Thread safety: belongs to the thread that makes it, and to its loop.
-public final class Transaction {
-    /// The order of the observer that commits.
-    public static let commitOrder = 2_000_000
-
-    /// How many rounds of marks that are made by commits one pass has.
-    public let roundLimit: Int
-    /// How many objects were committed.
-    public private(set) var commits = 0
-    /// How many passes ended with marks left over.
-    public private(set) var overruns = 0
-    /// Called at the end of such a pass with the number of marks left over.
-    public var overrunHandler: ((Int) -> Void)?
-
-    private let loop = RunLoop.current
-    private let modes: [RunLoop.Mode]
-    private let observers = OwnedObservers()
-    private var marked = CommitList()
-    /// The groups that are open, innermost last.
-    private var groups: [CommitList] = []
-    private var isCommitting = false
-    private var before: [() -> Void] = []
-    private var after: [() -> Void] = []
-    /// Whether the commit of the present turn had marks.
-    private var hasCommitted = false
-
-    /// A transaction that commits in runs of `modes` of the calling thread's loop.
+extension RunLoop {
+    /// Does what was marked during a turn once, before the thread sleeps.
     ///
-    /// Precondition: `roundLimit` is positive.
-    public init(in modes: [RunLoop.Mode] = [.common], roundLimit: Int = 16) {
-        require(roundLimit > 0, "A transaction was given \(roundLimit) rounds a pass: it needs one to commit anything.")
-        self.modes = modes
-        self.roundLimit = roundLimit
-        observe(Self.commitOrder - 1, "before the transaction") { transaction in
-            if !transaction.marked.isEmpty { for handler in transaction.before { handler() } }
+    /// Objects are marked as changed, as often as one likes; what is to be done for each of them (lay it out, draw it, write
+    /// it) is done once, when the turn has nothing else to do: at beforeWaiting, and at the end of a run. Marks that are made
+    /// meanwhile are committed in the same pass, up to a number of rounds; what is left then waits for the next turn, which is
+    /// made at once, so that objects that mark each other for ever do not keep the others from running.
+    ///
+    /// Corresponds to the implicit transaction of Core Animation, which commits from an observer of the same order.
+    ///
+    /// Thread safety: belongs to the thread that makes it, and to its loop.
+    public final class Transaction {
+        /// The order of the observer that commits.
+        public static let commitOrder = 2_000_000
+
+        /// How many rounds of marks that are made by commits one pass has.
+        public let roundLimit: Int
+        /// How many objects were committed.
+        public private(set) var commits = 0
+        /// How many passes ended with marks left over.
+        public private(set) var overruns = 0
+        /// Called at the end of such a pass with the number of marks left over.
+        public var overrunHandler: ((Int) -> Void)?
+
+        private let loop = RunLoop.current
+        private let modes: [RunLoop.Mode]
+        private let observers = OwnedObservers()
+        private var marked = CommitList()
+        /// The groups that are open, innermost last.
+        private var groups: [CommitList] = []
+        private var isCommitting = false
+        private var before: [() -> Void] = []
+        private var after: [() -> Void] = []
+        /// Whether the commit of the present turn had marks.
+        private var hasCommitted = false
+
+        /// A transaction that commits in runs of `modes` of the calling thread's loop.
+        ///
+        /// Precondition: `roundLimit` is positive.
+        public init(in modes: [RunLoop.Mode] = [.common], roundLimit: Int = 16) {
+            require(
+                roundLimit > 0, "A transaction was given \(roundLimit) rounds a pass: it needs one to commit anything.")
+            self.modes = modes
+            self.roundLimit = roundLimit
+            observe(Self.commitOrder - 1, "before the transaction") { transaction in
+                if !transaction.marked.isEmpty { for handler in transaction.before { handler() } }
+            }
+            observe(Self.commitOrder, "transaction") { transaction in
+                transaction.hasCommitted = !transaction.marked.isEmpty
+                transaction.flush()
+            }
+            observe(Self.commitOrder + 1, "after the transaction") { transaction in
+                guard transaction.hasCommitted else { return }
+                transaction.hasCommitted = false
+                for handler in transaction.after { handler() }
+            }
         }
-        observe(Self.commitOrder, "transaction") { transaction in
-            transaction.hasCommitted = !transaction.marked.isEmpty
-            transaction.flush()
+
+        // MARK: Marking
+
+        /// Marks an object, to be committed at the end of the turn.
+        ///
+        /// The object is kept alive until then. For one that is marked already nothing happens, and the closure is released.
+        ///
+        /// - Parameters:
+        ///   - object: What has changed.
+        ///   - commit: What to do about it; once.
+        /// - Returns: Whether it was not marked before.
+        ///
+        /// Complexity: O(1).
+        @discardableResult
+        public func mark(_ object: AnyObject, commit: @escaping () -> Void) -> Bool {
+            let mark = CommitList.Mark(object: object, commit: commit)
+            if groups.isEmpty { return marked.insert(mark) }
+            return groups[groups.count - 1].insert(mark)
         }
-        observe(Self.commitOrder + 1, "after the transaction") { transaction in
-            guard transaction.hasCommitted else { return }
-            transaction.hasCommitted = false
-            for handler in transaction.after { handler() }
+
+        /// How many objects are marked and not yet committed, those of open groups included.
+        public var pending: Int { marked.marks.count + groups.reduce(0) { $0 + $1.marks.count } }
+
+        /// Keeps the marks that `body` makes back until it returns, also if it runs the loop.
+        ///
+        /// Groups nest: the marks of an inner one join the outer one, and those of the outermost are committed with the turn.
+        ///
+        /// - Parameters:
+        ///   - completion: Called when the marks of this group have been committed.
+        ///   - body: Marks objects.
+        public func group<Result, Failure: Error>(
+            completion: (() -> Void)? = nil, _ body: () throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            groups.append(CommitList())
+            defer {
+                var group = groups.removeLast()
+                if let completion { group.completions.append(completion) }
+                if groups.isEmpty { marked.append(group) } else { groups[groups.count - 1].append(group) }
+            }
+            return try body()
         }
-    }
 
-    // MARK: Marking
+        // MARK: Committing
 
-    /// Marks an object, to be committed at the end of the turn.
-    ///
-    /// The object is kept alive until then. For one that is marked already nothing happens, and the closure is released.
-    ///
-    /// - Parameters:
-    ///   - object: What has changed.
-    ///   - commit: What to do about it; once.
-    /// - Returns: Whether it was not marked before.
-    ///
-    /// Complexity: O(1).
-    @discardableResult
-    public func mark(_ object: AnyObject, commit: @escaping () -> Void) -> Bool {
-        let mark = CommitList.Mark(object: object, commit: commit)
-        if groups.isEmpty { return marked.insert(mark) }
-        return groups[groups.count - 1].insert(mark)
-    }
-
-    /// How many objects are marked and not yet committed, those of open groups included.
-    public var pending: Int { marked.marks.count + groups.reduce(0) { $0 + $1.marks.count } }
-
-    /// Keeps the marks that `body` makes back until it returns, also if it runs the loop.
-    ///
-    /// Groups nest: the marks of an inner one join the outer one, and those of the outermost are committed with the turn.
-    ///
-    /// - Parameters:
-    ///   - completion: Called when the marks of this group have been committed.
-    ///   - body: Marks objects.
-    public func group<Result, Failure: Error>(
-        completion: (() -> Void)? = nil, _ body: () throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        groups.append(CommitList())
-        defer {
-            var group = groups.removeLast()
-            if let completion { group.completions.append(completion) }
-            if groups.isEmpty { marked.append(group) } else { groups[groups.count - 1].append(group) }
+        /// Commits what is marked now, without waiting for the end of the turn.
+        ///
+        /// Inside a commit it does nothing: the pass that is under way goes on.
+        public func flush() {
+            guard !isCommitting, !marked.isEmpty else { return }
+            isCommitting = true
+            var rounds = 0
+            while !marked.isEmpty, rounds < roundLimit {
+                rounds += 1
+                commitRound()
+            }
+            isCommitting = false
+            if marked.isEmpty { return }
+            overruns += 1
+            overrunHandler?(marked.marks.count)
+            loop.wakeUp()
         }
-        return try body()
-    }
 
-    // MARK: Committing
-
-    /// Commits what is marked now, without waiting for the end of the turn.
-    ///
-    /// Inside a commit it does nothing: the pass that is under way goes on.
-    public func flush() {
-        guard !isCommitting, !marked.isEmpty else { return }
-        isCommitting = true
-        var rounds = 0
-        while !marked.isEmpty, rounds < roundLimit {
-            rounds += 1
-            commitRound()
+        private func commitRound() {
+            let round = marked.takeAll()
+            for mark in round.marks {
+                commits += 1
+                mark.commit()
+            }
+            for completion in round.completions { completion() }
         }
-        isCommitting = false
-        if marked.isEmpty { return }
-        overruns += 1
-        overrunHandler?(marked.marks.count)
-        loop.wakeUp()
-    }
 
-    private func commitRound() {
-        let round = marked.takeAll()
-        for mark in round.marks {
-            commits += 1
-            mark.commit()
-        }
-        for completion in round.completions { completion() }
-    }
+        // MARK: Hooks
 
-    // MARK: Hooks
+        /// Calls `handler` just before the commit of each turn that has marks; those that it makes are committed with them.
+        ///
+        /// Several are called in the order in which they were given; they are kept, and should hold the transaction weakly.
+        /// Not called for ``flush()``.
+        public func beforeCommit(_ handler: @escaping () -> Void) { before.append(handler) }
 
-    /// Calls `handler` just before the commit of each turn that has marks; those that it makes are committed with them.
-    ///
-    /// Several are called in the order in which they were given; they are kept, and should hold the transaction weakly.
-    /// Not called for ``flush()``.
-    public func beforeCommit(_ handler: @escaping () -> Void) { before.append(handler) }
+        /// Calls `handler` just after the commit of each turn that had marks.
+        ///
+        /// Several are called in the order in which they were given; they are kept, and should hold the transaction weakly.
+        /// Not called for ``flush()``.
+        public func afterCommit(_ handler: @escaping () -> Void) { after.append(handler) }
 
-    /// Calls `handler` just after the commit of each turn that had marks.
-    ///
-    /// Several are called in the order in which they were given; they are kept, and should hold the transaction weakly.
-    /// Not called for ``flush()``.
-    public func afterCommit(_ handler: @escaping () -> Void) { after.append(handler) }
-
-    private func observe(
-        _ order: Int, _ label: String, _ handler: @escaping (Transaction) -> Void
-    ) {
-        observers.add([.beforeWaiting, .exit], order: order, in: modes, label: label) { [weak self] _ in
-            // A run that is nested in a commit leaves it to the pass that is under way.
-            guard let self, !isCommitting else { return }
-            handler(self)
+        private func observe(
+            _ order: Int, _ label: String, _ handler: @escaping (Transaction) -> Void
+        ) {
+            observers.add([.beforeWaiting, .exit], order: order, in: modes, label: label) { [weak self] _ in
+                // A run that is nested in a commit leaves it to the pass that is under way.
+                guard let self, !isCommitting else { return }
+                handler(self)
+            }
         }
     }
 }

@@ -17,13 +17,13 @@ enum Errors {
 
     /// The result of a call that returns errors as negative numbers; throws them.
     @discardableResult
-    static func check(_ call: String, _ result: CInt) throws(PortError) -> CInt {
+    static func check(_ call: String, _ result: CInt) throws(RunLoop.PortError) -> CInt {
         if result < 0 { throw .system(.init(call: call, code: -result)) }
         return result
     }
 
     /// What a refused send means to the sender.
-    static func sending(_ code: CInt) -> PortError {
+    static func sending(_ code: CInt) -> RunLoop.PortError {
         switch code {
         case EPIPE, ECONNRESET, ENOTCONN, ECONNREFUSED: .dead
         case EBADF: .invalidDescriptor
@@ -33,7 +33,7 @@ enum Errors {
     }
 
     /// What a refused connection means to the one who wanted it.
-    static func connecting(_ code: CInt, _ name: String) -> PortError {
+    static func connecting(_ code: CInt, _ name: String) -> RunLoop.PortError {
         switch code {
         case ENOENT, ECONNREFUSED: .noSuchPort(name)
         case EACCES, EPERM: .notPermitted

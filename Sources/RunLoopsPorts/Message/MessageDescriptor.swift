@@ -2,41 +2,44 @@ internal import CLinuxKernel
 public import RunLoops
 internal import Synchronization
 
-/// A file descriptor that travels with a message, and is closed when nobody holds it any more.
-///
-/// A received message owns its descriptors: when the message is dropped, they are closed. ``take()`` makes one the
-/// caller's.
-///
-/// Thread safety: all members may be used by any thread.
-public final class MessageDescriptor: Sendable {
-    private let storage: Atomic<CInt>
-
-    /// Takes over `descriptor`, which is closed with this object.
+extension RunLoop.MessagePort {
+    /// A file descriptor that travels with a message, and is closed when nobody holds it any more.
     ///
-    /// Precondition: `descriptor` is not negative.
-    public init(adopting descriptor: CInt) {
-        require(descriptor >= 0, "A message was given the descriptor \(descriptor): was the result of open checked?")
-        storage = Atomic(descriptor)
-    }
-
-    /// A copy of `descriptor`, which stays the caller's.
+    /// A received message owns its descriptors: when the message is dropped, they are closed. ``take()`` makes one the
+    /// caller's.
     ///
-    /// - Throws: what `fcntl(2)` refused, such as `EBADF` and `EMFILE`.
-    public convenience init(duplicating descriptor: CInt) throws(RunLoop.SystemCallError) {
-        self.init(adopting: try check("fcntl", rl_port_duplicate(descriptor)))
-    }
+    /// Thread safety: all members may be used by any thread.
+    public final class Descriptor: Sendable {
+        private let storage: Atomic<CInt>
 
-    deinit {
-        let descriptor = storage.load(ordering: .relaxed)
-        if descriptor >= 0 { _ = rl_close(descriptor) }
-    }
+        /// Takes over `descriptor`, which is closed with this object.
+        ///
+        /// Precondition: `descriptor` is not negative.
+        public init(adopting descriptor: CInt) {
+            require(
+                descriptor >= 0, "A message was given the descriptor \(descriptor): was the result of open checked?")
+            storage = Atomic(descriptor)
+        }
 
-    /// The number, for use while this object is held; -1 once it was taken.
-    public var number: CInt { storage.load(ordering: .acquiring) }
+        /// A copy of `descriptor`, which stays the caller's.
+        ///
+        /// - Throws: what `fcntl(2)` refused, such as `EBADF` and `EMFILE`.
+        public convenience init(duplicating descriptor: CInt) throws(RunLoop.SystemCallError) {
+            self.init(adopting: try check("fcntl", rl_port_duplicate(descriptor)))
+        }
 
-    /// The number, which the caller has to close from now on; nil if somebody has taken it before.
-    public func take() -> CInt? {
-        let descriptor = storage.exchange(-1, ordering: .acquiringAndReleasing)
-        return descriptor >= 0 ? descriptor : nil
+        deinit {
+            let descriptor = storage.load(ordering: .relaxed)
+            if descriptor >= 0 { _ = rl_close(descriptor) }
+        }
+
+        /// The number, for use while this object is held; -1 once it was taken.
+        public var number: CInt { storage.load(ordering: .acquiring) }
+
+        /// The number, which the caller has to close from now on; nil if somebody has taken it before.
+        public func take() -> CInt? {
+            let descriptor = storage.exchange(-1, ordering: .acquiringAndReleasing)
+            return descriptor >= 0 ? descriptor : nil
+        }
     }
 }

@@ -1,5 +1,5 @@
 internal import CLinuxKernel
-internal import RunLoops
+public import RunLoops
 
 #if canImport(Glibc)
 internal import Glibc
@@ -7,7 +7,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-extension MessagePort {
+extension RunLoop.MessagePort {
     /// Gives the port a name, under which senders of this process and others find it.
     ///
     /// Other processes connect once the port is in a loop that runs. The name is withdrawn with ``invalidate()``; when the
@@ -16,7 +16,7 @@ extension MessagePort {
     /// - Parameters:
     ///   - name: 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first no dot.
     ///   - directory: Where; the user's own directory if `nil`. Others than this user need one that they can reach:
-    ///     ``PortDirectory/init(shared:)``.
+    ///     ``MessagePort/Directory/init(shared:)``.
     ///   - access: Who may connect; asked for every connection.
     /// - Throws: ``PortError/invalidName(_:)``, ``PortError/nameTaken(_:)`` when a living port has it,
     ///   ``PortError/unsafeDirectory(_:)``, ``PortError/dead`` for an invalid port, ``PortError/system(_:)``.
@@ -24,10 +24,10 @@ extension MessagePort {
     /// Corresponds to the name of `CFMessagePortCreateLocal`.
     /// Complexity: about ten system calls.
     public func publish(
-        as name: String, in directory: PortDirectory? = nil, access: PortAccess = .sameUser
-    ) throws(PortError) {
+        as name: String, in directory: Directory? = nil, access: Access = .sameUser
+    ) throws(RunLoop.PortError) {
         let name = try PortName(name)
-        let directory = if let directory { directory } else { try PortDirectory.user() }
+        let directory = if let directory { directory } else { try Directory.user() }
         let publication = try Publication(name, directory, access, queue) { [weak self] socket in
             if let self { _ = add(Peer(socket, .sender, self)) }
         }
@@ -47,21 +47,23 @@ extension MessagePort {
     }
 }
 
-/// A name in a directory of ports.
-public struct PublishedPort: Hashable, Sendable {
-    /// The name.
-    public let name: String
-    /// The process that has it; nil if that is gone and has left the name behind.
-    public let process: Int32?
+extension RunLoop.MessagePort.Directory {
+    /// A name in a directory of ports.
+    public struct Entry: Hashable, Sendable {
+        /// The name.
+        public let name: String
+        /// The process that has it; nil if that is gone and has left the name behind.
+        public let process: Int32?
+    }
 }
 
-extension PortDirectory {
+extension RunLoop.MessagePort.Directory {
     /// The names there are, in alphabetical order.
     ///
     /// - Throws: ``PortError/system(_:)``.
     ///
     /// Complexity: O(n) in the files of the directory, and some system calls for each.
-    public func publishedPorts() throws(PortError) -> [PublishedPort] {
+    public func publishedPorts() throws(RunLoop.PortError) -> [Entry] {
         // A second open file of the directory, with a place to read of its own.
         let number = try Errors.check("open", rl_port_open_directory(path(of: "."), true))
         guard let stream = fdopendir(number) else {
@@ -69,14 +71,14 @@ extension PortDirectory {
             throw .system(.init(call: "fdopendir", code: errno))
         }
         defer { closedir(stream) }
-        var found: [PublishedPort] = []
+        var found: [Entry] = []
         while let entry = readdir(stream) {
             // SAFETY: the kernel ends names with a zero, within the 256 bytes of the field.
             let file = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             guard let name = PortName(socketFile: file) else { continue }
-            found.append(PublishedPort(name: name.text, process: owner(of: name)))
+            found.append(Entry(name: name.text, process: owner(of: name)))
         }
         return found.sorted { $0.name < $1.name }
     }
@@ -85,7 +87,7 @@ extension PortDirectory {
     private func owner(of name: PortName) -> Int32? {
         let number = rl_port_open_lock(descriptor.number, name.lockFile, false, 0)
         guard number >= 0 else { return nil }
-        let file = MessageDescriptor(adopting: number)
+        let file = RunLoop.MessagePort.Descriptor(adopting: number)
         defer { withExtendedLifetime(file) {} }
         guard rl_port_lock(number) == -EWOULDBLOCK else { return nil }
         let text = [UInt8](unsafeUninitializedCapacity: 16) { space, count in

@@ -1,4 +1,6 @@
-extension MessageSender {
+public import RunLoops
+
+extension RunLoop.MessagePort.Sender {
     /// A sender to the port that is published as `name`.
     ///
     /// The port is looked for at the first send and again whenever it has gone, so that it may be published later, and by
@@ -12,17 +14,19 @@ extension MessageSender {
     ///
     /// Corresponds to `CFMessagePortCreateRemote`.
     public convenience init(
-        named name: String, in directory: PortDirectory? = nil, owner: PortAccess = .sameUser
-    ) throws(PortError) {
+        named name: String, in directory: RunLoop.MessagePort.Directory? = nil,
+        owner: RunLoop.MessagePort.Access = .sameUser
+    ) throws(RunLoop.PortError) {
         try self.init(named: name, in: directory, owner: owner, looksInProcess: true)
     }
 
     /// The same, which can be made to go through a socket to a port of its own process.
     package convenience init(
-        named name: String, in directory: PortDirectory? = nil, owner: PortAccess = .sameUser, looksInProcess: Bool
-    ) throws(PortError) {
+        named name: String, in directory: RunLoop.MessagePort.Directory? = nil,
+        owner: RunLoop.MessagePort.Access = .sameUser, looksInProcess: Bool
+    ) throws(RunLoop.PortError) {
         let name = try PortName(name)
-        let directory = if let directory { directory } else { try PortDirectory.user() }
+        let directory = if let directory { directory } else { try RunLoop.MessagePort.Directory.user() }
         self.init(NamedRoute(name, directory, owner, looksInProcess: looksInProcess))
     }
 }

@@ -1,5 +1,5 @@
 internal import CLinuxKernel
-internal import RunLoops
+public import RunLoops
 
 #if canImport(Glibc)
 internal import Glibc
@@ -7,96 +7,100 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The directory in which ports have their names.
-///
-/// It is checked once and then held open: what is done with names afterwards happens in this directory, whatever becomes
-/// of its path.
-///
-/// Thread safety: all members may be used by any thread.
-public final class PortDirectory: Sendable {
-    /// Where it was found.
-    public let path: String
-    let descriptor: MessageDescriptor
-    let identity: Identity
-
-    struct Identity: Hashable, Sendable {
-        let device: UInt64
-        let number: UInt64
-    }
-
-    /// The user's own: `run-loop-ports` in `$XDG_RUNTIME_DIR`, else in `/run/user/UID`, else `/tmp/run-loop-ports-UID`.
+extension RunLoop.MessagePort {
+    /// The directory in which ports have their names.
     ///
-    /// It is made if it is not there. It must be a directory, no link, of this user, which nobody else may enter.
+    /// It is checked once and then held open: what is done with names afterwards happens in this directory, whatever becomes
+    /// of its path.
     ///
-    /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
-    public static func user() throws(PortError) -> PortDirectory {
-        let user = rl_port_user()
-        // Relative paths are to be ignored, says the specification of the variable.
-        if let text = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), text.hasPrefix("/") {
-            return try under(text, isRequired: true)
+    /// Thread safety: all members may be used by any thread.
+    public final class Directory: Sendable {
+        /// Where it was found.
+        public let path: String
+        let descriptor: Descriptor
+        let identity: Identity
+
+        struct Identity: Hashable, Sendable {
+            let device: UInt64
+            let number: UInt64
         }
-        let run = "/run/user/\(user)"
-        if access(run, F_OK) == 0 { return try under(run, isRequired: false) }
-        return try PortDirectory(making: "/tmp/run-loop-ports-\(user)")
-    }
 
-    private static func under(_ parent: String, isRequired: Bool) throws(PortError) -> PortDirectory {
-        // The parent has to be the user's alone, too: who may write there may rename what we have checked.
-        let outer = try PortDirectory(opening: parent, followsLinks: isRequired)
-        try outer.requirePrivate()
-        return try PortDirectory(making: parent + "/run-loop-ports")
-    }
-
-    /// A directory of the caller's choice, for ports that other users may reach.
-    ///
-    /// Who may change it decides which ports there are; it must belong to this user or root, and nobody else may write
-    /// there.
-    ///
-    /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
-    public convenience init(shared path: String) throws(PortError) {
-        try self.init(opening: path, followsLinks: false)
-        let file = try describe()
-        guard file.user == 0 || file.user == rl_port_user() else {
-            throw .unsafeDirectory("\(path) belongs to user \(file.user)")
+        /// The user's own: `run-loop-ports` in `$XDG_RUNTIME_DIR`, else in `/run/user/UID`, else `/tmp/run-loop-ports-UID`.
+        ///
+        /// It is made if it is not there. It must be a directory, no link, of this user, which nobody else may enter.
+        ///
+        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
+        public static func user() throws(RunLoop.PortError) -> Directory {
+            let user = rl_port_user()
+            // Relative paths are to be ignored, says the specification of the variable.
+            if let text = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), text.hasPrefix("/") {
+                return try under(text, isRequired: true)
+            }
+            let run = "/run/user/\(user)"
+            if access(run, F_OK) == 0 { return try under(run, isRequired: false) }
+            return try Directory(making: "/tmp/run-loop-ports-\(user)")
         }
-        guard file.mode & 0o022 == 0 else { throw .unsafeDirectory("others may write to \(path)") }
-    }
 
-    /// A directory of this user's alone, made if it is not there.
-    ///
-    /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
-    public convenience init(making path: String) throws(PortError) {
-        let result = rl_port_make_directory(path, 0o700)
-        if result < 0, result != -Errors.exists { throw .system(.init(call: "mkdir", code: -result)) }
-        try self.init(opening: path, followsLinks: false)
-        try requirePrivate()
-    }
-
-    private init(opening path: String, followsLinks: Bool) throws(PortError) {
-        let result = rl_port_open_directory(path, followsLinks)
-        if result == -ELOOP || result == -ENOTDIR {
-            throw .unsafeDirectory("\(path) is no directory, or a link to one")
+        private static func under(_ parent: String, isRequired: Bool) throws(RunLoop.PortError) -> Directory {
+            // The parent has to be the user's alone, too: who may write there may rename what we have checked.
+            let outer = try Directory(opening: parent, followsLinks: isRequired)
+            try outer.requirePrivate()
+            return try Directory(making: parent + "/run-loop-ports")
         }
-        try Errors.check("open", result)
-        self.path = path
-        descriptor = MessageDescriptor(adopting: result)
-        var file = rl_file()
-        try Errors.check("fstat", rl_port_describe(result, &file))
-        identity = Identity(device: file.device, number: file.number)
-    }
 
-    private func describe() throws(PortError) -> rl_file {
-        var file = rl_file()
-        try Errors.check("fstat", rl_port_describe(descriptor.number, &file))
-        return file
-    }
+        /// A directory of the caller's choice, for ports that other users may reach.
+        ///
+        /// Who may change it decides which ports there are; it must belong to this user or root, and nobody else may write
+        /// there.
+        ///
+        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
+        public convenience init(shared path: String) throws(RunLoop.PortError) {
+            try self.init(opening: path, followsLinks: false)
+            let file = try describe()
+            guard file.user == 0 || file.user == rl_port_user() else {
+                throw .unsafeDirectory("\(path) belongs to user \(file.user)")
+            }
+            guard file.mode & 0o022 == 0 else { throw .unsafeDirectory("others may write to \(path)") }
+        }
 
-    private func requirePrivate() throws(PortError) {
-        let file = try describe()
-        guard file.user == rl_port_user() else { throw .unsafeDirectory("\(path) belongs to user \(file.user)") }
-        guard file.mode & 0o077 == 0 else { throw .unsafeDirectory("others may enter \(path); its mode must be 0700") }
-    }
+        /// A directory of this user's alone, made if it is not there.
+        ///
+        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
+        public convenience init(making path: String) throws(RunLoop.PortError) {
+            let result = rl_port_make_directory(path, 0o700)
+            if result < 0, result != -Errors.exists { throw .system(.init(call: "mkdir", code: -result)) }
+            try self.init(opening: path, followsLinks: false)
+            try requirePrivate()
+        }
 
-    /// A path to a file of this very directory, short enough for a socket's address however long its own path is.
-    func path(of file: String) -> String { "/proc/self/fd/\(descriptor.number)/\(file)" }
+        private init(opening path: String, followsLinks: Bool) throws(RunLoop.PortError) {
+            let result = rl_port_open_directory(path, followsLinks)
+            if result == -ELOOP || result == -ENOTDIR {
+                throw .unsafeDirectory("\(path) is no directory, or a link to one")
+            }
+            try Errors.check("open", result)
+            self.path = path
+            descriptor = Descriptor(adopting: result)
+            var file = rl_file()
+            try Errors.check("fstat", rl_port_describe(result, &file))
+            identity = Identity(device: file.device, number: file.number)
+        }
+
+        private func describe() throws(RunLoop.PortError) -> rl_file {
+            var file = rl_file()
+            try Errors.check("fstat", rl_port_describe(descriptor.number, &file))
+            return file
+        }
+
+        private func requirePrivate() throws(RunLoop.PortError) {
+            let file = try describe()
+            guard file.user == rl_port_user() else { throw .unsafeDirectory("\(path) belongs to user \(file.user)") }
+            guard file.mode & 0o077 == 0 else {
+                throw .unsafeDirectory("others may enter \(path); its mode must be 0700")
+            }
+        }
+
+        /// A path to a file of this very directory, short enough for a socket's address however long its own path is.
+        func path(of file: String) -> String { "/proc/self/fd/\(descriptor.number)/\(file)" }
+    }
 }

@@ -1,9 +1,11 @@
 /// The name of a published port, found to be one, and the files that belong to it.
+internal import RunLoops
+
 struct PortName: Hashable, Sendable {
     static let longest = 64
     let text: String
 
-    init(_ text: String) throws(PortError) {
+    init(_ text: String) throws(RunLoop.PortError) {
         // Nothing that could leave the directory, hide in it, or be misread on a terminal.
         let isName =
             1...Self.longest ~= text.utf8.count && text.utf8.first != UInt8(ascii: ".")

@@ -4,17 +4,17 @@ internal import RunLoops
 enum PortRegistry {
     private struct Key: Hashable {
         let name: PortName
-        let directory: PortDirectory.Identity
+        let directory: RunLoop.MessagePort.Directory.Identity
     }
 
     private static let queues = Guarded<[Key: MessageQueue]>([:])
 
-    static func find(_ name: PortName, _ directory: PortDirectory) -> MessageQueue? {
+    static func find(_ name: PortName, _ directory: RunLoop.MessagePort.Directory) -> MessageQueue? {
         let key = Key(name: name, directory: directory.identity)
         return queues.withLock { $0[key] }
     }
 
-    static func set(_ queue: MessageQueue?, _ name: PortName, _ directory: PortDirectory) {
+    static func set(_ queue: MessageQueue?, _ name: PortName, _ directory: RunLoop.MessagePort.Directory) {
         let key = Key(name: name, directory: directory.identity)
         let old = queues.withLock { queues -> MessageQueue? in
             let old = queues[key]

@@ -13,11 +13,11 @@ internal import Musl
 /// a dead process has left behind; a socket without a lock is nobody's.
 final class Publication: @unchecked Sendable {
     let name: PortName
-    let directory: PortDirectory
-    private let access: PortAccess
-    private let lockFile: MessageDescriptor
+    let directory: RunLoop.MessagePort.Directory
+    private let access: RunLoop.MessagePort.Access
+    private let lockFile: RunLoop.MessagePort.Descriptor
     private let socket: PortSocket
-    private let limits: MessagePortLimits
+    private let limits: RunLoop.MessagePort.Limits
     /// Given each connection that is let in, on the loop's thread.
     private let connected: @Sendable (PortSocket) -> Void
     private let lock = Lock()
@@ -25,12 +25,13 @@ final class Publication: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var source: RunLoop.DescriptorSource?
     /// A descriptor in reserve, on the loop's thread alone: when the process has no number left, it is given up to accept
     /// and close a connection, which would otherwise keep the loop awake.
-    @exclusivity(unchecked) private var spare: MessageDescriptor?
+    @exclusivity(unchecked) private var spare: RunLoop.MessagePort.Descriptor?
 
     init(
-        _ name: PortName, _ directory: PortDirectory, _ access: PortAccess, _ queue: MessageQueue,
+        _ name: PortName, _ directory: RunLoop.MessagePort.Directory, _ access: RunLoop.MessagePort.Access,
+        _ queue: MessageQueue,
         connected: @escaping @Sendable (PortSocket) -> Void
-    ) throws(PortError) {
+    ) throws(RunLoop.PortError) {
         self.name = name
         self.directory = directory
         self.access = access
@@ -39,18 +40,20 @@ final class Publication: @unchecked Sendable {
         lockFile = try Self.takeLock(name, directory)
         socket = try PortSocket.make()
         try listen()
-        spare = try? MessageDescriptor(duplicating: lockFile.number)
+        spare = try? RunLoop.MessagePort.Descriptor(duplicating: lockFile.number)
         source = .sendable(socket.number, label: "listener \(name.text)") { [weak self] _, _ in
             self?.accept()
         }
         PortRegistry.set(queue, name, directory)
     }
 
-    private static func takeLock(_ name: PortName, _ directory: PortDirectory) throws(PortError) -> MessageDescriptor {
+    private static func takeLock(_ name: PortName, _ directory: RunLoop.MessagePort.Directory) throws(RunLoop.PortError)
+        -> RunLoop.MessagePort.Descriptor
+    {
         while true {
             let number = try Errors.check(
                 "openat", rl_port_open_lock(directory.descriptor.number, name.lockFile, true, 0o600))
-            let file = MessageDescriptor(adopting: number)
+            let file = RunLoop.MessagePort.Descriptor(adopting: number)
             let result = rl_port_lock(number)
             if result == -EWOULDBLOCK { throw .nameTaken(name.text) }
             try Errors.check("flock", result)
@@ -64,8 +67,8 @@ final class Publication: @unchecked Sendable {
     }
 
     private static func isCurrent(
-        _ number: CInt, _ name: PortName, _ directory: PortDirectory
-    ) throws(PortError) -> Bool {
+        _ number: CInt, _ name: PortName, _ directory: RunLoop.MessagePort.Directory
+    ) throws(RunLoop.PortError) -> Bool {
         var held = rl_file()
         var seen = rl_file()
         try Errors.check("fstat", rl_port_describe(number, &held))
@@ -76,7 +79,7 @@ final class Publication: @unchecked Sendable {
     }
 
     /// Listens under another name first, so that the name never leads to a socket that does not.
-    private func listen() throws(PortError) {
+    private func listen() throws(RunLoop.PortError) {
         let folder = directory.descriptor.number
         // Left behind by a process that died here.
         _ = rl_port_remove(folder, name.newFile)
@@ -136,6 +139,6 @@ final class Publication: @unchecked Sendable {
         spare = nil
         let result = rl_port_accept(socket.number)
         if result >= 0 { _ = rl_close(result) }
-        spare = try? MessageDescriptor(duplicating: lockFile.number)
+        spare = try? RunLoop.MessagePort.Descriptor(duplicating: lockFile.number)
     }
 }

@@ -8,7 +8,7 @@ internal import RunLoops
 /// Thread safety: any thread; what is told, is told with no lock held.
 final class AnswerDesk: Sendable {
     /// Told once: the answer, or why there is none; `nil` when the thread of the loop has ended.
-    typealias Told = @Sendable (Result<Message, PortError>?) -> Void
+    typealias Told = @Sendable (Result<RunLoop.MessagePort.Message, RunLoop.PortError>?) -> Void
 
     private struct Ask {
         let told: Told
@@ -31,14 +31,14 @@ final class AnswerDesk: Sendable {
 
     private let key: Key
     private let state = Guarded(State())
-    private let port: MessagePort
+    private let port: RunLoop.MessagePort
 
     // MARK: Asks come
 
     /// Opens an ask at the desk of the loop, which is made for it if there is none.
     static func open(
         on loop: RunLoop, in mode: RunLoop.Mode, _ told: @escaping Told
-    ) throws(PortError) -> (desk: AnswerDesk, serial: UInt64) {
+    ) throws(RunLoop.PortError) -> (desk: AnswerDesk, serial: UInt64) {
         let key = Key(loop: ObjectIdentifier(loop), mode: mode)
         while true {
             if let known = desks.withLock({ $0[key] }) {
@@ -71,7 +71,9 @@ final class AnswerDesk: Sendable {
     private init(_ key: Key) {
         self.key = key
         let reference = DeskReference()
-        port = MessagePort(MessagePortLimits(messageSize: 131_072, descriptors: 253), ItemLabel("answers"), home: 0) {
+        port = RunLoop.MessagePort(
+            RunLoop.MessagePort.Limits(messageSize: 131_072, descriptors: 253), ItemLabel("answers"), home: 0
+        ) {
             delivery in
             reference.desk?.answered(delivery)
             return nil
@@ -96,7 +98,10 @@ final class AnswerDesk: Sendable {
     /// Sends what is asked.
     ///
     /// When it throws, the ask is still open, so that it may be sent again.
-    func send(_ message: Message, _ serial: UInt64, _ sender: MessageSender, until deadline: Int64) throws(PortError) {
+    func send(
+        _ message: RunLoop.MessagePort.Message, _ serial: UInt64, _ sender: RunLoop.MessagePort.Sender,
+        until deadline: Int64
+    ) throws(RunLoop.PortError) {
         // Nothing of ours may hold the right to answer: its end is how we learn that nobody will.
         let handle = try sendAsking(message, serial, sender, until: deadline)
         if handle == 0 { return }
@@ -105,10 +110,11 @@ final class AnswerDesk: Sendable {
     }
 
     private func sendAsking(
-        _ message: Message, _ serial: UInt64, _ sender: MessageSender, until deadline: Int64
-    ) throws(PortError) -> UInt64 {
+        _ message: RunLoop.MessagePort.Message, _ serial: UInt64, _ sender: RunLoop.MessagePort.Sender,
+        until deadline: Int64
+    ) throws(RunLoop.PortError) -> UInt64 {
         var message = message
-        let replyTo = MessageSender(port.queue, answering: serial)
+        let replyTo = RunLoop.MessagePort.Sender(port.queue, answering: serial)
         message.replyTo = replyTo
         do { return try sender.send(message, until: deadline) } catch {
             // The failure is told by throwing it.
@@ -130,7 +136,9 @@ final class AnswerDesk: Sendable {
     }
 
     /// Ends an ask, and tells how it ended if it was still open.
-    func tell(_ serial: UInt64, _ result: Result<Message, PortError>) { end(serial)?.told(result) }
+    func tell(_ serial: UInt64, _ result: Result<RunLoop.MessagePort.Message, RunLoop.PortError>) {
+        end(serial)?.told(result)
+    }
 
     /// Ends an ask without a word.
     func withdraw(_ serial: UInt64) { _ = end(serial) }
@@ -150,7 +158,7 @@ final class AnswerDesk: Sendable {
     }
 
     /// Ends all asks: the port has ended.
-    private func close(_ result: Result<Message, PortError>?) {
+    private func close(_ result: Result<RunLoop.MessagePort.Message, RunLoop.PortError>?) {
         let asks = state.withLock { state in
             state.isClosed = true
             defer { state.asks = [:] }

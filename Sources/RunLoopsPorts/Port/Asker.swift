@@ -6,7 +6,7 @@ public import RunLoops
 final class Asker: @unchecked Sendable {
     private struct Pending {
         var handle: UInt64 = 0
-        var result: Result<Message, PortError>?
+        var result: Result<RunLoop.MessagePort.Message, RunLoop.PortError>?
     }
 
     /// By the number of their thread.
@@ -14,7 +14,7 @@ final class Asker: @unchecked Sendable {
     static let mode = RunLoop.Mode("RunLoopsPorts.Ask")
 
     private let loop: RunLoop
-    private let port: MessagePort
+    private let port: RunLoop.MessagePort
     // On the thread alone.
     @exclusivity(unchecked) private var pending: [UInt64: Pending] = [:]
     @exclusivity(unchecked) private var lastSerial: UInt64 = 0
@@ -43,8 +43,9 @@ final class Asker: @unchecked Sendable {
     private init(_ loop: RunLoop) {
         self.loop = loop
         let reference = AskerReference()
-        port = MessagePort(
-            MessagePortLimits(messageSize: 131_072, descriptors: 253), ItemLabel("asker"), home: SystemCalls.threadID
+        port = RunLoop.MessagePort(
+            RunLoop.MessagePort.Limits(messageSize: 131_072, descriptors: 253), ItemLabel("asker"),
+            home: SystemCalls.threadID
         ) { delivery in
             reference.asker?.answered(delivery)
             return nil
@@ -63,8 +64,9 @@ final class Asker: @unchecked Sendable {
     // MARK: The thread
 
     func ask(
-        _ sender: MessageSender, _ message: Message, until deadline: Int64, in mode: RunLoop.Mode?
-    ) throws(PortError) -> Message {
+        _ sender: RunLoop.MessagePort.Sender, _ message: RunLoop.MessagePort.Message, until deadline: Int64,
+        in mode: RunLoop.Mode?
+    ) throws(RunLoop.PortError) -> RunLoop.MessagePort.Message {
         lastSerial += 1
         let serial = lastSerial
         pending[serial] = Pending()
@@ -89,10 +91,11 @@ final class Asker: @unchecked Sendable {
     }
 
     private func send(
-        _ message: Message, _ serial: UInt64, _ sender: MessageSender, until deadline: Int64
-    ) throws(PortError) -> UInt64 {
+        _ message: RunLoop.MessagePort.Message, _ serial: UInt64, _ sender: RunLoop.MessagePort.Sender,
+        until deadline: Int64
+    ) throws(RunLoop.PortError) -> UInt64 {
         var message = message
-        let replyTo = MessageSender(port.queue, answering: serial)
+        let replyTo = RunLoop.MessagePort.Sender(port.queue, answering: serial)
         message.replyTo = replyTo
         do { return try sender.send(message, until: deadline) } catch {
             // The failure is told by throwing it.
@@ -130,18 +133,18 @@ private final class AskerReference: @unchecked Sendable {
     weak var asker: Asker?
 }
 
-extension MessageSender {
+extension RunLoop.MessagePort.Sender {
     /// Sends a message and waits for the reply, which it returns.
     ///
     /// The thread's loop runs in `mode` meanwhile. In the mode of its own that is taken without one, nothing else is
     /// served. Give a mode to have other things go on; the receiver itself can be one of them. A message's own
-    /// ``Message/replyTo`` is replaced.
+    /// ``MessagePort/Message/replyTo`` is replaced.
     ///
     /// - Parameters:
     ///   - message: What is asked.
     ///   - limit: How long to wait in all, for room and for the reply; for ever if `nil`.
     ///   - mode: The mode to run the calling thread's loop in.
-    /// - Returns: What the receiver's closure returned, or the first message it sent to ``Message/replyTo``.
+    /// - Returns: What the receiver's closure returned, or the first message it sent to ``MessagePort/Message/replyTo``.
     /// - Throws: as ``send(_:within:)``; ``PortError/noReply`` when the receiver has dropped the message without an answer;
     ///   ``PortError/dead`` when it has died before answering; ``PortError/timedOut``. An answer that comes later is dropped.
     ///
@@ -151,8 +154,8 @@ extension MessageSender {
         message: "The wait blocks a thread of Swift's pool: await request(_:on:within:in:) of RunLoopsAwaiting."
     )
     public func request(
-        _ message: Message, within limit: Duration? = nil, in mode: RunLoop.Mode? = nil
-    ) throws(PortError) -> Message {
+        _ message: RunLoop.MessagePort.Message, within limit: Duration? = nil, in mode: RunLoop.Mode? = nil
+    ) throws(RunLoop.PortError) -> RunLoop.MessagePort.Message {
         require(mode != .common, "A thread cannot wait for an answer in the common modes: name one of them.")
         return try Asker.current.ask(self, message, until: Deadline.after(limit), in: mode)
     }

@@ -1,6 +1,6 @@
-internal import RunLoops
+public import RunLoops
 
-extension MessagePort {
+extension RunLoop.MessagePort {
     /// A port whose closure runs on the thread that makes it, and may use that thread's state.
     ///
     /// - Parameters:
@@ -8,7 +8,7 @@ extension MessagePort {
     ///   - label: The name in descriptions and tools; where it was made, if `nil`.
     ///   - fileID: Where it was made.
     ///   - line: Where it was made.
-    ///   - handler: Called with each message; what it returns is sent to the message's ``Message/replyTo``.
+    ///   - handler: Called with each message; what it returns is sent to the message's ``MessagePort/Message/replyTo``.
     ///
     /// Adding it to the loop of another thread traps.
     /// Corresponds to `CFMessagePortCreateLocal`.
@@ -25,8 +25,8 @@ extension MessagePort {
     public static func sendable(
         limits: Limits = Limits(), label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable (Message) -> Message?
-    ) -> MessagePort {
-        MessagePort(limits, ItemLabel(label, fileID, line), home: 0, messages(handler))
+    ) -> RunLoop.MessagePort {
+        RunLoop.MessagePort(limits, ItemLabel(label, fileID, line), home: 0, messages(handler))
     }
 
     /// A port whose closure runs on the main actor: it can be added to the main loop, from any thread.
@@ -35,8 +35,8 @@ extension MessagePort {
     public static func mainActor(
         limits: Limits = Limits(), label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @MainActor (Message) -> Message?
-    ) -> MessagePort {
-        MessagePort(limits, ItemLabel(label, fileID, line), home: SystemCalls.mainThreadID) { delivery in
+    ) -> RunLoop.MessagePort {
+        RunLoop.MessagePort(limits, ItemLabel(label, fileID, line), home: SystemCalls.mainThreadID) { delivery in
             guard delivery.kind != .noReply else { return nil }
             return MainActor.assumeIsolated { handler(delivery.message) }
         }

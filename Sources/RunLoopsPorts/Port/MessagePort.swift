@@ -1,190 +1,190 @@
-internal import RunLoops
+public import RunLoops
 
-/// Receives messages on the thread of a run loop.
-///
-/// A port is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)``. Messages come from its ``sender``, from any thread,
-/// and, once it is published under a name, from other processes. The closure gets them in the order in which they were
-/// sent and returns a reply or `nil`; the reply goes to the message's ``Message/replyTo``.
-///
-/// Up to ``MessagePortLimits/batch`` messages are delivered in one turn, then the loop's other items have their go: one message a
-/// turn would pay for a whole turn each, and a batch without a bound would keep the others waiting for as long as senders
-/// are fast. A batch ends early when the port is invalidated or the run is stopped.
-///
-/// While it is in a mode, the port is kept alive by the loop. It dies with ``invalidate()``, with the thread of its loop,
-/// or when nobody holds it and no mode has it: then senders get ``PortError/dead``.
-///
-/// Corresponds to a local `CFMessagePort` with its run loop source, or to a Mach port's receive right.
-///
-/// Thread safety: all members may be used by any thread. The closure runs on the loop's thread with no lock held.
-public final class MessagePort: @unchecked Sendable {
-    /// What a port takes before it says no.
-    public typealias Limits = MessagePortLimits
-
-    let limits: Limits
-    let label: ItemLabel
-    let queue: MessageQueue
-    /// The one thread whose loop may take the port; 0 for any.
-    let home: Int32
-
-    let lock = Lock()
-    // Guarded by the lock.
-    @exclusivity(unchecked) var handler: ((Delivery) -> Message?)?
-    @exclusivity(unchecked) var loop: RunLoop?
-    @exclusivity(unchecked) var modes: [RunLoop.Mode] = []
-    @exclusivity(unchecked) var publications: [Publication] = []
-    @exclusivity(unchecked) var peers: [ObjectIdentifier: Peer] = [:]
-    @exclusivity(unchecked) private var valid = true
-    /// How many calls are taking the port out of a mode.
-    @exclusivity(unchecked) private var leaving = 0
-    /// Keeps the port while it is in a mode; what a loop holds is the source, which does not hold the port.
-    @exclusivity(unchecked) private var keeper: MessagePort?
-
-    /// Used on the loop's thread alone.
-    @exclusivity(unchecked) private var batch = Ring<Delivery>()
-
-    /// Told the handle of a channel whose other side has gone, and 0 when the port itself ends; set before the port is used.
-    @exclusivity(unchecked) var channelEnded: ((UInt64) -> Void)?
-
-    init(_ limits: Limits, _ label: ItemLabel, home: Int32, _ handler: @escaping (Delivery) -> Message?) {
-        self.limits = limits
-        self.label = label
-        self.home = home
-        self.handler = handler
-        let reference = WeakReference()
-        let source = RunLoop.Source.sendable(
-            label: label.text,
-            cancel: { _, _ in reference.port?.wasCancelled() },
-            perform: { _ in reference.port?.perform() })
-        queue = MessageQueue(limits, source)
-        reference.port = self
-        queue.attach(self)
-    }
-
-    deinit { invalidate() }
-
-    /// What its senders send through.
-    public var sender: MessageSender { MessageSender(queue) }
-
-    /// Whether the port can still receive; once `false`, for ever `false`.
-    public var isValid: Bool { lock.withLock { valid } }
-
-    /// Takes the port out of its loop, for good: names are withdrawn, connections and descriptors closed, waiting messages
-    /// dropped, senders told.
+extension RunLoop {
+    /// Receives messages on the thread of a run loop.
     ///
-    /// Legal everywhere, also in the port's own closure, which ends normally. A second call does nothing.
-    /// Corresponds to `CFMessagePortInvalidate`.
-    public func invalidate() {
-        lock.lock()
-        guard valid else {
+    /// A port is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)``. Messages come from its ``sender``, from any
+    /// thread, and, once it is published under a name, from other processes. The closure gets them in the order in which they
+    /// were sent and returns a reply or `nil`; the reply goes to the message's ``MessagePort/Message/replyTo``.
+    ///
+    /// Up to ``MessagePort/Limits/batch`` messages are delivered in one turn, then the loop's other items have their go: one
+    /// message a turn would pay for a whole turn each, and a batch without a bound would keep the others waiting for as long as
+    /// senders are fast. A batch ends early when the port is invalidated or the run is stopped.
+    ///
+    /// While it is in a mode, the port is kept alive by the loop. It dies with ``invalidate()``, with the thread of its loop,
+    /// or when nobody holds it and no mode has it: then senders get ``PortError/dead``.
+    ///
+    /// Corresponds to a local `CFMessagePort` with its run loop source, or to a Mach port's receive right.
+    ///
+    /// Thread safety: all members may be used by any thread. The closure runs on the loop's thread with no lock held.
+    public final class MessagePort: @unchecked Sendable {
+        let limits: Limits
+        let label: ItemLabel
+        let queue: MessageQueue
+        /// The one thread whose loop may take the port; 0 for any.
+        let home: Int32
+
+        let lock = Lock()
+        // Guarded by the lock.
+        @exclusivity(unchecked) var handler: ((Delivery) -> MessagePort.Message?)?
+        @exclusivity(unchecked) var loop: RunLoop?
+        @exclusivity(unchecked) var modes: [RunLoop.Mode] = []
+        @exclusivity(unchecked) var publications: [Publication] = []
+        @exclusivity(unchecked) var peers: [ObjectIdentifier: Peer] = [:]
+        @exclusivity(unchecked) private var valid = true
+        /// How many calls are taking the port out of a mode.
+        @exclusivity(unchecked) private var leaving = 0
+        /// Keeps the port while it is in a mode; what a loop holds is the source, which does not hold the port.
+        @exclusivity(unchecked) private var keeper: MessagePort?
+
+        /// Used on the loop's thread alone.
+        @exclusivity(unchecked) private var batch = Ring<Delivery>()
+
+        /// Told the handle of a channel whose other side has gone, and 0 when the port itself ends; set before the port is used.
+        @exclusivity(unchecked) var channelEnded: ((UInt64) -> Void)?
+
+        init(_ limits: Limits, _ label: ItemLabel, home: Int32, _ handler: @escaping (Delivery) -> MessagePort.Message?)
+        {
+            self.limits = limits
+            self.label = label
+            self.home = home
+            self.handler = handler
+            let reference = WeakReference()
+            let source = RunLoop.Source.sendable(
+                label: label.text,
+                cancel: { _, _ in reference.port?.wasCancelled() },
+                perform: { _ in reference.port?.perform() })
+            queue = MessageQueue(limits, source)
+            reference.port = self
+            queue.attach(self)
+        }
+
+        deinit { invalidate() }
+
+        /// What its senders send through.
+        public var sender: MessagePort.Sender { MessagePort.Sender(queue) }
+
+        /// Whether the port can still receive; once `false`, for ever `false`.
+        public var isValid: Bool { lock.withLock { valid } }
+
+        /// Takes the port out of its loop, for good: names are withdrawn, connections and descriptors closed, waiting messages
+        /// dropped, senders told.
+        ///
+        /// Legal everywhere, also in the port's own closure, which ends normally. A second call does nothing.
+        /// Corresponds to `CFMessagePortInvalidate`.
+        public func invalidate() {
+            lock.lock()
+            guard valid else {
+                lock.unlock()
+                return
+            }
+            valid = false
+            let released = (handler, loop, keeper, publications, peers, channelEnded)
+            (handler, loop, keeper, publications, peers, channelEnded) = (nil, nil, nil, [], [:], nil)
+            modes = []
             lock.unlock()
-            return
+            queue.source.invalidate()
+            for publication in released.3 { publication.withdraw() }
+            for peer in released.4.values { peer.close() }
+            // What was not delivered goes with its descriptors, and whoever waits for an answer to it is told.
+            _ = queue.close()
+            released.5?(0)
+            withExtendedLifetime(released) {}
         }
-        valid = false
-        let released = (handler, loop, keeper, publications, peers, channelEnded)
-        (handler, loop, keeper, publications, peers, channelEnded) = (nil, nil, nil, [], [:], nil)
-        modes = []
-        lock.unlock()
-        queue.source.invalidate()
-        for publication in released.3 { publication.withdraw() }
-        for peer in released.4.values { peer.close() }
-        // What was not delivered goes with its descriptors, and whoever waits for an answer to it is told.
-        _ = queue.close()
-        released.5?(0)
-        withExtendedLifetime(released) {}
-    }
 
-    // MARK: In the loop
+        // MARK: In the loop
 
-    /// Whether the port has joined `loop`; it has not if it is invalid.
-    func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource]? {
-        requireHome(home, of: self, in: loop.threadID)
-        return lock.withLock {
-            guard valid else { return nil }
-            require(
-                self.loop == nil || self.loop === loop,
-                "\(self) cannot be added to a second loop: a port belongs to the first loop it was added to, so that its messages stay in order. Make a port for each loop."
-            )
-            self.loop = loop
-            if !modes.contains(mode) { modes.append(mode) }
-            keeper = self
-            return socketSources
+        /// Whether the port has joined `loop`; it has not if it is invalid.
+        func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource]? {
+            requireHome(home, of: self, in: loop.threadID)
+            return lock.withLock {
+                guard valid else { return nil }
+                require(
+                    self.loop == nil || self.loop === loop,
+                    "\(self) cannot be added to a second loop: a port belongs to the first loop it was added to, so that its messages stay in order. Make a port for each loop."
+                )
+                self.loop = loop
+                if !modes.contains(mode) { modes.append(mode) }
+                keeper = self
+                return socketSources
+            }
         }
-    }
 
-    func leave(_ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource] {
-        let (sources, released) = lock.withLock { () -> ([RunLoop.DescriptorSource], MessagePort?) in
-            leaving += 1
-            modes.removeAll { $0 == mode }
-            guard modes.isEmpty else { return (socketSources, nil) }
-            let released = keeper
-            keeper = nil
-            return (socketSources, released)
+        func leave(_ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource] {
+            let (sources, released) = lock.withLock { () -> ([RunLoop.DescriptorSource], MessagePort?) in
+                leaving += 1
+                modes.removeAll { $0 == mode }
+                guard modes.isEmpty else { return (socketSources, nil) }
+                let released = keeper
+                keeper = nil
+                return (socketSources, released)
+            }
+            withExtendedLifetime(released) {}
+            return sources
         }
-        withExtendedLifetime(released) {}
-        return sources
-    }
 
-    /// Called with the lock held.
-    private var socketSources: [RunLoop.DescriptorSource] {
-        publications.compactMap(\.source) + peers.values.flatMap(\.sources)
-    }
-
-    /// The port has been taken out of a mode.
-    func hasLeft() { lock.withLock { leaving -= 1 } }
-
-    /// The source was taken out of a mode.
-    ///
-    /// If not by us, the thread has ended, and nobody will ever receive again.
-    private func wasCancelled() {
-        if lock.withLock({ valid && leaving == 0 }) { invalidate() }
-    }
-
-    /// Delivers a batch.
-    ///
-    /// On the loop's thread.
-    private func perform() {
-        var isMore = false
-        if batch.isEmpty { isMore = queue.take(limits.batch, into: &batch) }
-        // Before the first closure: a run that it begins is to go on with the rest.
-        if isMore || batch.count > 1 { queue.source.signal() }
-        var left = limits.batch
-        while left > 0, let delivery = batch.popFirst() {
-            left -= 1
-            guard deliver(delivery) else { break }
+        /// Called with the lock held.
+        private var socketSources: [RunLoop.DescriptorSource] {
+            publications.compactMap(\.source) + peers.values.flatMap(\.sources)
         }
-        if isMore || !batch.isEmpty { signalMore() }
-    }
 
-    private func signalMore() {
-        queue.source.signal()
-        lock.withLock { loop }?.wakeUp()
-    }
+        /// The port has been taken out of a mode.
+        func hasLeft() { lock.withLock { leaving -= 1 } }
 
-    /// Calls the closure; false if the batch ends here.
-    func deliver(_ delivery: Delivery) -> Bool {
-        lock.lock()
-        guard let handler else {
+        /// The source was taken out of a mode.
+        ///
+        /// If not by us, the thread has ended, and nobody will ever receive again.
+        private func wasCancelled() {
+            if lock.withLock({ valid && leaving == 0 }) { invalidate() }
+        }
+
+        /// Delivers a batch.
+        ///
+        /// On the loop's thread.
+        private func perform() {
+            var isMore = false
+            if batch.isEmpty { isMore = queue.take(limits.batch, into: &batch) }
+            // Before the first closure: a run that it begins is to go on with the rest.
+            if isMore || batch.count > 1 { queue.source.signal() }
+            var left = limits.batch
+            while left > 0, let delivery = batch.popFirst() {
+                left -= 1
+                guard deliver(delivery) else { break }
+            }
+            if isMore || !batch.isEmpty { signalMore() }
+        }
+
+        private func signalMore() {
+            queue.source.signal()
+            lock.withLock { loop }?.wakeUp()
+        }
+
+        /// Calls the closure; false if the batch ends here.
+        func deliver(_ delivery: Delivery) -> Bool {
+            lock.lock()
+            guard let handler else {
+                lock.unlock()
+                return false
+            }
             lock.unlock()
-            return false
+            let reply = handler(delivery)
+            if let reply, let replyTo = delivery.message.replyTo {
+                // An asker that is gone has no use for the reply. One that is refused as too large is dropped, and the
+                // asker is told when the right to answer goes.
+                _ = try? replyTo.answer(reply)
+            }
+            return lock.withLock { valid && !modes.isEmpty && loop?.wakeWord.isStopped != true }
         }
-        lock.unlock()
-        let reply = handler(delivery)
-        if let reply, let replyTo = delivery.message.replyTo {
-            // An asker that is gone has no use for the reply. One that is refused as too large is dropped, and the
-            // asker is told when the right to answer goes.
-            _ = try? replyTo.answer(reply)
-        }
-        return lock.withLock { valid && !modes.isEmpty && loop?.wakeWord.isStopped != true }
     }
 }
 
 /// What the source of a port knows of it.
 private final class WeakReference: @unchecked Sendable {
     // Set once, before the source is shared.
-    weak var port: MessagePort?
+    weak var port: RunLoop.MessagePort?
 }
 
-extension MessagePort: CustomStringConvertible {
+extension RunLoop.MessagePort: CustomStringConvertible {
     /// Kind, label and state in one line.
     public var description: String {
         "<MessagePort \(label.text)>{\(isValid ? "valid" : "invalid")}"

@@ -1,36 +1,38 @@
-internal import RunLoops
+public import RunLoops
 
-/// What a ``MessagePort`` takes before it says no.
-public struct MessagePortLimits: Hashable, Sendable {
-    /// How many messages may wait; a sender of one more has to wait itself.
-    ///
-    /// Replies to asks are not counted: there are no more of them than asks.
-    public var queue: Int
-    /// The most bytes of one message.
-    ///
-    /// Longer contents go as the descriptor of a file or a `memfd_create(2)`.
-    public var messageSize: Int
-    /// The most descriptors with one message.
-    public var descriptors: Int
-    /// How many messages are delivered in one turn of the loop.
-    public var batch: Int
-    /// How many connections from other processes there may be at once.
-    public var peers: Int
+extension RunLoop.MessagePort {
+    /// What a ``MessagePort`` takes before it says no.
+    public struct Limits: Hashable, Sendable {
+        /// How many messages may wait; a sender of one more has to wait itself.
+        ///
+        /// Replies to asks are not counted: there are no more of them than asks.
+        public var queue: Int
+        /// The most bytes of one message.
+        ///
+        /// Longer contents go as the descriptor of a file or a `memfd_create(2)`.
+        public var messageSize: Int
+        /// The most descriptors with one message.
+        public var descriptors: Int
+        /// How many messages are delivered in one turn of the loop.
+        public var batch: Int
+        /// How many connections from other processes there may be at once.
+        public var peers: Int
 
-    /// Limits that are right for most.
-    ///
-    /// Precondition: all are positive but `descriptors`, which may be 0; `messageSize` is at most 131,072, so that a
-    /// message fits into one packet, and `descriptors` at most 253, which is what the kernel carries.
-    public init(
-        queue: Int = 1024, messageSize: Int = 65536, descriptors: Int = 16, batch: Int = 32, peers: Int = 1024
-    ) {
-        require(
-            queue > 0 && batch > 0 && peers > 0 && 1...131_072 ~= messageSize && 0...253 ~= descriptors,
-            "Limits of a message port must be positive, messageSize at most 131072 and descriptors at most 253.")
-        self.queue = queue
-        self.messageSize = messageSize
-        self.descriptors = descriptors
-        self.batch = batch
-        self.peers = peers
+        /// Limits that are right for most.
+        ///
+        /// Precondition: all are positive but `descriptors`, which may be 0; `messageSize` is at most 131,072, so that a
+        /// message fits into one packet, and `descriptors` at most 253, which is what the kernel carries.
+        public init(
+            queue: Int = 1024, messageSize: Int = 65536, descriptors: Int = 16, batch: Int = 32, peers: Int = 1024
+        ) {
+            require(
+                queue > 0 && batch > 0 && peers > 0 && 1...131_072 ~= messageSize && 0...253 ~= descriptors,
+                "Limits of a message port must be positive, messageSize at most 131072 and descriptors at most 253.")
+            self.queue = queue
+            self.messageSize = messageSize
+            self.descriptors = descriptors
+            self.batch = batch
+            self.peers = peers
+        }
     }
 }

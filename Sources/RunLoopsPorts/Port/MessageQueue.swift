@@ -5,7 +5,7 @@ internal import Synchronization
 /// Whose queue it is, as far as the queue has to know it.
 protocol QueueReceiver: AnyObject, Sendable {
     /// A new channel to the port; its other end.
-    func makeChannel(_ handle: UInt64) throws(PortError) -> MessageDescriptor
+    func makeChannel(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor
 }
 
 /// The messages that wait for a port of this process: any thread puts in, the loop's thread takes out, many at a time.
@@ -13,7 +13,7 @@ protocol QueueReceiver: AnyObject, Sendable {
 /// Senders hold the queue, not the port, so that a port can die under them. The loop is woken once for all messages that
 /// come before it has looked.
 final class MessageQueue: Route, @unchecked Sendable {
-    let limits: MessagePortLimits
+    let limits: RunLoop.MessagePort.Limits
     let source: RunLoop.Source
     private let lock = Lock()
     // Guarded by the lock.
@@ -26,7 +26,7 @@ final class MessageQueue: Route, @unchecked Sendable {
     /// Changes whenever there is room again or the queue is closed; what waiting senders sleep on.
     private let room: UnsafeMutablePointer<Atomic<UInt32>>
 
-    init(_ limits: MessagePortLimits, _ source: RunLoop.Source) {
+    init(_ limits: RunLoop.MessagePort.Limits, _ source: RunLoop.Source) {
         self.limits = limits
         self.source = source
         room = .allocate(capacity: 1)
@@ -51,7 +51,7 @@ final class MessageQueue: Route, @unchecked Sendable {
 
     var isDead: Bool { lock.withLock { isClosed } }
 
-    func send(_ delivery: Delivery, until deadline: Int64) throws(PortError) -> UInt64 {
+    func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
         if delivery.message.bytes.count > limits.messageSize { throw .tooLarge(limits.messageSize) }
         if delivery.message.descriptors.count > limits.descriptors { throw .tooManyDescriptors(limits.descriptors) }
         lock.lock()
@@ -80,7 +80,7 @@ final class MessageQueue: Route, @unchecked Sendable {
     }
 
     /// Called with the lock held, and returns with it held.
-    private func waitForRoom(until deadline: Int64) throws(PortError) {
+    private func waitForRoom(until deadline: Int64) throws(RunLoop.PortError) {
         // The loop's own thread would wait for itself.
         let isOwn = loop.map { $0.threadID == SystemCalls.threadID } ?? false
         if deadline == Deadline.none || isOwn { throw isClosed ? .dead : .full }
@@ -95,7 +95,7 @@ final class MessageQueue: Route, @unchecked Sendable {
         }
     }
 
-    func export(_ handle: UInt64) throws(PortError) -> MessageDescriptor {
+    func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
         guard let receiver = lock.withLock({ receiver }) else { throw .dead }
         return try receiver.makeChannel(handle)
     }

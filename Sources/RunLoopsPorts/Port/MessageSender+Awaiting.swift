@@ -1,7 +1,7 @@
 public import RunLoops
 internal import RunLoopsConcurrency
 
-extension MessageSender {
+extension RunLoop.MessagePort.Sender {
     /// Sends a message, and waits for the reply, which it returns: the task waits, and no thread of Swift's does.
     ///
     /// The reply is taken in by `loop`, in whose mode a port is as long as something is asked there. A message's own
@@ -16,18 +16,19 @@ extension MessageSender {
     ///   - mode: The mode that it is taken in; `.common` for all common modes.
     /// - Returns: What the receiver's closure returned, or the first message it sent to the message's `replyTo`.
     /// - Throws: What `request(_:within:in:)`, which waits on the thread, throws as a `PortError`; `CancellationError`;
-    ///   `RunLoopThreadEnded` when the loop's thread has ended or ends before. Nothing is left in the loop then, and an answer
+    ///   `ThreadEndedError` when the loop's thread has ended or ends before. Nothing is left in the loop then, and an answer
     ///   that still comes is dropped.
     ///
     /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
     /// Complexity: what sending costs, and for the first of those that are asked at a time, a port.
     public func request(
-        _ message: Message, on loop: RunLoop, within limit: Duration? = nil, in mode: RunLoop.Mode = .common
-    ) async throws -> Message {
+        _ message: RunLoop.MessagePort.Message, on loop: RunLoop, within limit: Duration? = nil,
+        in mode: RunLoop.Mode = .common
+    ) async throws -> RunLoop.MessagePort.Message {
         try Task.checkCancellation()
-        let outcome = Outcome<Message>()
+        let outcome = Outcome<RunLoop.MessagePort.Message>()
         let question = try Question(message, to: self, on: loop, in: mode) { result in
-            outcome.settle(result.map { $0.mapError { $0 } } ?? .failure(RunLoopThreadEnded()))
+            outcome.settle(result.map { $0.mapError { $0 } } ?? .failure(RunLoop.ThreadEndedError()))
         }
         let deadline = limit.map { loop.clock.now.advanced(by: $0) }
         // Before the timer: what cannot be sent at all is told as that, however short the limit.
@@ -45,7 +46,7 @@ extension MessageSender {
 extension RunLoop {
     /// Ends the question when the time is over.
     fileprivate func startLimit(
-        _ deadline: Instant, _ mode: Mode, _ question: Question, _ outcome: Outcome<Message>
+        _ deadline: Instant, _ mode: Mode, _ question: Question, _ outcome: Outcome<MessagePort.Message>
     ) -> WeakItem {
         let timer = Timer.starting(at: deadline, tolerance: .zero, label: "request") { _ in
             outcome.settle(.failure(PortError.timedOut)) { question.withdraw() }

@@ -13,17 +13,18 @@ internal import Musl
 package final class Question: Sendable {
     private let desk: AnswerDesk
     private let serial: UInt64
-    private let sender: MessageSender
-    private let message: Message
+    private let sender: RunLoop.MessagePort.Sender
+    private let message: RunLoop.MessagePort.Message
 
     /// Opens the question; it has to be sent.
     ///
     /// - Parameter told: Told once: the answer, or why there is none; `nil` when the thread of the loop has ended. Not told what
     ///   was withdrawn.
     package init(
-        _ message: Message, to sender: MessageSender, on loop: RunLoop, in mode: RunLoop.Mode,
-        told: @escaping @Sendable (Result<Message, PortError>?) -> Void
-    ) throws(PortError) {
+        _ message: RunLoop.MessagePort.Message, to sender: RunLoop.MessagePort.Sender, on loop: RunLoop,
+        in mode: RunLoop.Mode,
+        told: @escaping @Sendable (Result<RunLoop.MessagePort.Message, RunLoop.PortError>?) -> Void
+    ) throws(RunLoop.PortError) {
         (desk, serial) = try AnswerDesk.open(on: loop, in: mode) { [sender] result in
             // A dead receiver drops what it had, and that comes first.
             if case .failure(.noReply) = result, sender.isDead { return told(.failure(.dead)) }
@@ -41,7 +42,7 @@ package final class Question: Sendable {
     /// Where there is no room yet, or no connection, a thread of its own waits for it.
     package func send(within limit: Duration?) {
         let deadline = Deadline.after(limit)
-        do throws(PortError) {
+        do throws(RunLoop.PortError) {
             try desk.send(message, serial, sender, until: Deadline.none)
         } catch {
             let isWorthWaiting = error == .full || error == .timedOut
@@ -51,9 +52,9 @@ package final class Question: Sendable {
     }
 
     private func waitOnThread(until deadline: Int64) {
-        do throws(PortError) {
+        do throws(RunLoop.PortError) {
             try Errand.begin { [self] in
-                do throws(PortError) {
+                do throws(RunLoop.PortError) {
                     try desk.send(message, serial, sender, until: deadline)
                 } catch {
                     desk.tell(serial, .failure(error))
@@ -71,7 +72,7 @@ private final class Errand {
 
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-    static func begin(_ body: @escaping @Sendable () -> Void) throws(PortError) {
+    static func begin(_ body: @escaping @Sendable () -> Void) throws(RunLoop.PortError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }

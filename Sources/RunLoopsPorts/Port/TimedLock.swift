@@ -20,14 +20,14 @@ struct TimedLock: ~Copyable, @unchecked Sendable {
     }
 
     func withLock<Result>(
-        until deadline: Int64, _ body: () throws(PortError) -> Result
-    ) throws(PortError) -> Result {
+        until deadline: Int64, _ body: () throws(RunLoop.PortError) -> Result
+    ) throws(RunLoop.PortError) -> Result {
         try lock(until: deadline)
         defer { unlock() }
         return try body()
     }
 
-    func lock(until deadline: Int64) throws(PortError) {
+    func lock(until deadline: Int64) throws(RunLoop.PortError) {
         // acquiring: pairs with the release in unlock().
         if state.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged { return }
         if deadline == Deadline.none { throw .full }

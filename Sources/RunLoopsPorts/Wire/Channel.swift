@@ -37,21 +37,21 @@ final class Channel: Route, @unchecked Sendable {
     /// Asks the kernel, not the lock: whoever has that may be waiting for room.
     var isDead: Bool { socket.hasHungUp }
 
-    func export(_ handle: UInt64) throws(PortError) -> MessageDescriptor {
-        do { return try MessageDescriptor(duplicating: socket.number) } catch { throw .system(error) }
+    func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
+        do { return try RunLoop.MessagePort.Descriptor(duplicating: socket.number) } catch { throw .system(error) }
     }
 
-    func send(_ delivery: Delivery, until deadline: Int64) throws(PortError) -> UInt64 {
+    func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
         if delivery.message.bytes.count > longest { throw .tooLarge(longest) }
         if delivery.message.descriptors.count > most { throw .tooManyDescriptors(most) }
         // An answer takes the lock however long that takes, since it must not be lost; nobody holds it while waiting for
         // an asker.
         let patience = delivery.isAnswer ? Deadline.never : deadline
-        return try gate.withLock(until: patience) { () throws(PortError) -> UInt64 in
+        return try gate.withLock(until: patience) { () throws(RunLoop.PortError) -> UInt64 in
             if isBroken { throw .dead }
             // Behind answers that wait, to stay in order.
             if !late.isEmpty { return try keep(delivery) }
-            do throws(PortError) {
+            do throws(RunLoop.PortError) {
                 return try write(delivery, until: deadline)
             } catch {
                 if error == .full, delivery.isAnswer, backlogBegan != nil { return try keep(delivery) }
@@ -65,7 +65,7 @@ final class Channel: Route, @unchecked Sendable {
     /// Answers end by themselves, since the asker is not listened to; plain messages have to be bounded.
     private static let mostLate = 1024
 
-    private func keep(_ delivery: Delivery) throws(PortError) -> UInt64 {
+    private func keep(_ delivery: Delivery) throws(RunLoop.PortError) -> UInt64 {
         if !delivery.isAnswer, late.count >= Self.mostLate { throw .full }
         let isFirst = late.isEmpty
         late.append(delivery)
@@ -75,9 +75,9 @@ final class Channel: Route, @unchecked Sendable {
 
     /// Tries again with the replies that found no room; whether none is left.
     func flush() -> Bool {
-        let isDone = try? gate.withLock(until: Deadline.never) { () throws(PortError) -> Bool in
+        let isDone = try? gate.withLock(until: Deadline.never) { () throws(RunLoop.PortError) -> Bool in
             while let delivery = late.popFirst() {
-                do throws(PortError) {
+                do throws(RunLoop.PortError) {
                     _ = try write(delivery, until: Deadline.none)
                 } catch {
                     // One that can never be sent (its descriptor is closed by now) must not hold up the others.
@@ -99,7 +99,7 @@ final class Channel: Route, @unchecked Sendable {
 
     // MARK: With the gate held
 
-    private func write(_ delivery: Delivery, until deadline: Int64) throws(PortError) -> UInt64 {
+    private func write(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
         let message = delivery.message
         var frame = Frame(
             .message, descriptors: message.descriptors.count, id: message.id, length: message.bytes.count,
@@ -118,7 +118,9 @@ final class Channel: Route, @unchecked Sendable {
         return frame.handle
     }
 
-    private func put(_ frame: Frame, _ message: Message?, until deadline: Int64) throws(PortError) {
+    private func put(_ frame: Frame, _ message: RunLoop.MessagePort.Message?, until deadline: Int64) throws(RunLoop
+        .PortError)
+    {
         while try socket.send(frame, message) == .noRoom {
             if deadline == Deadline.none { throw .full }
             if !socket.wait(POLLOUT, until: deadline) { throw .timedOut }
@@ -126,21 +128,21 @@ final class Channel: Route, @unchecked Sendable {
     }
 
     /// The handle by which the other side knows the port at the end of `route`.
-    private func introduce(_ route: any Route, until deadline: Int64) throws(PortError) -> UInt64 {
+    private func introduce(_ route: any Route, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
         let key = ObjectIdentifier(route)
         if let known = introduced[key] { return known.handle }
         try retireDead(until: deadline)
         // Drawn, not counted: several channels may write to one socket.
         let handle = rl_port_random() | 1
         let end = try route.export(handle)
-        let introduction = Message(descriptors: [end])
+        let introduction = RunLoop.MessagePort.Message(descriptors: [end])
         try put(Frame(.introduce, descriptors: 1, handle: handle), introduction, until: deadline)
         introduced[key] = (handle, route)
         return handle
     }
 
     /// Lets the other side close what it holds of ports that are gone.
-    private func retireDead(until deadline: Int64) throws(PortError) {
+    private func retireDead(until deadline: Int64) throws(RunLoop.PortError) {
         for (key, known) in introduced where known.route.isDead {
             try put(Frame(.retire, handle: known.handle), nil, until: deadline)
             introduced[key] = nil

@@ -1,13 +1,13 @@
 internal import RunLoops
 
 /// Connections of a port: accepted ones, and the ends of channels that were sent away for replies.
-extension MessagePort: QueueReceiver, PeerOwner {
+extension RunLoop.MessagePort: QueueReceiver, PeerOwner {
     /// A new channel to this port; its other end.
-    func makeChannel(_ handle: UInt64) throws(PortError) -> MessageDescriptor {
+    func makeChannel(_ handle: UInt64) throws(RunLoop.PortError) -> Descriptor {
         let (here, there) = try PortSocket.pair()
         let peer = Peer(here, .answerer, self, handle: handle)
         guard add(peer) else { throw .dead }
-        do { return try MessageDescriptor(duplicating: there.number) } catch {
+        do { return try Descriptor(duplicating: there.number) } catch {
             peer.close()
             forget(peer)
             throw .system(error)

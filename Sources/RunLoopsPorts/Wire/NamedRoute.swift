@@ -10,8 +10,8 @@ internal import Musl
 /// The way to whoever has published a name: looked up, connected to, and looked up again when it has gone.
 final class NamedRoute: Route, @unchecked Sendable {
     private let name: PortName
-    private let directory: PortDirectory
-    private let owner: PortAccess
+    private let directory: RunLoop.MessagePort.Directory
+    private let owner: RunLoop.MessagePort.Access
     private let looksInProcess: Bool
     private let gate = TimedLock()
     // Guarded by the gate.
@@ -20,7 +20,10 @@ final class NamedRoute: Route, @unchecked Sendable {
     // Written with both held.
     @exclusivity(unchecked) private var channel: Channel?
 
-    init(_ name: PortName, _ directory: PortDirectory, _ owner: PortAccess, looksInProcess: Bool) {
+    init(
+        _ name: PortName, _ directory: RunLoop.MessagePort.Directory, _ owner: RunLoop.MessagePort.Access,
+        looksInProcess: Bool
+    ) {
         self.name = name
         self.directory = directory
         self.owner = owner
@@ -32,27 +35,27 @@ final class NamedRoute: Route, @unchecked Sendable {
         return lock.withLock { channel }?.isDead ?? false
     }
 
-    func export(_ handle: UInt64) throws(PortError) -> MessageDescriptor {
+    func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
         if looksInProcess, let queue = PortRegistry.find(name, directory) { return try queue.export(handle) }
-        return try gate.withLock(until: Deadline.never) { () throws(PortError) in
+        return try gate.withLock(until: Deadline.never) { () throws(RunLoop.PortError) in
             try connected(until: Deadline.never).export(handle)
         }
     }
 
-    func send(_ delivery: Delivery, until deadline: Int64) throws(PortError) -> UInt64 {
+    func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
         if looksInProcess, let queue = PortRegistry.find(name, directory) {
             return try queue.send(delivery, until: deadline)
         }
-        return try gate.withLock(until: deadline) { () throws(PortError) -> UInt64 in
+        return try gate.withLock(until: deadline) { () throws(RunLoop.PortError) -> UInt64 in
             let isOld = channel != nil
-            do throws(PortError) {
+            do throws(RunLoop.PortError) {
                 return try connected(until: deadline).send(delivery, until: deadline)
             } catch {
                 if error != .dead || !isOld { throw error }
                 // Refused as a whole, so that it may be sent again: the port may be back.
                 set(nil)
             }
-            do throws(PortError) {
+            do throws(RunLoop.PortError) {
                 return try connected(until: deadline).send(delivery, until: deadline)
             } catch {
                 if case .noSuchPort = error { throw .dead }
@@ -72,11 +75,11 @@ final class NamedRoute: Route, @unchecked Sendable {
         withExtendedLifetime(old) {}
     }
 
-    private func connected(until deadline: Int64) throws(PortError) -> Channel {
+    private func connected(until deadline: Int64) throws(RunLoop.PortError) -> Channel {
         if let channel { return channel }
         let socket = if let greeted { greeted } else { try connect(until: deadline) }
         greeted = socket
-        do throws(PortError) {
+        do throws(RunLoop.PortError) {
             let new = try welcome(socket, until: deadline)
             greeted = nil
             set(new)
@@ -88,7 +91,7 @@ final class NamedRoute: Route, @unchecked Sendable {
         }
     }
 
-    private func connect(until deadline: Int64) throws(PortError) -> PortSocket {
+    private func connect(until deadline: Int64) throws(RunLoop.PortError) -> PortSocket {
         let socket = try PortSocket.make()
         let result = rl_port_connect(
             socket.number, directory.path(of: name.socketFile), deadline == Deadline.none ? 0 : deadline)
@@ -99,10 +102,10 @@ final class NamedRoute: Route, @unchecked Sendable {
     }
 
     /// Waits for the first frame, which says whether we are let in.
-    private func welcome(_ socket: PortSocket, until deadline: Int64) throws(PortError) -> Channel {
+    private func welcome(_ socket: PortSocket, until deadline: Int64) throws(RunLoop.PortError) -> Channel {
         guard socket.wait(POLLIN, until: deadline) else { throw .timedOut }
         let received = withUnsafeTemporaryAllocation(byteCount: Frame.headerSize, alignment: 8) {
-            socket.receive($0, MessagePortLimits(messageSize: 1, descriptors: 0))
+            socket.receive($0, RunLoop.MessagePort.Limits(messageSize: 1, descriptors: 0))
         }
         switch received {
         case .packet(let frame, _, _) where frame.kind == .welcome:

@@ -8,7 +8,7 @@ internal import Musl
 
 /// Whose connection it is, as far as the connection has to know it.
 protocol PeerOwner: AnyObject, Sendable {
-    var limits: MessagePortLimits { get }
+    var limits: RunLoop.MessagePort.Limits { get }
     var label: ItemLabel { get }
     /// Calls the port's closure; false if it wants no more in this turn.
     func deliver(_ delivery: Delivery) -> Bool
@@ -116,21 +116,21 @@ final class Peer: @unchecked Sendable {
 
     /// nil if the peer may not send this; otherwise whether the port wants more now.
     private func take(
-        _ frame: Frame, _ bytes: [UInt8], _ descriptors: [MessageDescriptor], _ port: any PeerOwner
+        _ frame: Frame, _ bytes: [UInt8], _ descriptors: [RunLoop.MessagePort.Descriptor], _ port: any PeerOwner
     ) -> Bool? {
         switch (frame.kind, role) {
         case (.message, _):
-            var message = Message(id: frame.id, bytes: bytes, descriptors: descriptors)
+            var message = RunLoop.MessagePort.Message(id: frame.id, bytes: bytes, descriptors: descriptors)
             if frame.handle != 0 {
                 guard let channel = handles[frame.handle] else { return nil }
-                message.replyTo = MessageSender(channel, answering: frame.serial)
+                message.replyTo = RunLoop.MessagePort.Sender(channel, answering: frame.serial)
             }
             return port.deliver(Delivery(message: message))
         case (.reply, .answerer):
-            let message = Message(id: frame.id, bytes: bytes, descriptors: descriptors)
+            let message = RunLoop.MessagePort.Message(id: frame.id, bytes: bytes, descriptors: descriptors)
             return port.deliver(Delivery(kind: .reply, serial: frame.serial, message: message))
         case (.noReply, .answerer):
-            return port.deliver(Delivery(kind: .noReply, serial: frame.serial, message: Message()))
+            return port.deliver(Delivery(kind: .noReply, serial: frame.serial, message: RunLoop.MessagePort.Message()))
         case (.introduce, _):
             guard handles.count < Self.mostHandles, handles[frame.handle] == nil,
                 let socket = descriptors.first.flatMap(PortSocket.init)

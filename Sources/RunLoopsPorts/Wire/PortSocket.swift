@@ -11,36 +11,36 @@ internal import Musl
 ///
 /// Thread safety: all members may be used by any thread; a packet is sent and received whole.
 final class PortSocket: Sendable {
-    private let holder: MessageDescriptor
+    private let holder: RunLoop.MessagePort.Descriptor
     let number: CInt
 
     init(adopting descriptor: CInt) {
-        holder = MessageDescriptor(adopting: descriptor)
+        holder = RunLoop.MessagePort.Descriptor(adopting: descriptor)
         number = descriptor
     }
 
     /// A socket that came as a descriptor; nil for any other kind of file.
-    init?(_ descriptor: MessageDescriptor) {
+    init?(_ descriptor: RunLoop.MessagePort.Descriptor) {
         holder = descriptor
         number = descriptor.number
         if rl_port_is_socket(number) != 1 { return nil }
     }
 
-    static func make() throws(PortError) -> PortSocket {
+    static func make() throws(RunLoop.PortError) -> PortSocket {
         PortSocket(adopting: try Errors.check("socket", rl_port_socket()))
     }
 
-    static func pair() throws(PortError) -> (PortSocket, PortSocket) {
+    static func pair() throws(RunLoop.PortError) -> (PortSocket, PortSocket) {
         var ends: [CInt] = [-1, -1]
         try Errors.check("socketpair", rl_port_pair(&ends))
         return (PortSocket(adopting: ends[0]), PortSocket(adopting: ends[1]))
     }
 
     /// Who is at the other end: of an accepted connection, who connected; of a connected one, who listens.
-    func credentials() throws(PortError) -> PortCredentials {
+    func credentials() throws(RunLoop.PortError) -> RunLoop.MessagePort.Credentials {
         var peer = rl_peer()
         try Errors.check("getsockopt", rl_port_peer(number, &peer))
-        return PortCredentials(process: peer.process, user: peer.user, group: peer.group)
+        return RunLoop.MessagePort.Credentials(process: peer.process, user: peer.user, group: peer.group)
     }
 
     /// Whether it is ready for what the bits of poll(2) in `events` say, at the latest at `deadline`.
@@ -60,7 +60,7 @@ final class PortSocket: Sendable {
         case noRoom
     }
 
-    func send(_ frame: Frame, _ message: Message? = nil) throws(PortError) -> Sent {
+    func send(_ frame: Frame, _ message: RunLoop.MessagePort.Message? = nil) throws(RunLoop.PortError) -> Sent {
         if let message, !message.descriptors.isEmpty {
             return try send(frame, message.bytes, passing: message.descriptors)
         }
@@ -68,15 +68,15 @@ final class PortSocket: Sendable {
     }
 
     func send(
-        _ frame: Frame, _ bytes: [UInt8], passing descriptors: [MessageDescriptor]
-    ) throws(PortError) -> Sent {
+        _ frame: Frame, _ bytes: [UInt8], passing descriptors: [RunLoop.MessagePort.Descriptor]
+    ) throws(RunLoop.PortError) -> Sent {
         let numbers = descriptors.map(\.number)
         if numbers.contains(-1) { throw .invalidDescriptor }
         defer { withExtendedLifetime(descriptors) {} }
         return try send(frame, bytes, numbers: numbers)
     }
 
-    private func send(_ frame: Frame, _ bytes: [UInt8], numbers: [CInt]) throws(PortError) -> Sent {
+    private func send(_ frame: Frame, _ bytes: [UInt8], numbers: [CInt]) throws(RunLoop.PortError) -> Sent {
         let result = withUnsafeTemporaryAllocation(byteCount: Frame.headerSize, alignment: 8) { header -> CInt in
             frame.write(to: header)
             return bytes.withUnsafeBytes { body in
@@ -94,7 +94,7 @@ final class PortSocket: Sendable {
 
     /// One packet, and what is to be known of it.
     enum Received {
-        case packet(Frame, bytes: [UInt8], descriptors: [MessageDescriptor])
+        case packet(Frame, bytes: [UInt8], descriptors: [RunLoop.MessagePort.Descriptor])
         case nothing
         case end
         case malformed
@@ -103,14 +103,16 @@ final class PortSocket: Sendable {
     /// Receives a packet into `space`.
     ///
     /// Descriptors that come with a packet that is not understood are closed.
-    func receive(_ space: UnsafeMutableRawBufferPointer, _ limits: MessagePortLimits) -> Received {
+    func receive(_ space: UnsafeMutableRawBufferPointer, _ limits: RunLoop.MessagePort.Limits) -> Received {
         withUnsafeTemporaryAllocation(of: CInt.self, capacity: Int(RL_MAX_PASSED)) { passed in
             var packet = rl_packet()
             let result = rl_port_receive(number, space.baseAddress, space.count, passed.baseAddress, &packet)
             if result == -Errors.again { return .nothing }
             if result < 0 { return .end }
             // In objects at once: every way out of here closes what nobody has taken.
-            let descriptors = (0..<Int(packet.passed_count)).map { MessageDescriptor(adopting: passed[$0]) }
+            let descriptors = (0..<Int(packet.passed_count)).map {
+                RunLoop.MessagePort.Descriptor(adopting: passed[$0])
+            }
             if result == 0 { return .end }
             // Descriptors that were lost (this process has no numbers left) are missing from a message that needs them.
             if packet.is_cut || packet.lost_descriptors { return .malformed }

@@ -1,3 +1,4 @@
+internal import RunLoops
 import RunLoopsDiagnostics
 
 /// `runloop doctor`.
@@ -54,17 +55,17 @@ struct DoctorTool {
         if status != 0, length == nil { throw CommandEnd.status(status) }
     }
 
-    private func examined() throws -> (report: TraceReport, status: CInt) {
+    private func examined() throws -> (report: RunLoop.Trace.Report, status: CInt) {
         guard let file else { return try RecordedProgram.run(command, for: length) }
         do {
-            return (try TraceReport(json: TextFile.read(file)), 0)
-        } catch let error as TraceReport.ReadingError {
+            return (try RunLoop.Trace.Report(json: TextFile.read(file)), 0)
+        } catch let error as RunLoop.Trace.Report.ReadingError {
             throw CommandEnd.failure("\(file): \(error)")
         }
     }
 }
 
-extension TraceReport {
+extension RunLoop.Trace.Report {
     /// What was not seen.
     fileprivate var noteOfLoss: String? {
         lost == 0 ? nil : "\(lost) events were overwritten by later ones; what is said is about the rest."

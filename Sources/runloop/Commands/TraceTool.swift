@@ -1,3 +1,4 @@
+internal import RunLoops
 import RunLoopsDiagnostics
 
 /// `runloop trace`.
@@ -52,8 +53,8 @@ struct TraceTool {
             let json = try LiveRecording.take(process, for: length ?? .seconds(5)).chromeJSON()
             try TextFile.write(json, to: output)
             do {
-                return try present(json, TraceReport(json: json))
-            } catch let error as TraceReport.ReadingError {
+                return try present(json, RunLoop.Trace.Report(json: json))
+            } catch let error as RunLoop.Trace.Report.ReadingError {
                 throw CommandEnd.failure("\(output): \(error)")
             }
         }
@@ -63,7 +64,7 @@ struct TraceTool {
     }
 
     /// Writes the page, and prints the summary.
-    private func present(_ json: String, _ report: TraceReport) throws {
+    private func present(_ json: String, _ report: RunLoop.Trace.Report) throws {
         let page = (output.hasSuffix(".json") ? String(output.dropLast(5)) : output) + ".html"
         try TextFile.write(TracePage.text(program: report.program, json: json), to: page)
         print(report.summary(width: Terminal.size().columns).joined(separator: "\n"))

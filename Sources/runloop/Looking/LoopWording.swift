@@ -33,7 +33,7 @@ enum LoopWording {
     }
 
     /// `timer clock`; the main queue has no other name.
-    static func name(_ callouts: LoopStatistics.Callouts) -> String {
+    static func name(_ callouts: RunLoop.Statistics.Callouts) -> String {
         let kind = callouts.callee.description
         return callouts.label == kind ? kind : "\(kind) \(visible(callouts.label))"
     }

@@ -33,11 +33,11 @@ struct PortListening {
     @MainActor
     func run() throws {
         var received = 0
-        let port = MessagePort.mainActor(label: "listen") { message in
+        let port = RunLoop.MessagePort.mainActor(label: "listen") { message in
             received += 1
             if !isQuiet { Self.show(Self.line(message)) }
             if received >= count { RunLoop.main.stop() }
-            return echoes ? Message(id: message.id, bytes: message.bytes) : nil
+            return echoes ? RunLoop.MessagePort.Message(id: message.id, bytes: message.bytes) : nil
         }
         let signals = try SystemSignals([SIGINT, SIGTERM, SIGHUP]) { _ in RunLoop.main.stop() }
         try RunLoop.main.add(signals.source, in: .default)
@@ -55,7 +55,7 @@ struct PortListening {
         fflush(nil)
     }
 
-    private static func line(_ message: Message) -> String {
+    private static func line(_ message: RunLoop.MessagePort.Message) -> String {
         var line = "id \(message.id): \(Self.shown(message.text))"
         if !message.descriptors.isEmpty { line += " (\(message.descriptors.count) descriptors)" }
         return line

@@ -33,13 +33,13 @@ struct PortSending {
     }
 
     func run() throws {
-        let sender = try MessageSender(named: name ?? "")
+        let sender = try RunLoop.MessagePort.Sender(named: name ?? "")
         guard words.isEmpty else { return try send(words.joined(separator: " "), sender) }
         while let line = readLine() { try send(line, sender) }
     }
 
-    private func send(_ text: String, _ sender: MessageSender) throws {
-        var message = Message(id: id, text: text)
+    private func send(_ text: String, _ sender: RunLoop.MessagePort.Sender) throws {
+        var message = RunLoop.MessagePort.Message(id: id, text: text)
         for _ in 0..<count {
             if asks {
                 print(try sender.request(message, within: limit).text)
@@ -54,7 +54,7 @@ struct PortSending {
 /// `runloop port ls`.
 enum PortListing {
     static func run() throws {
-        for port in try PortDirectory.user().publishedPorts() {
+        for port in try RunLoop.MessagePort.Directory.user().publishedPorts() {
             print("\(port.name)\t\(port.process.map { "process \($0)" } ?? "left behind")")
         }
     }

@@ -1,3 +1,4 @@
+internal import RunLoops
 import RunLoopsDiagnostics
 
 /// What `runloop top` knows of a process: the last answers, and what follows from two of them.
@@ -10,9 +11,9 @@ struct TopModel: Sendable {
         /// Seconds between the two answers.
         var seconds: Double
         /// What was counted between them.
-        var recent: LoopStatistics
+        var recent: RunLoop.Statistics
         /// The same over the last answers that are kept: percentiles need many events.
-        var window: LoopStatistics
+        var window: RunLoop.Statistics
         /// Seconds of those.
         var windowSeconds: Double
         /// Shares of the time awake, oldest first.
@@ -20,7 +21,7 @@ struct TopModel: Sendable {
 
         var busyShare: Double { history.last ?? 0 }
 
-        func rate(_ cause: TraceEvent.Waking.Cause) -> Double { per(seconds, recent.wakings[cause] ?? 0) }
+        func rate(_ cause: RunLoop.Trace.Event.Waking.Cause) -> Double { per(seconds, recent.wakings[cause] ?? 0) }
         var turnRate: Double { per(seconds, recent.turns) }
         var wakeRate: Double { per(seconds, recent.wakings.values.reduce(0, &+)) }
         func windowRate(_ count: UInt64) -> Double { per(windowSeconds, count) }
@@ -53,12 +54,12 @@ struct TopModel: Sendable {
         if answers.count > Self.windowLength + 1 { answers.removeFirst() }
         var histories: [Int32: [Double]] = [:]
         loops = report.loops.map { loop in
-            let now = loop.statistics ?? LoopStatistics()
+            let now = loop.statistics ?? RunLoop.Statistics()
             let before = Self.statistics(of: loop, in: last)
-            let recent = before.map { now.since($0) } ?? LoopStatistics()
+            let recent = before.map { now.since($0) } ?? RunLoop.Statistics()
             let seconds = before == nil ? 0 : Self.seconds(from: last, to: report)
             let oldest = answers.first { Self.statistics(of: loop, in: $0) != nil }
-            let window = Self.statistics(of: loop, in: oldest).map { now.since($0) } ?? LoopStatistics()
+            let window = Self.statistics(of: loop, in: oldest).map { now.since($0) } ?? RunLoop.Statistics()
             var history = self.histories[loop.thread] ?? []
             if seconds > 0 {
                 // The stretch under way is counted in each answer: between them it may seem to shrink.
@@ -74,7 +75,7 @@ struct TopModel: Sendable {
     }
 
     /// The same loop in an earlier answer, if it is the same: the number of a thread is used again.
-    private static func statistics(of loop: LoopReport, in report: ProcessReport?) -> LoopStatistics? {
+    private static func statistics(of loop: LoopReport, in report: ProcessReport?) -> RunLoop.Statistics? {
         guard let earlier = report?.loops.first(where: { $0.thread == loop.thread }), earlier.turns <= loop.turns,
             let statistics = earlier.statistics, statistics.turns <= loop.statistics?.turns ?? 0
         else { return nil }

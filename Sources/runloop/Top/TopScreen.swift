@@ -1,3 +1,4 @@
+internal import RunLoops
 import RunLoopsDiagnostics
 
 /// Lays the figures out as a frame of text.
@@ -97,7 +98,7 @@ struct TopScreen: Sendable {
 
     private func wakings(_ loop: TopModel.Loop) -> [StyledLine] {
         var line = StyledLine(" WOKEN BY, a second ", .title)
-        for cause in TraceEvent.Waking.Cause.allCases where cause != .limit || loop.rate(cause) > 0 {
+        for cause in RunLoop.Trace.Event.Waking.Cause.allCases where cause != .limit || loop.rate(cause) > 0 {
             line.add("  \(cause) ", .dim)
             line.add(Self.rate(loop.rate(cause)), loop.rate(cause) > 0 ? .bold : .dim)
         }
@@ -109,7 +110,7 @@ struct TopScreen: Sendable {
         for name in ["a second", "half", "90 %", "99 %", "longest"] {
             title.add(Format.aligned(name, Self.figureColumns + 1), .dim)
         }
-        let rows: [(String, DurationHistogram?)] = [
+        let rows: [(String, RunLoop.DurationHistogram?)] = [
             ("timers, late by", loop.window.lateness),
             ("sources, waited", loop.window.latency[.source]),
             ("blocks, waited", loop.window.latency[.block]),

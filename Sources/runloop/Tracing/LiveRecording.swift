@@ -13,7 +13,7 @@ enum LiveRecording {
     private static let patience = Duration.seconds(10)
 
     /// Records for so long, or until a signal asks for the end; then takes over what there is.
-    static func take(_ process: Int32, for length: Duration) throws -> Trace {
+    static func take(_ process: Int32, for length: Duration) throws -> RunLoop.Trace {
         let client = try ProcessArgument.connect(process)
         do {
             try client.record(within: patience)

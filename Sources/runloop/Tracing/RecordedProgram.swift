@@ -1,3 +1,4 @@
+internal import RunLoops
 import RunLoopsDiagnostics
 
 #if canImport(Glibc)
@@ -17,7 +18,7 @@ enum RecordedProgram {
     ///   - file: Where its trace goes; what is there is replaced.
     ///   - length: After how long it is asked to end by SIGTERM, with its trace written; `nil` for never.
     static func run(_ command: [String], into file: String, for length: Duration? = nil) throws -> (
-        json: String, report: TraceReport, status: CInt
+        json: String, report: RunLoop.Trace.Report, status: CInt
     ) {
         // What an earlier program has left must not be taken for this one's.
         if unlink(file) != 0, errno != ENOENT { throw CommandEnd.failure("\(file): \(reason(errno))") }
@@ -30,14 +31,14 @@ enum RecordedProgram {
                 "\(command[0]) left no trace in \(file): it does not link RunLoopsDiagnostics, or a signal ended it")
         }
         do {
-            return (json, try TraceReport(json: json), status)
+            return (json, try RunLoop.Trace.Report(json: json), status)
         } catch {
             throw CommandEnd.failure("\(file): \(error)")
         }
     }
 
     /// The same, with the trace in a file that is gone afterwards.
-    static func run(_ command: [String], for length: Duration?) throws -> (report: TraceReport, status: CInt) {
+    static func run(_ command: [String], for length: Duration?) throws -> (report: RunLoop.Trace.Report, status: CInt) {
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(folder)/runloop-XXXXXX".utf8CString)
         // A folder, because the program makes the file.

@@ -114,7 +114,7 @@ import Testing
             ManualRunLoop.with { manual in
                 manual.loop.addSource()
                 prepare(manual.loop, wake)
-                let recorder = TraceRecorder(manual.loop)
+                let recorder = RunLoop.TraceRecorder(manual.loop)
                 manual.loop.run(mode: .default, for: .seconds(5))
                 #expect(manual.wakeUps == 0)
                 return "\(recorder.text)\n\(manual.sleeps) sleeps"
@@ -154,7 +154,7 @@ import Testing
             loop.performLocally {
                 loop.performLocally { ran.value.append(start.duration(to: manual.now)) }
             }
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(5))
             #expect(ran.value == [.zero])
             // The turn that runs both, and the turn that sleeps until the end.
@@ -187,7 +187,7 @@ import Testing
             loop.addSource()
             loop.addSource(in: "other")
             loop.performLocally(in: "other") {}
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(5))
             #expect(recorder.count(of: "beforeTimers") == 1)
             #expect(manual.sleeps == 1)

@@ -341,7 +341,7 @@ import Testing
             let date = manual.now.nanoseconds + 1_500_000_000
             let text = "<Delayed closure Module/File.swift:12>{next fire = 1500.000 ms from now (monotonic \(date))}"
             #expect(loop.debugDescription.contains(text), "\(loop.debugDescription)")
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             manual.advance(by: .seconds(2))
             #expect(recorder.callouts == ["timer \"Module/File.swift:12\""])
             #expect(!loop.debugDescription.contains("Delayed closure"))

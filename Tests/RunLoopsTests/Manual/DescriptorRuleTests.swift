@@ -44,7 +44,7 @@ import Testing
                     }, in: .default)
             }
             for descriptor: CInt in [3, 1, 4, 0, 2] { manual.setReady(descriptor, .readable) }
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             var results: [RunLoop.RunResult] = []
             for _ in 0..<5 {
                 results.append(manual.loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true))
@@ -68,7 +68,7 @@ import Testing
                     }, in: .default)
                 manual.setReady(descriptor, .readable)
             }
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(1))
             #expect(
                 recorder.callouts == [
@@ -130,7 +130,7 @@ import Testing
             let resting = RunLoop.DescriptorSource(2, for: []) { _, events in calls.value.append("resting \(events)") }
             try manual.loop.add(resting, in: .default)
             manual.setReady(2, [.hangUp, .error, .readable])
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             // It keeps the mode from being empty all the same.
             #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
             #expect(manual.sleeps == 1)
@@ -289,7 +289,7 @@ import Testing
             try loop.add(old, in: .default)
             manual.setReady(1, .readable)
             manual.setReady(2, [.readable, .writable])
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.run(mode: .default, for: .milliseconds(1))
             #expect(recorder.callouts.count == 2)
         }
@@ -375,7 +375,7 @@ import Testing
                     for descriptor: CInt in 1...2 { manual.setReady(descriptor, .readable) }
                 }, in: .default)
             loop.add(RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in loop.poll() }, in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
             // The nested run has served the first; the outer one serves what is left.
             #expect(calls.value == [1, 2])

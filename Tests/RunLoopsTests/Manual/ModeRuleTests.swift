@@ -173,7 +173,7 @@ import Testing
         ManualRunLoop.with { manual in
             manual.loop.addSource(in: .common)
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .common)
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             #expect(manual.loop.run(mode: .common, for: .seconds(1)) == .finished)
             #expect(manual.loop.run(mode: .common, until: nil) == .finished)
             #expect(manual.loop.poll(mode: .common) == .finished)
@@ -241,7 +241,7 @@ import Testing
     @Test func `A mode is empty exactly when a run in it would be finished at once`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             func check(_ mode: RunLoop.Mode, isEmpty: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
                 #expect(loop.isEmpty(mode) == isEmpty, sourceLocation: sourceLocation)
                 recorder.takeLines()

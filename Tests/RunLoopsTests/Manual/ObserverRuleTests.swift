@@ -11,7 +11,7 @@ import Testing
             for (label, order) in [("c", 0), ("e", 9), ("a", Int.min), ("d", 0), ("b", -1)] {
                 manual.loop.add(RunLoop.Observer(.entry, order: order, label: label) { _, _ in }, in: .default)
             }
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.poll()
             #expect(recorder.callouts == ["a", "b", "c", "d", "e"].map { "observer \"\($0)\"" })
         }

@@ -18,7 +18,7 @@ import Testing
                 source.signal()
             }
             loop.performLocally(fileID: "blocks", line: 1) {}
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             #expect(loop.poll() == .timedOut)
             #expect(
                 recorder.text == """
@@ -40,7 +40,7 @@ import Testing
     @Test func `A turn with nothing to do tells that it waits and that it has waited`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .timedOut)
             #expect(
                 recorder.text == """
@@ -62,7 +62,7 @@ import Testing
             let source = RunLoop.Source(label: "input") { _ in }
             manual.loop.add(source, in: .default)
             source.signal()
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.run(mode: .default, for: .seconds(1))
             #expect(
                 recorder.text == """
@@ -85,7 +85,7 @@ import Testing
         ManualRunLoop.with { manual in
             let start = manual.now
             manual.loop.add(RunLoop.Timer(.after(.seconds(1)), label: "once") { _ in }, in: .default)
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             #expect(manual.loop.run(mode: .default, for: .seconds(5)) == .finished)
             #expect(start.duration(to: manual.now) == .seconds(1))
             #expect(
@@ -108,7 +108,7 @@ import Testing
             let descriptorSource = RunLoop.DescriptorSource(3, label: "socket") { _, _ in manual.setReady(3, []) }
             try manual.loop.add(descriptorSource, in: .default)
             manual.setReady(3, .readable)
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             let result = manual.loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true)
             #expect(result == .handledSource)
             #expect(
@@ -133,7 +133,7 @@ import Testing
             manual.loop.add(
                 RunLoop.Observer([.entry, .beforeWaiting], order: 1, label: "second") { _, _ in }, in: .default)
             manual.loop.add(RunLoop.Observer(.all, label: "first") { _, _ in }, in: .default)
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.run(mode: .default, for: .seconds(1))
             #expect(
                 recorder.text == """
@@ -165,7 +165,7 @@ import Testing
                 RunLoop.Timer(.after(.zero), label: "outer") { _ in
                     #expect(loop.run(mode: "inner", for: .seconds(1)) == .timedOut)
                 }, in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.poll()
             #expect(
                 recorder.text == """
@@ -190,7 +190,7 @@ import Testing
 
     @Test func `The recorder keeps callouts by themselves and takes notes`() {
         ManualRunLoop.with { manual in
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.add(
                 RunLoop.Timer(.after(.zero), label: "t") { _ in recorder.note("a note") }, in: .default)
             manual.loop.poll()

@@ -56,7 +56,7 @@ import Testing
             manual.loop.add(
                 RunLoop.Timer(.after(.seconds(2))) { _ in fired.value = start.duration(to: manual.now) }, in: .default)
             manual.interruptNextWaits(5)
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.run(mode: .default, for: .seconds(5))
             #expect(fired.value == .seconds(2))
             #expect(manual.waits == 6)

@@ -10,7 +10,7 @@ import Testing
     @Test func `An empty or unknown mode is finished and no observer is told`() {
         ManualRunLoop.with { manual in
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .default)
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             #expect(manual.loop.run(mode: .default, until: nil) == .finished)
             #expect(manual.loop.run(mode: "unknown", for: .seconds(1)) == .finished)
             #expect(recorder.lines.isEmpty)
@@ -33,7 +33,7 @@ import Testing
     func `A run for no time or less looks once and does not sleep`(duration: Duration) {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             #expect(manual.loop.run(mode: .default, for: duration) == .timedOut)
             #expect(recorder.count(of: "beforeTimers") == 1)
             #expect(recorder.count(of: "beforeWaiting") == 0)
@@ -206,7 +206,7 @@ import Testing
             loop.addSource()
             loop.performLocally {
                 loop.stop()
-                let recorder = TraceRecorder(loop)
+                let recorder = RunLoop.TraceRecorder(loop)
                 #expect(loop.run(mode: .default, for: .milliseconds(1)) == .timedOut)
                 // It has served the wake-up of the stop with a turn of its own, and then slept.
                 #expect(recorder.count(of: "beforeTimers") == 2)
@@ -398,7 +398,7 @@ import Testing
                     }, in: .default)
                 manual.setReady(descriptor, .readable)
             }
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             #expect(loop.runUntilIdle() == .timedOut)
             #expect(
                 calls.value.sorted() == ["block", "descriptor", "descriptor", "source", "source", "source", "timer"])

@@ -5,7 +5,7 @@ import Testing
 
 /// Specification 3.1: signalled sources.
 @Suite struct SourceRuleTests {
-    private func labels(_ recorder: TraceRecorder) -> [String] {
+    private func labels(_ recorder: RunLoop.TraceRecorder) -> [String] {
         recorder.callouts.filter { $0.hasPrefix("source") }.map { String($0.dropFirst(8).dropLast()) }
     }
 
@@ -16,7 +16,7 @@ import Testing
             }
             for source in sources { manual.loop.add(source, in: .default) }
             for source in sources.reversed() { source.signal() }
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.poll()
             #expect(labels(recorder) == ["a", "b", "d", "c", "e"])
         }
@@ -99,7 +99,7 @@ import Testing
             let first = RunLoop.Source(order: 1, label: "first") { _ in second.signal() }
             for source in [first, second] { manual.loop.add(source, in: .default) }
             first.signal()
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.poll()
             #expect(labels(recorder) == ["first"])
             manual.loop.poll()

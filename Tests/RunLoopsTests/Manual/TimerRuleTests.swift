@@ -123,7 +123,7 @@ import Testing
                 manual.loop.add(RunLoop.Timer(.after(.milliseconds(delay)), label: "\(delay)") { _ in }, in: .default)
             }
             manual.idle(for: .milliseconds(30))
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.poll()
             #expect(recorder.callouts == [0, 10, 10, 20, 30].map { "timer \"\($0)\"" })
         }
@@ -135,7 +135,7 @@ import Testing
             for label in labels {
                 manual.loop.add(RunLoop.Timer(.after(.milliseconds(5)), label: label) { _ in }, in: .default)
             }
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.advance(by: .milliseconds(5))
             #expect(recorder.callouts == labels.map { "timer \"\($0)\"" })
         }
@@ -256,7 +256,7 @@ import Testing
                 RunLoop.Timer(.after(.zero), label: "first") { _ in
                     loop.add(RunLoop.Timer(.after(.zero), label: "second") { _ in }, in: .default)
                 }, in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.poll()
             #expect(recorder.callouts == ["timer \"first\""])
             loop.poll()
@@ -420,7 +420,7 @@ import Testing
             let timers = ["a", "b"].map { RunLoop.Timer(.after(.milliseconds(5)), label: $0) { _ in } }
             for timer in timers { manual.loop.add(timer, in: .default) }
             timers[0].restart(after: .milliseconds(5))
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.advance(by: .milliseconds(5))
             #expect(recorder.callouts == ["timer \"b\"", "timer \"a\""])
         }

@@ -18,7 +18,7 @@ import Testing
                     loop.performLocally(fileID: "block", line: 1) {}
                     loop.add(RunLoop.Timer(.after(.zero), label: "timer") { _ in }, in: .default)
                 }, in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(1))
             #expect(
                 recorder.text == """
@@ -54,7 +54,7 @@ import Testing
                     // Wake-ups collapse.
                     for _ in 0..<3 { loop.wakeUp() }
                 }, in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(1))
             #expect(recorder.count(of: "beforeTimers") == 2)
             #expect(recorder.count(of: "beforeWaiting") == 2)
@@ -68,7 +68,7 @@ import Testing
             let loop = manual.loop
             loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in loop.wakeUp() }, in: .default)
             loop.addSource()
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(1))
             // The turn of the timer, and the turn that sleeps until the end.
             #expect(recorder.count(of: "beforeTimers") == 2)
@@ -79,7 +79,7 @@ import Testing
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             manual.loop.wakeUp()
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.run(mode: .default, for: .seconds(1))
             #expect(recorder.count(of: "beforeTimers") == 1)
             #expect(manual.wakeUps == 0)
@@ -91,7 +91,7 @@ import Testing
             let loop = manual.loop
             loop.addSource()
             loop.add(RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in loop.wakeUp() }, in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             #expect(loop.run(mode: .default, for: .seconds(1), returnAfterSourceHandled: true) == .timedOut)
             #expect(recorder.callouts.count == 1)
         }
@@ -107,7 +107,7 @@ import Testing
                 RunLoop.Observer(.afterWaiting, repeats: false, label: "nests") { _, _ in
                     if nests { loop.poll() }
                 }, in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
             #expect(recorder.callouts == ["observer \"nests\"", "timer \"due\""])
             // Inside the observer's callout, or after it.
@@ -161,7 +161,7 @@ import Testing
             loop.addSource()
             loop.performLocally { Issue.record("a turn was made") }
             loop.add(RunLoop.Observer(.entry, label: "stopper") { _, _ in loop.stop() }, in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
             #expect(
                 recorder.text == """
@@ -181,7 +181,7 @@ import Testing
             loop.addSource()
             loop.add(RunLoop.Timer(.after(.milliseconds(1)), label: "due") { _ in }, in: .default)
             loop.add(RunLoop.Observer(moment, label: "stopper") { _, _ in loop.stop() }, in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
             #expect(recorder.count(of: "beforeTimers") == 1)
             #expect(recorder.count(of: "exit") == 1)
@@ -241,7 +241,7 @@ import Testing
     }
 }
 
-extension TraceRecorder {
+extension RunLoop.TraceRecorder {
     /// How often `activity` was passed.
     func count(of activity: String) -> Int { lines.count { $0.drop { $0 == " " } == activity } }
 }

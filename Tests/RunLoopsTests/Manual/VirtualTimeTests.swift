@@ -179,7 +179,7 @@ import Testing
                     RunLoop.Timer(.after(.milliseconds(delay), clock: base), label: "\(delay)") { _ in }, in: .default)
             }
             manual.idle(for: .milliseconds(30))
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.poll()
             #expect(recorder.callouts == [0, 10, 20, 30].map { "timer \"\($0)\"" })
         }

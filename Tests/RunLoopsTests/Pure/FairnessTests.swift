@@ -110,7 +110,7 @@ import Testing
             manual.loop.addSource()
             prepare(manual)
             manual.loop.performLocally { turn(manual) }
-            let recorder = TraceRecorder(manual.loop)
+            let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.run(mode: .default, for: .seconds(1))
             let before = recorder.lines.prefix { !$0.contains("> timer \"\(label)\"") }
             #expect(before.count < recorder.lines.count, "the timer has not fired")
@@ -210,7 +210,7 @@ import Testing
             }
             manual.setReady(1, .readable)
             loop.add(timer(after: 5), in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(1))
             #expect(recorder.callouts == ["descriptor \"1\"", "descriptor \"2\"", "timer \"due\"", "descriptor \"3\""])
         }
@@ -236,7 +236,7 @@ import Testing
             try loop.add(
                 RunLoop.DescriptorSource(1, label: "1") { _, _ in manual.setReady(1, []) }, in: .default)
             loop.add(timer(after: 5), in: .default)
-            let recorder = TraceRecorder(loop)
+            let recorder = RunLoop.TraceRecorder(loop)
             loop.run(mode: .default, for: .seconds(1))
             #expect(recorder.callouts.filter { !$0.contains("observer") } == ["timer \"due\"", "descriptor \"1\""])
         }

@@ -12,7 +12,7 @@ import Testing
     private let soon = Duration.milliseconds(20)
 
     @Test func `Closures run on the thread of the loop one after the other`() throws {
-        try LoopThread.with { thread in
+        try RunLoop.TestThread.with { thread in
             let (order, loop) = (Locked<[String]>([]), thread.loop)
             let threads = try (0..<100).map { number in
                 try thread.sync { given in
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `The loop runs in the default mode and sleeps between closures`() throws {
-        try LoopThread.with { thread in
+        try RunLoop.TestThread.with { thread in
             let mode = try thread.sync { $0.currentMode }
             #expect(mode == .default)
             waitUntil { thread.loop.isWaiting }
@@ -36,14 +36,14 @@ import Testing
     }
 
     @Test func `A closure inside a closure runs at once`() throws {
-        try LoopThread.with { thread in
+        try RunLoop.TestThread.with { thread in
             let value = try thread.sync { _ in try thread.sync { _ in 7 } }
             #expect(value == 7)
         }
     }
 
     @Test func `A closure may run the loop and another one ends that run`() throws {
-        try LoopThread.with { thread in
+        try RunLoop.TestThread.with { thread in
             let began = Permit()
             let result = Locked<RunLoop.RunResult?>(nil)
             let waiting = TestThread {
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `A closure may wait for a mode of its own`() throws {
-        try LoopThread.with { thread in
+        try RunLoop.TestThread.with { thread in
             thread.loop.perform {
                 let loop = RunLoop.current
                 loop.add(RunLoop.Source(label: "keeper") { _ in }, in: .tracking)
@@ -79,7 +79,7 @@ import Testing
     @Test func `What a closure throws is thrown by the wait and by the test and the thread ends`() {
         let witness = Witness()
         #expect(throws: Failure.self) {
-            try LoopThread.with { thread in
+            try RunLoop.TestThread.with { thread in
                 hold(witness.makeToken(), in: thread.loop)
                 try thread.sync { _ in throw Failure() }
             }
@@ -89,7 +89,7 @@ import Testing
 
     @Test func `The end stops nested runs and releases what is in the loop`() throws {
         let (witness, began) = (Witness(), Permit())
-        let value = try LoopThread.with { thread in
+        let value = try RunLoop.TestThread.with { thread in
             hold(witness.makeToken(), in: thread.loop)
             thread.loop.perform {
                 let loop = RunLoop.current
@@ -107,12 +107,12 @@ import Testing
     }
 
     @Test func `A closure that does not return is told with what the loop does`() throws {
-        try LoopThread.with(name: "keen", within: soon) { thread in
+        try RunLoop.TestThread.with(name: "keen", within: soon) { thread in
             let proceed = Permit()
-            let error = #expect(throws: LoopThread.Timeout.self) { try thread.sync { _ in proceed.wait() } }
+            let error = #expect(throws: RunLoop.TestThread.Timeout.self) { try thread.sync { _ in proceed.wait() } }
             // It waits for the one before it, and gives up its place with the test's patience.
             let ran = Locked<[String]>([])
-            #expect(throws: LoopThread.Timeout.self) { try thread.sync { _ in ran.note("late") } }
+            #expect(throws: RunLoop.TestThread.Timeout.self) { try thread.sync { _ in ran.note("late") } }
             proceed.signal()
             try thread.sync { _ in ran.note("next") }
             #expect(ran.lines == ["next"])
@@ -124,8 +124,8 @@ import Testing
 
     @Test func `A loop that does not end is told with what it does and with what the test had thrown`() {
         let (began, proceed, witness) = (Permit(), Permit(), Witness())
-        let error = #expect(throws: LoopThread.Timeout.self) {
-            try LoopThread.with(within: soon) { thread in
+        let error = #expect(throws: RunLoop.TestThread.Timeout.self) {
+            try RunLoop.TestThread.with(within: soon) { thread in
                 hold(witness.makeToken(), in: thread.loop)
                 thread.loop.perform {
                     began.signal()
@@ -145,8 +145,8 @@ import Testing
 
     @Test func `A loop that sleeps in a private mode at the end is told`() {
         let (loop, witness) = (Locked<RunLoop?>(nil), Witness())
-        let error = #expect(throws: LoopThread.Timeout.self) {
-            try LoopThread.with(within: soon) { thread in
+        let error = #expect(throws: RunLoop.TestThread.Timeout.self) {
+            try RunLoop.TestThread.with(within: soon) { thread in
                 loop.withLock { $0 = thread.loop }
                 hold(witness.makeToken(), in: thread.loop)
                 thread.loop.perform {
@@ -164,7 +164,7 @@ import Testing
     @Test func `A closure after the end traps and says why`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try TestThread.run {
-                let thread = try LoopThread.with { $0 }
+                let thread = try RunLoop.TestThread.with { $0 }
                 try thread.sync { _ in }
             }
         }

@@ -1,6 +1,7 @@
 // A weather station: sensors on a thread of their own, a log on another, the display on the main thread.
 //
-// It uses each part of RunLoopsConcurrency and asks a port, in Swift 6 mode, with nothing that is unsafe or unchecked. It ends by itself, and prints the same at each run.
+// It uses each part of RunLoopsConcurrency and asks a port, in Swift 6 mode, with nothing that is unsafe or unchecked. It ends by
+// itself, and prints the same at each run.
 
 import AsyncAlgorithms
 import Foundation
@@ -121,8 +122,8 @@ final class Driver {
     }
     let pipe = Pipe()
     let bytes = try sensors.loop.readiness(of: pipe.fileHandleForReading.fileDescriptor)
-    let (button, presses) = sensors.loop.signals()
-    let exits = RunLoop.main.passed(.exit, in: "drawing")
+    let (button, presses) = sensors.loop.performs()
+    let exits = RunLoop.main.activities(.exit, in: "drawing")
 
     try pipe.fileHandleForWriting.write(contentsOf: Data("rain".utf8))
     button.signal()
@@ -153,11 +154,11 @@ final class Driver {
     let start = clock.now
     try await Task.sleep(for: .milliseconds(5), tolerance: .milliseconds(5), clock: clock)
     display.show("slept enough: \(start.duration(to: clock.now) >= .milliseconds(5))")
-    let average = try await withTimeout(.seconds(20), clock: clock) { await sensors.average() }
+    let average = try await RunLoop.withTimeout(.seconds(20), clock: clock) { await sensors.average() }
     display.show("in time: \(average)")
     do {
-        try await withTimeout(.milliseconds(1), clock: clock) { try await clock.sleep(for: .seconds(3600)) }
-    } catch is RunLoopTimeout {
+        try await RunLoop.withTimeout(.milliseconds(1), clock: clock) { try await clock.sleep(for: .seconds(3600)) }
+    } catch is RunLoop.TimeoutError {
         display.show("too late, as it should be")
     }
     let sleeper = Task { try await clock.sleep(for: .seconds(3600)) }
@@ -187,21 +188,25 @@ final class Driver {
     let archive = Task {
         for await question in questions {
             // A question without an answer is dropped with its right to answer, and the asker gets an error.
-            if question.text != "tomorrow" { try question.replyTo?.send(Message(text: "\(question.text) it was dry")) }
+            if question.text != "tomorrow" {
+                try question.replyTo?.send(RunLoop.MessagePort.Message(text: "\(question.text) it was dry"))
+            }
         }
     }
-    let answer = try await port.sender.request(Message(text: "yesterday"), on: .main, within: .seconds(20))
+    let answer = try await port.sender.request(
+        RunLoop.MessagePort.Message(text: "yesterday"), on: .main, within: .seconds(20))
     display.show("the archive: \(answer.text)")
     do {
-        _ = try await port.sender.request(Message(text: "tomorrow"), on: .main, within: .seconds(20))
-    } catch PortError.noReply {
+        _ = try await port.sender.request(
+            RunLoop.MessagePort.Message(text: "tomorrow"), on: .main, within: .seconds(20))
+    } catch RunLoop.PortError.noReply {
         display.show("the archive knows nothing of tomorrow")
     }
     port.invalidate()
     try await archive.value
     do {
-        _ = try await port.sender.request(Message(text: "yesterday"), on: .main)
-    } catch PortError.dead {
+        _ = try await port.sender.request(RunLoop.MessagePort.Message(text: "yesterday"), on: .main)
+    } catch RunLoop.PortError.dead {
         display.show("the archive is closed")
     }
 }

@@ -5,10 +5,10 @@ public import Testing
 
 /// Runs a test with a live main loop.
 ///
-/// Under Swift Testing on Linux the main thread is libdispatch's, which ends it, so that no timer of the main loop ever fires. A test
-/// target that depends on this module gets the main thread back, for all its tests: the main loop runs on it in the default
-/// mode, with `DispatchQueue.main` and `@MainActor`, from before the first test to the end. The trait says that a test needs that,
-/// waits until the loop is there, and records an issue where it cannot be:
+/// Under Swift Testing on Linux the main thread is libdispatch's, which ends it, so that no timer of the main loop ever fires. A
+/// test target that depends on this module gets the main thread back, for all its tests: the main loop runs on it in the default
+/// mode, with `DispatchQueue.main` and `@MainActor`, from before the first test to the end. The trait says that a test needs
+/// that, waits until the loop is there, and records an issue where it cannot be:
 ///
 /// ```swift
 /// @Test(.mainRunLoop) func `The screen is drawn after a tick`() async { … }
@@ -18,7 +18,7 @@ public import Testing
 ///
 /// XCTest runs its tests on the main thread, in no run loop of ours: there, wait with
 /// `RunLoop.run(until:mode:)`, which runs the loop meanwhile.
-public struct MainLoopTrait: TestTrait, SuiteTrait, TestScoping {
+public struct MainRunLoopTrait: TestTrait, SuiteTrait, TestScoping {
     /// Counts for the tests of a suite too.
     public var isRecursive: Bool { true }
 
@@ -40,7 +40,7 @@ public struct MainLoopTrait: TestTrait, SuiteTrait, TestScoping {
     }
 }
 
-extension Trait where Self == MainLoopTrait {
+extension Trait where Self == MainRunLoopTrait {
     /// The test needs a live main loop.
     public static var mainRunLoop: Self { Self() }
 }
