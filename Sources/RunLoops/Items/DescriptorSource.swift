@@ -68,7 +68,8 @@ extension RunLoop {
             handler: @escaping (DescriptorSource, Events) -> Void
         ) {
             self.init(
-                descriptor, events, repeats, closes, ItemLabel(label, fileID, line), home: ItemHome.currentThread,
+                descriptor, events, repeats, closes, ItemLabel(label, fileID, line),
+                allowedThread: AllowedThread.currentThread,
                 handler)
         }
 
@@ -81,7 +82,8 @@ extension RunLoop {
             handler: @escaping @Sendable (DescriptorSource, Events) -> Void
         ) -> DescriptorSource {
             DescriptorSource(
-                descriptor, events, repeats, closes, ItemLabel(label, fileID, line), home: ItemHome.anyThread, handler)
+                descriptor, events, repeats, closes, ItemLabel(label, fileID, line),
+                allowedThread: AllowedThread.anyThread, handler)
         }
 
         /// A descriptor source whose closure runs on the main actor: it can be added to the main loop, from any thread.
@@ -93,14 +95,16 @@ extension RunLoop {
             handler: @escaping @MainActor (DescriptorSource, Events) -> Void
         ) -> DescriptorSource {
             DescriptorSource(
-                descriptor, events, repeats, closes, ItemLabel(label, fileID, line), home: ItemHome.mainThread
+                descriptor, events, repeats, closes, ItemLabel(label, fileID, line),
+                allowedThread: AllowedThread.mainThread
             ) { source, events in
                 MainActor.assumeIsolated { handler(source, events) }
             }
         }
 
         private init(
-            _ descriptor: CInt, _ events: Events, _ repeats: Bool, _ closes: Bool, _ label: ItemLabel, home: Int32,
+            _ descriptor: CInt, _ events: Events, _ repeats: Bool, _ closes: Bool, _ label: ItemLabel,
+            allowedThread: Int32,
             _ handler: @escaping (DescriptorSource, Events) -> Void
         ) {
             require(
@@ -112,7 +116,7 @@ extension RunLoop {
             self.closes = closes
             interest = Atomic(events.rawValue)
             self.handler = Handler(call: handler)
-            super.init(label: label, home: home)
+            super.init(label: label, allowedThread: allowedThread)
         }
 
         deinit {

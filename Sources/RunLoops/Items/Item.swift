@@ -9,11 +9,11 @@ extension RunLoop {
         let labelStorage: ItemLabel
         private let valid = Atomic<Bool>(true)
         /// The one thread whose loop may take the item, by the kernel's number; 0 for any.
-        let home: Int32
+        let allowedThread: Int32
 
-        init(label: ItemLabel, home: Int32) {
+        init(label: ItemLabel, allowedThread: Int32) {
             labelStorage = label
-            self.home = home
+            self.allowedThread = allowedThread
         }
 
         /// What the item is called in descriptions and tools: the label it was given, or where it was made.
@@ -81,7 +81,7 @@ extension RunLoop {
 }
 
 /// Where an item's closure may run, as the number of a thread.
-enum ItemHome {
+enum AllowedThread {
     static var anyThread: Int32 { 0 }
     static var currentThread: Int32 { SystemCalls.threadID }
     static var mainThread: Int32 { SystemCalls.mainThreadID }
@@ -90,19 +90,19 @@ enum ItemHome {
 /// Traps if a closure that may hold state of one thread is about to go to another's loop.
 ///
 /// - Parameters:
-///   - home: The one thread whose loop may take the item, by the kernel's number; 0 for any.
+///   - allowedThread: The one thread whose loop may take the item, by the kernel's number; 0 for any.
 ///   - item: The item with the closure.
 ///   - thread: The loop's thread.
 @inline(__always)
-package func requireHome(_ home: Int32, of item: some CustomStringConvertible, in thread: Int32) {
-    if home != 0, home != thread { fatalError(wrongHome(home, item, thread)) }
+package func requireAllowedThread(_ allowedThread: Int32, of item: some CustomStringConvertible, in thread: Int32) {
+    if allowedThread != 0, allowedThread != thread { fatalError(wrongThread(allowedThread, item, thread)) }
 }
 
 @inline(never)
-private func wrongHome(_ home: Int32, _ item: some CustomStringConvertible, _ thread: Int32) -> String {
+private func wrongThread(_ allowedThread: Int32, _ item: some CustomStringConvertible, _ thread: Int32) -> String {
     """
-    \(item) was made for the run loop of thread \(home) and cannot be added to the loop of thread \(thread), \
-    because its closure may use the state of thread \(home). Make it with .sendable(…) if its closure may run on any \
+    \(item) was made for the run loop of thread \(allowedThread) and cannot be added to the loop of thread \(thread), \
+    because its closure may use the state of thread \(allowedThread). Make it with .sendable(…) if its closure may run on any \
     thread, or add it on the thread it belongs to.
     """
 }

@@ -43,7 +43,9 @@ extension RunLoop {
             fileID: StaticString = #fileID, line: UInt = #line,
             handler: @escaping (Observer, Activities) -> Void
         ) {
-            self.init(activities, order, repeats, ItemLabel(label, fileID, line), home: ItemHome.currentThread, handler)
+            self.init(
+                activities, order, repeats, ItemLabel(label, fileID, line), allowedThread: AllowedThread.currentThread,
+                handler)
         }
 
         /// An observer whose closure may run on any thread: it can be added to any loop.
@@ -55,7 +57,8 @@ extension RunLoop {
             handler: @escaping @Sendable (Observer, Activities) -> Void
         ) -> Observer {
             Observer(
-                activities, order, repeats, ItemLabel(label, fileID, line), home: ItemHome.anyThread, handler)
+                activities, order, repeats, ItemLabel(label, fileID, line), allowedThread: AllowedThread.anyThread,
+                handler)
         }
 
         /// An observer whose closure runs on the main actor: it can be added to the main loop, from any thread.
@@ -66,21 +69,23 @@ extension RunLoop {
             fileID: StaticString = #fileID, line: UInt = #line,
             handler: @escaping @MainActor (Observer, Activities) -> Void
         ) -> Observer {
-            Observer(activities, order, repeats, ItemLabel(label, fileID, line), home: ItemHome.mainThread) {
+            Observer(
+                activities, order, repeats, ItemLabel(label, fileID, line), allowedThread: AllowedThread.mainThread
+            ) {
                 observer, activity in
                 MainActor.assumeIsolated { handler(observer, activity) }
             }
         }
 
         private init(
-            _ activities: Activities, _ order: Int, _ repeats: Bool, _ label: ItemLabel, home: Int32,
+            _ activities: Activities, _ order: Int, _ repeats: Bool, _ label: ItemLabel, allowedThread: Int32,
             _ handler: @escaping (Observer, Activities) -> Void
         ) {
             self.activities = activities
             self.repeats = repeats
             self.handler = handler
             self.order = order
-            super.init(label: label, home: home)
+            super.init(label: label, allowedThread: allowedThread)
         }
 
         public override func invalidate() {

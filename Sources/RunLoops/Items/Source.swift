@@ -67,7 +67,7 @@ extension RunLoop {
             perform: @escaping (Source) -> Void
         ) {
             self.init(
-                order, ItemLabel(label, fileID, line), home: ItemHome.currentThread,
+                order, ItemLabel(label, fileID, line), allowedThread: AllowedThread.currentThread,
                 schedule: schedule, cancel: cancel, perform)
         }
 
@@ -80,7 +80,7 @@ extension RunLoop {
             line: UInt = #line, perform: @escaping @Sendable (Source) -> Void
         ) -> Source {
             Source(
-                order, ItemLabel(label, fileID, line), home: ItemHome.anyThread,
+                order, ItemLabel(label, fileID, line), allowedThread: AllowedThread.anyThread,
                 schedule: schedule, cancel: cancel, perform)
         }
 
@@ -92,21 +92,22 @@ extension RunLoop {
             perform: @escaping @MainActor (Source) -> Void
         ) -> Source {
             Source(
-                order, ItemLabel(label, fileID, line), home: ItemHome.mainThread, schedule: nil, cancel: nil
+                order, ItemLabel(label, fileID, line), allowedThread: AllowedThread.mainThread, schedule: nil,
+                cancel: nil
             ) { source in
                 MainActor.assumeIsolated { perform(source) }
             }
         }
 
         private init(
-            _ order: Int, _ label: ItemLabel, home: Int32, schedule: ModeCallback?, cancel: ModeCallback?,
+            _ order: Int, _ label: ItemLabel, allowedThread: Int32, schedule: ModeCallback?, cancel: ModeCallback?,
             _ perform: @escaping (Source) -> Void
         ) {
             self.order = order
             performer = Performer(call: perform)
             self.schedule = schedule
             self.cancel = cancel
-            super.init(label: label, home: home)
+            super.init(label: label, allowedThread: allowedThread)
         }
 
         // MARK: Signals

@@ -73,7 +73,9 @@ extension RunLoop {
             _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping (Timer) -> Void
         ) {
-            self.init(schedule, tolerance, ItemLabel(label, fileID, line), home: ItemHome.currentThread, handler)
+            self.init(
+                schedule, tolerance, ItemLabel(label, fileID, line), allowedThread: AllowedThread.currentThread, handler
+            )
         }
 
         /// A timer whose closure may run on any thread: it can be added to any loop.
@@ -83,7 +85,7 @@ extension RunLoop {
             _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @Sendable (Timer) -> Void
         ) -> Timer {
-            Timer(schedule, tolerance, ItemLabel(label, fileID, line), home: ItemHome.anyThread, handler)
+            Timer(schedule, tolerance, ItemLabel(label, fileID, line), allowedThread: AllowedThread.anyThread, handler)
         }
 
         /// A timer whose closure runs on the main actor: it can be added to the main loop, from any thread.
@@ -93,13 +95,14 @@ extension RunLoop {
             _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @MainActor (Timer) -> Void
         ) -> Timer {
-            Timer(schedule, tolerance, ItemLabel(label, fileID, line), home: ItemHome.mainThread) { timer in
+            Timer(schedule, tolerance, ItemLabel(label, fileID, line), allowedThread: AllowedThread.mainThread) {
+                timer in
                 MainActor.assumeIsolated { handler(timer) }
             }
         }
 
         private init(
-            _ schedule: Schedule, _ tolerance: Duration, _ label: ItemLabel, home: Int32,
+            _ schedule: Schedule, _ tolerance: Duration, _ label: ItemLabel, allowedThread: Int32,
             _ handler: @escaping (Timer) -> Void
         ) {
             base = schedule.base
@@ -111,15 +114,15 @@ extension RunLoop {
                     tolerance.clampedNanoseconds, interval: interval > 0 ? interval : nil)
                 rhythm = Rhythm(interval: interval, tolerance: tolerance)
             }
-            super.init(label: label, home: home)
+            super.init(label: label, allowedThread: allowedThread)
         }
 
         /// A timer that fires once, at a date on the monotonic clock of its future loop.
-        init(onceAt date: Int64, _ label: ItemLabel, home: Int32, _ handler: @escaping (Timer) -> Void) {
+        init(onceAt date: Int64, _ label: ItemLabel, allowedThread: Int32, _ handler: @escaping (Timer) -> Void) {
             base = .monotonic
             fire = date
             self.handler = Handler(call: handler)
-            super.init(label: label, home: home)
+            super.init(label: label, allowedThread: allowedThread)
         }
 
         // MARK: Asking and changing

@@ -58,7 +58,7 @@ extension RunLoop {
         /// The mode while the end of a child process is awaited (`NSTaskDeathCheckMode`).
         public static var taskDeathCheck: Mode { Mode(number: 7) }
 
-        private static let names = Numbering([
+        private static let names = InternTable([
             "kCFRunLoopDefaultMode", "kCFRunLoopCommonModes", "UITrackingRunLoopMode", "UIInitializationRunLoopMode",
             "GSEventReceiveRunLoopMode", "NSConnectionReplyMode", "NSModalPanelRunLoopMode", "NSTaskDeathCheckMode",
         ])

@@ -134,7 +134,7 @@ extension RunLoop {
 
     @inline(never)
     private func postponeInCommonModes(_ date: Int64, _ place: CodePlace, _ body: @escaping () -> Void) -> Delayed {
-        let timer = Timer(onceAt: date, .place(place), home: threadID) { timer in
+        let timer = Timer(onceAt: date, .place(place), allowedThread: threadID) { timer in
             // Before the callout: from here on the timer cannot be cancelled.
             timer.invalidate()
             body()

@@ -17,7 +17,7 @@ extension RunLoop {
     public func add(_ timer: Timer, in mode: Mode) -> Bool {
         if mode == .common { return addWithoutDescriptor(timer, mode) }
         checkNotForked()
-        requireHome(timer.home, of: timer, in: threadID)
+        requireAllowedThread(timer.allowedThread, of: timer, in: threadID)
         guard timer.owner.claim(for: self, isInMode: { timer.bucket != .none }) else { return false }
         lock()
         defer { unlock() }
@@ -85,7 +85,7 @@ extension RunLoop {
 
     private func add(item: Item, _ name: Mode) throws(SystemCallError) -> Bool {
         checkNotForked()
-        requireHome(item.home, of: item, in: threadID)
+        requireAllowedThread(item.allowedThread, of: item, in: threadID)
         guard item.claim(for: self) else { return false }
         var entered: [Mode] = []
         let isIn = try withLock { () throws(SystemCallError) -> Bool in

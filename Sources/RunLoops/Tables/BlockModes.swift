@@ -3,7 +3,7 @@
 /// Lists are interned like names: a program has a few lists, and they are kept until the process ends.
 package struct BlockModes: Equatable, Sendable {
     private static let isList: UInt32 = 1 << 31
-    private static let lists = Numbering<[RunLoop.Mode]>()
+    private static let lists = InternTable<[RunLoop.Mode]>()
 
     private let number: UInt32
 

@@ -75,7 +75,7 @@ final class InspectorSession {
         trace = nil
         beginnings = [:]
         for inspected in loops.all {
-            let mode = inspected.loop.glance(patience: Self.patience)?.mode
+            let mode = inspected.loop.snapshot(patience: Self.patience)?.mode
             beginnings[inspected.status.thread] = Beginning(
                 time: inspected.now, mode: mode.map { RunLoop.Mode($0) })
         }

@@ -67,7 +67,7 @@ extension LoopReport {
     /// Any thread.
     init(_ inspected: InspectedLoops.Inspected, timers most: Int, describes: Bool, patience: Int64) {
         let loop = inspected.loop
-        let glance = loop.glance(timers: most, patience: patience)
+        let seen = loop.snapshot(timers: most, patience: patience)
         let snapshot = inspected.status.snapshot()
         let now = inspected.now
         thread = inspected.status.thread
@@ -81,8 +81,8 @@ extension LoopReport {
             }
         since = now - snapshot.since
         depth = snapshot.depth
-        mode = glance?.mode
-        isLocked = glance == nil
+        mode = seen?.mode
+        isLocked = seen == nil
         callouts = snapshot.callouts.map { callout in
             let label = callout.label?.text ?? "(one label too many)"
             let place = callout.label?.place
@@ -94,10 +94,10 @@ extension LoopReport {
         calloutCount = snapshot.calloutCount
         wakings = snapshot.wakings
         slept = snapshot.slept + (snapshot.activity == .asleep ? now - snapshot.since : 0)
-        timers = (glance?.timers ?? []).map {
+        timers = (seen?.timers ?? []).map {
             Timer(label: $0.label, due: $0.due, interval: $0.interval, tolerance: $0.tolerance)
         }
-        if describes, glance != nil {
+        if describes, seen != nil {
             let (text, items) = loop.describeWithItems()
             description = Self.cut(text)
             inspected.announcer.release(consume items)

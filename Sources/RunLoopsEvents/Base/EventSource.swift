@@ -98,7 +98,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
 
     /// Whether the source is in the mode now.
     final func add(to loop: RunLoop, in mode: RunLoop.Mode) throws(RunLoop.SystemCallError) -> Bool {
-        requireHome(origin.home, of: self, in: loop.threadID)
+        requireAllowedThread(origin.allowedThread, of: self, in: loop.threadID)
         return try lock.withLock { () throws(RunLoop.SystemCallError) in
             guard let file else { return false }
             let item = self.item ?? makeItem(file)
@@ -145,7 +145,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
 
     /// With the lock held.
     private func makeItem(_ file: Descriptor) -> RunLoop.DescriptorSource {
-        // The home was checked when the source was added, against the thread that made the source.
+        // The allowed thread was checked when the source was added, against the thread that made the source.
         let made = RunLoop.DescriptorSource.sendable(
             file.number, for: interest, label: origin.label, fileID: origin.fileID, line: origin.line
         ) { _, events in self.tell(events) }

@@ -72,7 +72,7 @@ final class AnswerDesk: Sendable {
         self.key = key
         let reference = DeskReference()
         port = RunLoop.MessagePort(
-            RunLoop.MessagePort.Limits(messageSize: 131_072, descriptors: 253), ItemLabel("answers"), home: 0
+            RunLoop.MessagePort.Limits(messageSize: 131_072, descriptors: 253), ItemLabel("answers"), allowedThread: 0
         ) {
             delivery in
             reference.desk?.answered(delivery)

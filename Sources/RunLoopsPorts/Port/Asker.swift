@@ -45,7 +45,7 @@ final class Asker: @unchecked Sendable {
         let reference = AskerReference()
         port = RunLoop.MessagePort(
             RunLoop.MessagePort.Limits(messageSize: 131_072, descriptors: 253), ItemLabel("asker"),
-            home: SystemCalls.threadID
+            allowedThread: SystemCalls.threadID
         ) { delivery in
             reference.asker?.answered(delivery)
             return nil

@@ -16,7 +16,7 @@ extension RunLoop.MessagePort {
         limits: Limits = Limits(), label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping (Message) -> Message?
     ) {
-        self.init(limits, ItemLabel(label, fileID, line), home: SystemCalls.threadID, Self.messages(handler))
+        self.init(limits, ItemLabel(label, fileID, line), allowedThread: SystemCalls.threadID, Self.messages(handler))
     }
 
     /// A port whose closure may run on any thread: it can be added to any one loop.
@@ -26,7 +26,7 @@ extension RunLoop.MessagePort {
         limits: Limits = Limits(), label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable (Message) -> Message?
     ) -> RunLoop.MessagePort {
-        RunLoop.MessagePort(limits, ItemLabel(label, fileID, line), home: 0, messages(handler))
+        RunLoop.MessagePort(limits, ItemLabel(label, fileID, line), allowedThread: 0, messages(handler))
     }
 
     /// A port whose closure runs on the main actor: it can be added to the main loop, from any thread.
@@ -36,7 +36,8 @@ extension RunLoop.MessagePort {
         limits: Limits = Limits(), label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @MainActor (Message) -> Message?
     ) -> RunLoop.MessagePort {
-        RunLoop.MessagePort(limits, ItemLabel(label, fileID, line), home: SystemCalls.mainThreadID) { delivery in
+        RunLoop.MessagePort(limits, ItemLabel(label, fileID, line), allowedThread: SystemCalls.mainThreadID) {
+            delivery in
             guard delivery.kind != .noReply else { return nil }
             return MainActor.assumeIsolated { handler(delivery.message) }
         }

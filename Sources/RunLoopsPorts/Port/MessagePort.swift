@@ -22,7 +22,7 @@ extension RunLoop {
         let label: ItemLabel
         let queue: MessageQueue
         /// The one thread whose loop may take the port; 0 for any.
-        let home: Int32
+        let allowedThread: Int32
 
         let lock = Lock()
         // Guarded by the lock.
@@ -43,11 +43,13 @@ extension RunLoop {
         /// Told the handle of a channel whose other side has gone, and 0 when the port itself ends; set before the port is used.
         @exclusivity(unchecked) var channelEnded: ((UInt64) -> Void)?
 
-        init(_ limits: Limits, _ label: ItemLabel, home: Int32, _ handler: @escaping (Delivery) -> MessagePort.Message?)
-        {
+        init(
+            _ limits: Limits, _ label: ItemLabel, allowedThread: Int32,
+            _ handler: @escaping (Delivery) -> MessagePort.Message?
+        ) {
             self.limits = limits
             self.label = label
-            self.home = home
+            self.allowedThread = allowedThread
             self.handler = handler
             let reference = WeakReference()
             let source = RunLoop.Source.sendable(
@@ -96,7 +98,7 @@ extension RunLoop {
 
         /// Whether the port has joined `loop`; it has not if it is invalid.
         func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource]? {
-            requireHome(home, of: self, in: loop.threadID)
+            requireAllowedThread(allowedThread, of: self, in: loop.threadID)
             return lock.withLock {
                 guard valid else { return nil }
                 require(

@@ -2,7 +2,7 @@
 ///
 /// Thread safety: any thread.
 /// - Complexity: one look-up in a table of all values, under a lock.
-final class Numbering<Value: Hashable>: @unchecked Sendable {
+final class InternTable<Value: Hashable>: @unchecked Sendable {
     private let lock = Lock()
     // Both guarded by the lock.
     private var values: [Value]

@@ -1,5 +1,5 @@
 /// What another thread can see of a loop without waiting long.
-package struct LoopGlance: Sendable {
+package struct LoopSnapshot: Sendable {
     /// A timer that waits in the current mode.
     package struct Timer: Sendable {
         package var label: String
@@ -22,26 +22,26 @@ extension RunLoop {
     ///
     /// Nobody holds the lock during a callout, so that a loop that hangs can be looked at. Thread safety: any thread.
     /// - Complexity: O(n) in the timers, when some are asked for.
-    package func glance(timers most: Int = 0, patience: Int64) -> LoopGlance? {
+    package func snapshot(timers most: Int = 0, patience: Int64) -> LoopSnapshot? {
         guard lockPointer.pointee.take(until: SystemCalls.now(.monotonic) + patience) else { return nil }
         defer { unlock() }
-        guard let current = runs.last?.mode else { return LoopGlance() }
-        return LoopGlance(mode: current.mode.rawValue, timers: most > 0 ? nextTimers(most, in: current) : [])
+        guard let current = runs.last?.mode else { return LoopSnapshot() }
+        return LoopSnapshot(mode: current.mode.rawValue, timers: most > 0 ? nextTimers(most, in: current) : [])
     }
 
     /// With the lock held.
-    private func nextTimers(_ most: Int, in mode: ModeState) -> [LoopGlance.Timer] {
-        var next: [LoopGlance.Timer] = []
+    private func nextTimers(_ most: Int, in mode: ModeState) -> [LoopSnapshot.Timer] {
+        var next: [LoopSnapshot.Timer] = []
         mode.forEachBucket { bucket in
             let now = now(bucket.base)
             bucket.queue.visit { entry, timer, label in
                 let due = entry.date.clampedSubtracting(now)
                 // The few next ones are kept in order: a loop may have a hundred thousand timers.
                 if next.count == most, let last = next.last, last.due <= due { return }
-                let glance = LoopGlance.Timer(
+                let snapshot = LoopSnapshot.Timer(
                     label: timer?.label ?? label?.text ?? "", due: due, interval: timer?.intervalNanoseconds ?? 0,
                     tolerance: timer?.toleranceNanoseconds ?? 0)
-                next.insert(glance, at: next.firstIndex { $0.due > due } ?? next.count)
+                next.insert(snapshot, at: next.firstIndex { $0.due > due } ?? next.count)
                 if next.count > most { next.removeLast() }
             }
         }
