@@ -6,7 +6,7 @@ import RunLoopsDiagnostics
 
 // snippet.WATCH
 let watch = try RunLoop.HangWatch { report in print(report.text) }
-try watch.watch(.main)
+try watch.add(.main)
 // snippet.end
 
 // snippet.OPTIONS
@@ -21,7 +21,7 @@ let strict = try RunLoop.HangWatch(options: options) { report in
         print(report.callout?.label ?? "the loop itself", "in", report.stack.first?.function ?? "?")
     }
 }
-try strict.watch(.main)
+try strict.add(.main)
 // snippet.end
 
 // snippet.SLOW

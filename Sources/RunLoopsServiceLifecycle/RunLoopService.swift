@@ -56,7 +56,7 @@ public struct RunLoopService: Service, CustomStringConvertible {
         await withGracefulShutdownHandler {
             for await _ in threadLives {}
         } onGracefulShutdown: {
-            threadLives.cancel()
+            threadLives.invalidate()
         }
         // Cancelled or not: what was started is stopped. A task of its own, which is not cancelled.
         try await Task.detached { [mode] in try await loop.result(in: mode) { stop(loop) } }.value

@@ -91,9 +91,9 @@ extension RunLoop {
             if loop.isOfCallingThread { return try body(loop) }
             let call = Call<Value>()
             let isTaken = thread.post(in: modes) { [loop] in call.run { try body(loop) } }
-            require(isTaken, "\(thread.identity) has ended with LoopThread.with: use it inside of the closure alone.")
+            require(isTaken, "\(thread.identity) has ended with TestThread.with: use it inside of the closure alone.")
             guard let result = call.result(within: limit) else {
-                throw Timeout("A closure of LoopThread.sync has not returned", self, nil)
+                throw Timeout("A closure of TestThread.sync has not returned", self, nil)
             }
             return try result.get()
         }
@@ -104,7 +104,7 @@ extension RunLoop {
             guard hasEnded.wait(until: SystemCalls.deadline(limit)) else {
                 var failure: (any Error)?
                 if case .failure(let error) = result { failure = error }
-                throw Timeout("The loop of LoopThread.with has not ended", self, failure)
+                throw Timeout("The loop of TestThread.with has not ended", self, failure)
             }
             thread.join()
         }

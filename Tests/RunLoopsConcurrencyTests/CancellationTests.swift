@@ -79,7 +79,7 @@ private func waitSomehow(
     case 5:
         // Never ready: ends by cancellation, or with the sequence.
         guard let events = try? loop.readiness(of: ends.first) else { return }
-        if duration < .seconds(1) { events.cancel() }
+        if duration < .seconds(1) { events.invalidate() }
         for await _ in events { break }
     case 6:
         let sender = others.one(duration)

@@ -36,7 +36,7 @@ import Testing
             for events in [all, first] {
                 Task(executorPreference: manual.loop.executor) {
                     var count = 0
-                    events.cancel()
+                    events.invalidate()
                     for await _ in events { count += 1 }
                     counts.withLock { [count] in $0.append(count) }
                 }
@@ -70,7 +70,7 @@ import Testing
             #expect(ended.copy == 1)
             #expect(loop.nextTimerDeadline(in: .default) != nil)
             cancelled.cancel()
-            events.cancel()
+            events.invalidate()
             #expect(loop.nextTimerDeadline(in: .default) == nil)
             manual.advance(by: .milliseconds(1))
             #expect(ended.copy == 3)
@@ -124,7 +124,7 @@ import Testing
             let events = loop.activities([.entry, .exit], in: "watched")
             loop.add(RunLoop.Source { _ in }, in: "watched")
             for _ in 0..<2 { loop.poll(mode: "watched") }
-            events.cancel()
+            events.invalidate()
             Task(executorPreference: loop.executor) {
                 for await activity in events { seen.withLock { $0.append(activity) } }
             }

@@ -94,7 +94,7 @@ struct StackSamplerTests {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         let victim = Victim(.longNap)
         // Before it sleeps it may be sent the signal.
-        while StackSampler.glance(victim.thread).wait != .sleep { sched_yield() }
+        while StackSampler.sampleWithoutStack(victim.thread).wait != .sleep { sched_yield() }
         var samples = 0
         while samples < 10_000, sampler.sample(victim.thread, stackEnd: victim.stackEnd).wait == .sleep { samples += 1 }
         victim.finish()

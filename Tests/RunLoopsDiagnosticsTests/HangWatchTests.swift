@@ -91,7 +91,7 @@ struct HangWatchTests {
         while loop.copy == nil { sched_yield() }
         let own = try #require(loop.copy)
         // From another thread: attached by the loop's own.
-        try watch.watch(own, limit: .milliseconds(20))
+        try watch.add(own, limit: .milliseconds(20))
         own.perform { body { !reports.copy.isEmpty } }
         while reports.copy.count < 2 { sched_yield() }
         own.stop()
@@ -122,7 +122,7 @@ struct HangWatchTests {
         let watch = try RunLoop.HangWatch { _ in reports.increment() }
         TestThread.run {
             let loop = RunLoop.current
-            try? watch.watch(loop, limit: .milliseconds(1))
+            try? watch.add(loop, limit: .milliseconds(1))
             watch.stop()
             loop.perform { usleep(20_000) }
             loop.poll()
@@ -136,7 +136,7 @@ struct HangWatchTests {
     @Test func `a limit of no time is misuse`() async {
         await #expect(processExitsWith: .failure) {
             let watch = try RunLoop.HangWatch { _ in }
-            try watch.watch(.main, limit: .zero)
+            try watch.add(.main, limit: .zero)
         }
     }
 }

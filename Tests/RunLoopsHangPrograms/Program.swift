@@ -34,7 +34,7 @@ func say(_ text: String) {
             say(report.json)
             if report.stage == .ended { ended.set() }
         }
-        try watch.watch(.main)
+        try watch.add(.main)
         switch scene {
         case "sleep": hang("napper") { takeANap(.milliseconds(800)) }
         case "spin": hang("spinner") { spinHard(.milliseconds(800)) }

@@ -11,17 +11,17 @@ import Testing
         struct Refusal: Error {}
         let thread = try RunLoopThread(name: "performs")
         let number = thread.identity.number
-        #expect(try await thread.perform { SystemCalls.threadID } == number)
-        await #expect(throws: Refusal.self) { try await thread.perform { throw Refusal() } }
+        #expect(try await thread.result { SystemCalls.threadID } == number)
+        await #expect(throws: Refusal.self) { try await thread.result { throw Refusal() } }
         thread.end()
-        await #expect(throws: RunLoop.ThreadEndedError.self) { try await thread.perform { 1 } }
+        await #expect(throws: RunLoop.ThreadEndedError.self) { try await thread.result { 1 } }
     }
 
     @Test func `A cancelled task does not wait for a thread that is busy`() async throws {
         let thread = try RunLoopThread(name: "busy")
         let gate = Locked(false)
         thread.post { while !gate.copy { sched_yield() } }
-        let task = Task { try await thread.perform { 1 } }
+        let task = Task { try await thread.result { 1 } }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         gate.withLock { $0 = true }

@@ -141,7 +141,7 @@ import Testing
             #expect(fires.value == 0)
             recorder.stop()
             feeder.invalidate()
-            dog.stop()
+            dog.cancel()
             #expect(idleWakeUps(manual) == 0)
         }
     }

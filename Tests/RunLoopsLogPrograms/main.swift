@@ -18,6 +18,6 @@ loop.add(RunLoop.Timer(.every(.milliseconds(40)), label: "thumbnails") { _ in us
 let log = LoopLog(logger, limits: .frame)
 log.add(loop)
 let watch = try RunLoop.HangWatch { log.log($0) }
-try watch.watch(loop)
+try watch.add(loop)
 loop.add(RunLoop.Timer(.after(.milliseconds(50)), label: "save") { _ in usleep(400_000) }, in: .default)
 loop.run(mode: .default, for: .milliseconds(600))

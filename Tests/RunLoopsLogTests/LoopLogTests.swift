@@ -64,7 +64,7 @@ import Testing
         options.limit = .milliseconds(20)
         let watch = try RunLoop.HangWatch(options: options) { log.log($0) }
         let loop = RunLoop.current
-        try watch.watch(loop, limit: .milliseconds(20))
+        try watch.add(loop, limit: .milliseconds(20))
         loop.add(RunLoop.Timer(.after(.zero), label: "sync") { _ in usleep(200_000) }, in: .default)
         _ = loop.run(mode: .default, for: .seconds(1))
         while handler.entries.count < 2 { usleep(1000) }

@@ -80,7 +80,7 @@ import Testing
         options.takesStacks = false
         let watch = try RunLoop.HangWatch(options: options) { metrics.count($0) }
         let loop = RunLoop.current
-        try watch.watch(loop, limit: .milliseconds(20))
+        try watch.add(loop, limit: .milliseconds(20))
         loop.add(RunLoop.Timer(.after(.zero)) { _ in usleep(200_000) }, in: .default)
         _ = loop.run(mode: .default, for: .seconds(1))
         while backend.counterTotal(label: "run_loop_hangs") == 0 { usleep(1000) }

@@ -163,9 +163,9 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         if isRunningJobs { return }
         isRunningJobs = true
         let isWatched = loop.tracer != nil
-        for place in 1...Self.batch {
+        for number in 1...Self.batch {
             absorb()
-            let job = place == Self.batch ? waiting.removeLeastUrgent() : waiting.removeMostUrgent()
+            let job = number == Self.batch ? waiting.removeLeastUrgent() : waiting.removeMostUrgent()
             guard let job else { break }
             if isWatched { runWatched(job) } else { run(job) }
         }

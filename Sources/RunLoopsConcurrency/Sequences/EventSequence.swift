@@ -5,7 +5,7 @@ extension RunLoop {
     ///
     /// The loop's items are callbacks; this turns one into a sequence. Events are registered for from the moment the sequence is
     /// made. It ends, and what was registered is taken out of the loop, when the first of these happens: the task that goes
-    /// through it is cancelled; ``cancel()`` is called; sequence and iterator are released; the thread of the loop ends.
+    /// through it is cancelled; ``invalidate()`` is called; sequence and iterator are released; the thread of the loop ends.
     ///
     /// What happens while nobody waits is kept as ``Buffering`` says, which each maker of a sequence states.
     ///
@@ -51,7 +51,7 @@ extension RunLoop {
         /// Ends the sequence: what was registered is taken out, and the task that goes through it comes to its end.
         ///
         /// Thread safety: any thread. A second call does nothing.
-        public func cancel() { registration.end() }
+        public func invalidate() { registration.end() }
 
         /// The one iterator.
         public func makeAsyncIterator() -> Iterator {

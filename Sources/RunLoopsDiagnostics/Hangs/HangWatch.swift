@@ -6,7 +6,7 @@ extension RunLoop {
     ///
     /// ```swift
     /// let watch = try RunLoop.HangWatch { report in print(report.text) }
-    /// try watch.watch(.main)
+    /// try watch.add(.main)
     /// RunLoop.main.run()
     /// ```
     ///
@@ -70,7 +70,7 @@ extension RunLoop {
         ///   - loop: The loop; in general the main one. Others are not watched unless they are given.
         ///   - limit: How long a stretch of its work may take; `nil` for that of the options.
         /// - Throws: ``HangWatch/Refusal/refused(_:)`` when the system has no thread for the first watch of the process.
-        public func watch(_ loop: RunLoop, limit: Duration? = nil) throws(Refusal) {
+        public func add(_ loop: RunLoop, limit: Duration? = nil) throws(Refusal) {
             let limit = limit ?? options.limit
             require(limit > .zero, "A loop was to be watched with a limit of no time: give a positive limit.")
             let watched = WatchedLoop(loop, limit: limit.clampedNanoseconds, setting: setting)

@@ -5,7 +5,7 @@ extension RunLoop.HangWatch {
     ///
     /// Thread safety: a value; any thread.
     public struct Options: Sendable {
-        /// How long a stretch of work may take, where ``HangWatch/watch(_:limit:)`` gives no other limit.
+        /// How long a stretch of work may take, where ``HangWatch/add(_:limit:)`` gives no other limit.
         public var limit: Duration = .milliseconds(250)
         /// Whether stacks are taken; without, a report names the callout and no functions.
         public var takesStacks = true

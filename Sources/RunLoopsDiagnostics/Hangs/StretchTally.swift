@@ -108,16 +108,16 @@ final class StretchTally: @unchecked Sendable {
         return !isAround || taken >= longest * 2
     }
 
-    /// Each label has one place; where two share it, the one that takes more wins it in the end.
+    /// Each label has one slot; where two share it, the one that takes more wins it in the end.
     private func count(
         _ stretch: UnsafeMutablePointer<Atomic<UInt64>>, _ callee: UInt64, _ label: UInt64, _ line: UInt64,
         _ time: UInt64
     ) {
         let hash = ((label >> 4) &+ line) &* 0x9E37_79B9_7F4A_7C15
-        let place = Int(truncatingIfNeeded: hash >> 61)
-        let entry = stretch + Self.fields + place * Self.entryWords
+        let slot = Int(truncatingIfNeeded: hash >> 61)
+        let entry = stretch + Self.fields + slot * Self.entryWords
         let used = get(stretch, .used)
-        let isUsed = used >> UInt64(place) & 1 != 0
+        let isUsed = used >> UInt64(slot) & 1 != 0
         if isUsed, entry[1].load(ordering: .relaxed) == label, entry[2].load(ordering: .relaxed) == line {
             entry[3].store(entry[3].load(ordering: .relaxed) &+ 1, ordering: .relaxed)
             entry[4].store(entry[4].load(ordering: .relaxed) &+ time, ordering: .relaxed)
@@ -125,7 +125,7 @@ final class StretchTally: @unchecked Sendable {
         }
         let present = entry[4].load(ordering: .relaxed)
         if isUsed, present > time { return entry[4].store(present - time, ordering: .relaxed) }
-        set(stretch, .used, used | 1 << UInt64(place))
+        set(stretch, .used, used | 1 << UInt64(slot))
         entry[0].store(callee, ordering: .relaxed)
         entry[1].store(label, ordering: .relaxed)
         entry[2].store(line, ordering: .relaxed)
@@ -187,8 +187,8 @@ final class StretchTally: @unchecked Sendable {
             stretch.longest = entry(
                 field(.longestCallee), field(.longestLabel), field(.longestLine), 1, field(.longestTime))
         }
-        stretch.commonest = (0..<entries).filter { field(.used) >> UInt64($0) & 1 != 0 }.map { place in
-            let at = fields + place * entryWords
+        stretch.commonest = (0..<entries).filter { field(.used) >> UInt64($0) & 1 != 0 }.map { slot in
+            let at = fields + slot * entryWords
             return entry(words[at], words[at + 1], words[at + 2], words[at + 3], words[at + 4])
         }.sorted { $0.time > $1.time }
         return stretch

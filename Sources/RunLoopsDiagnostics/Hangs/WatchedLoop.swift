@@ -171,7 +171,8 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
 
     private func takeSample(_ hang: inout Hang) {
         let end = listener.stackEnd.load(ordering: .relaxed)
-        let sample = setting.sampler?.sample(probe.thread, stackEnd: end) ?? StackSampler.glance(probe.thread)
+        let sample =
+            setting.sampler?.sample(probe.thread, stackEnd: end) ?? StackSampler.sampleWithoutStack(probe.thread)
         hang.samples.add(sample, setting.symbolizer)
     }
 

@@ -14,7 +14,7 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
 
     /// What a listener is kept by: read as a constant of an object that is not counted, it need not be counted either, which
     /// would cost more than all the rest.
-    private final class Ear {
+    private final class ListenerBox {
         let listener: any LoopListener
         init(_ listener: any LoopListener) { self.listener = listener }
     }
@@ -24,16 +24,16 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     private let clock: LoopClock
 
     // The loop's thread.
-    @exclusivity(unchecked) private var ears: [Ear] = [] {
+    @exclusivity(unchecked) private var boxes: [ListenerBox] = [] {
         didSet {
-            references = ears.map { .passUnretained($0) }
-            lone = ears.count == 1 ? (ears[0].listener as? LoopStatus).map { .passUnretained($0) } : nil
+            references = boxes.map { .passUnretained($0) }
+            lone = boxes.count == 1 ? (boxes[0].listener as? LoopStatus).map { .passUnretained($0) } : nil
         }
     }
-    // SAFETY: those of `ears`, which keeps them; one that is taken out while somebody is told is kept in `retired` meanwhile.
-    @exclusivity(unchecked) private var references: [Unmanaged<Ear>] = []
-    @exclusivity(unchecked) private var retired: [Ear] = []
-    // SAFETY: the only one in `ears`, which holds it.
+    // SAFETY: those of `boxes`, which keeps them; one that is taken out while somebody is told is kept in `retired` meanwhile.
+    @exclusivity(unchecked) private var references: [Unmanaged<ListenerBox>] = []
+    @exclusivity(unchecked) private var retired: [ListenerBox] = []
+    // SAFETY: the only one in `boxes`, which holds it.
     @exclusivity(unchecked) private var lone: Unmanaged<LoopStatus>?
     /// How many events are being told: a listener may run the loop.
     @exclusivity(unchecked) private var telling = 0
@@ -58,7 +58,7 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     static func add(_ listener: any LoopListener, to loop: RunLoop) -> LoopAnnouncer? {
         if let tracer = loop.tracer, !(tracer is LoopAnnouncer) { return nil }
         let announcer = loop.tracer as? LoopAnnouncer ?? LoopAnnouncer(loop)
-        announcer.ears.append(Ear(listener))
+        announcer.boxes.append(ListenerBox(listener))
         loop.tracer = announcer
         return announcer
     }
@@ -87,7 +87,7 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     /// How many listen at present.
     ///
     /// The loop's thread.
-    var listenerCount: Int { ears.count }
+    var listenerCount: Int { boxes.count }
 
     private func change(_ change: Change) {
         lock.withLock { changes.append(change) }
@@ -133,15 +133,15 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
         }
         for change in changes {
             switch change {
-            case .add(let listener): ears.append(Ear(listener))
+            case .add(let listener): boxes.append(ListenerBox(listener))
             case .remove(let listener):
-                retired += ears.filter { $0.listener === listener }
-                ears.removeAll { $0.listener === listener }
+                retired += boxes.filter { $0.listener === listener }
+                boxes.removeAll { $0.listener === listener }
             case .release: break
             }
         }
         if telling == 0 { retired = [] }
         // The loop costs again what it costs when nobody looks. What it is telling just now reaches nobody.
-        if ears.isEmpty, loop.tracer === self { loop.tracer = nil }
+        if boxes.isEmpty, loop.tracer === self { loop.tracer = nil }
     }
 }

@@ -56,9 +56,9 @@ struct HangSamples {
     func majorityStack(_ symbolizer: Symbolizer) -> (frames: [RunLoop.HangWatch.StackFrame], count: Int) {
         guard let (index, depth, count) = majority else { return ([], 0) }
         let stack = stacks[index]
-        let frames = (stack.count - depth..<stack.count).map { place in
-            let counter = stack[place].counter
-            let symbol = symbolizer.symbol(at: Self.lookup(counter, place))
+        let frames = (stack.count - depth..<stack.count).map { index in
+            let counter = stack[index].counter
+            let symbol = symbolizer.symbol(at: Self.lookup(counter, index))
             return RunLoop.HangWatch.StackFrame(
                 address: UInt(counter), function: symbol.name, module: symbol.module, offset: Int(symbol.offset))
         }

@@ -62,7 +62,7 @@ final class StackSampler {
     }
 
     /// What a thread does, without its stack.
-    static func glance(_ thread: Int32) -> Sample {
+    static func sampleWithoutStack(_ thread: Int32) -> Sample {
         switch ThreadProbe(thread: thread).state {
         case .running: Sample(isRunning: true)
         case .waiting(let call, _, _): Sample(wait: RunLoop.HangWatch.Cause.Wait(call: call))

@@ -64,7 +64,7 @@ final class AtomicHistogram: Sendable {
 /// What was spent in callouts, by kind and label: a table of fixed size.
 final class CalloutTable: Sendable {
     private static let mostEntries = 256
-    /// Twice as many places as entries, so that looking ends soon.
+    /// Twice as many slots as entries, so that looking ends soon.
     private static let mask = UInt64(mostEntries * 2 - 1)
     private static let wordsAnEntry = 6
 
@@ -76,9 +76,9 @@ final class CalloutTable: Sendable {
     /// The loop's thread.
     func add(_ callee: RunLoop.Trace.Event.Callee, _ label: (UInt64, UInt64), _ nanoseconds: Int64) {
         let kind = UInt64(callee.rawValue) + 1
-        var place = (label.0 >> 4 &+ label.1 &* 31 &+ kind) &* 0x9E37_79B9_7F4A_7C15 >> 32 & Self.mask
+        var slot = (label.0 >> 4 &+ label.1 &* 31 &+ kind) &* 0x9E37_79B9_7F4A_7C15 >> 32 & Self.mask
         while true {
-            let entry = Int(place) * Self.wordsAnEntry
+            let entry = Int(slot) * Self.wordsAnEntry
             if words[entry] == kind, words[entry + 1] == label.0, words[entry + 2] == label.1 {
                 return count(entry, nanoseconds)
             }
@@ -91,7 +91,7 @@ final class CalloutTable: Sendable {
                 words[entry] = kind
                 return count(entry, nanoseconds)
             }
-            place = (place + 1) & Self.mask
+            slot = (slot + 1) & Self.mask
         }
     }
 
@@ -106,7 +106,7 @@ final class CalloutTable: Sendable {
     /// Two items of one label are two entries, and counted together here.
     func snapshot() -> (dearest: [RunLoop.Statistics.Callouts], left: UInt64) {
         var found: [RunLoop.Statistics.Callouts] = []
-        var places: [String: [RunLoop.Trace.Event.Callee: Int]] = [:]
+        var indices: [String: [RunLoop.Trace.Event.Callee: Int]] = [:]
         for entry in stride(from: 0, to: words.count, by: Self.wordsAnEntry) {
             let kind = words[entry]
             guard kind > 0, let callee = RunLoop.Trace.Event.Callee(rawValue: UInt8(kind - 1)) else { continue }
@@ -114,12 +114,12 @@ final class CalloutTable: Sendable {
             let label = LabelKeeper.text(words[entry + 1], words[entry + 2])
             let total = Int64(bitPattern: words[entry + 4])
             let longest = Int64(bitPattern: words[entry + 5])
-            if let place = places[label]?[callee] {
-                found[place].count += words[entry + 3]
-                found[place].total += total
-                found[place].longest = max(found[place].longest, longest)
+            if let index = indices[label]?[callee] {
+                found[index].count += words[entry + 3]
+                found[index].total += total
+                found[index].longest = max(found[index].longest, longest)
             } else {
-                places[label, default: [:]][callee] = found.count
+                indices[label, default: [:]][callee] = found.count
                 found.append(
                     RunLoop.Statistics.Callouts(
                         callee: callee, label: label, count: words[entry + 3], total: total, longest: longest))

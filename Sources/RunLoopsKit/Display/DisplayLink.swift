@@ -9,7 +9,9 @@ extension RunLoop {
     ///
     /// Corresponds to `CADisplayLink`, on a timer in place of a screen's refresh.
     ///
-    /// Thread safety: belongs to the thread that makes it. Releasing it ends it.
+    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    ///
+    /// Thread safety: belongs to the thread that makes it.
     public final class DisplayLink {
         /// One frame.
         public struct Frame: Hashable, Sendable {
@@ -73,6 +75,11 @@ extension RunLoop {
             }
         }
 
+        /// Ends it for good: no more frames are delivered.
+        ///
+        /// Called in its own callout, that frame is the last. A second call does nothing.
+        public func invalidate() { alarm = nil }
+
         private func start() {
             guard let alarm else { return }
             last = grid.index(at: alarm.now.nanoseconds)
@@ -97,8 +104,8 @@ extension RunLoop {
             delivered += 1
             last = index
             handler(frame)
-            // The handler may have paused it, or changed the rate.
-            if !isPaused { setAlarm(alarm) }
+            // The handler may have paused or invalidated it, or changed the rate.
+            if !isPaused, self.alarm != nil { setAlarm(alarm) }
         }
     }
 }

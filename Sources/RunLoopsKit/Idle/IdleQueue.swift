@@ -10,6 +10,8 @@ extension RunLoop {
     /// Jobs that wait keep the queue's modes from being empty. Without jobs the queue has nothing in the loop but an observer,
     /// and wakes nobody.
     ///
+    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    ///
     /// Thread safety: belongs to the thread that makes it. Others reach it with `RunLoop.perform`.
     public final class IdleQueue: IdleJobOwner {
         /// The order of the observer that does the work: after commits, before release pools are emptied.
@@ -29,6 +31,7 @@ extension RunLoop {
         /// Pending jobs with a latest instant.
         private var dated: [Job] = []
         private var pendingCount = 0
+        private var isValid = true
         /// In the modes while there are jobs, so that these are not empty.
         private let keeper = RunLoop.Source(label: "idle jobs") { _ in }
         private lazy var alarm = Alarm(in: [.common], label: "latest idle job") { [weak self] in self?.runLate() }
@@ -53,6 +56,16 @@ extension RunLoop {
 
         deinit { keeper.invalidate() }
 
+        /// Ends it for good: jobs that wait are taken back, and those that are added later are cancelled at once.
+        ///
+        /// A second call does nothing.
+        public func invalidate() {
+            isValid = false
+            cancelAll()
+            observers.invalidate()
+            keeper.invalidate()
+        }
+
         /// Whether no job waits.
         public var isEmpty: Bool { pendingCount == 0 }
         /// How many jobs wait.
@@ -73,6 +86,10 @@ extension RunLoop {
             priority: Priority = .normal, latestAfter delay: Duration? = nil, _ body: @escaping () -> Void
         ) -> Job {
             let job = Job(priority, delay.map { loop.now.advanced(by: $0) }, self, body)
+            guard isValid else {
+                _ = job.take()
+                return job
+            }
             if pendingCount == 0 { begin() }
             pendingCount += 1
             progress.total += 1

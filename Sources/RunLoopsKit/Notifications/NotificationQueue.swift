@@ -5,6 +5,8 @@ extension RunLoop {
     ///
     /// Corresponds to `NSNotificationQueue`, with observers of its own in place of a notification center.
     ///
+    /// Its modes come with each notification. It is at work until it is invalidated or released.
+    ///
     /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class NotificationQueue {
         /// When observers are told.
@@ -58,9 +60,20 @@ extension RunLoop {
         private var counter = 0
         /// Whether the loop has passed the observer and not yet slept.
         private var isPast = false
+        private var isValid = true
 
         /// A queue of the calling thread's loop.
         public init() {}
+
+        /// Ends it for good: what waits is dropped, and later notifications reach nobody.
+        ///
+        /// A second call does nothing.
+        public func invalidate() {
+            isValid = false
+            waiting = []
+            listeners = []
+            observers.invalidate()
+        }
 
         // MARK: Observing
 
@@ -104,6 +117,7 @@ extension RunLoop {
             _ notification: Notification, _ style: Style = .now, coalescing: Coalescing = [.name, .sender],
             in modes: [RunLoop.Mode] = [.default]
         ) {
+            guard isValid else { return }
             removeWaiting(like: notification, coalescing)
             if style == .now { return mayTellNow(in: modes) ? tell(notification) : () }
             counter += 1

@@ -13,7 +13,9 @@ extension RunLoop {
     ///
     /// Corresponds to the autorelease pools that Apple's frameworks put around the turns of a run loop.
     ///
-    /// Thread safety: belongs to the thread that makes it. Releasing it takes its observers out of the loop.
+    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    ///
+    /// Thread safety: belongs to the thread that makes it.
     public final class ReleasePool {
         /// The order of the observer that opens pools: before all others.
         public static let openingOrder = -2_147_483_647
@@ -48,6 +50,11 @@ extension RunLoop {
         private final class Runs {
             var depths: [Int] = []
         }
+
+        /// Ends it for good: later runs have no pools of it.
+        ///
+        /// Called inside a run, the pool of that run stays open: call it where none is in progress. A second call does nothing.
+        public func invalidate() { observers.invalidate() }
 
         // MARK: Handing over
 

@@ -14,5 +14,8 @@ final class OwnedObservers {
         for mode in modes { RunLoop.current.add(observer, in: mode) }
     }
 
-    deinit { for observer in observers { observer.invalidate() } }
+    /// Takes them out for good.
+    func invalidate() { for observer in observers { observer.invalidate() } }
+
+    deinit { invalidate() }
 }

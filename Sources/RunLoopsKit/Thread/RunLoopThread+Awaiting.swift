@@ -10,8 +10,8 @@ extension RunLoopThread {
     /// - Throws: What `body` throws; `CancellationError`; `ThreadEndedError` when the thread was told to stop, or ends before.
     ///
     /// Thread safety: any thread, this one's own too.
-    public func perform<Success: Sendable>(
-        _ body: @escaping @Sendable () throws -> Success
+    public func result<Success: Sendable>(
+        of body: @escaping @Sendable () throws -> Success
     ) async throws -> Success {
         try Task.checkCancellation()
         let outcome = Outcome<Success>()

@@ -23,7 +23,7 @@ final class ThreadTasks: @unchecked Sendable {
     func add(_ task: @escaping Task, in modes: [RunLoop.Mode]? = nil) -> (queue: Int, mustCall: Bool)? {
         lock.withLock {
             if isStoppingState { return nil }
-            let queue = modes.map(place(for:)) ?? 0
+            let queue = modes.map(queueIndex(for:)) ?? 0
             let mustCall = queues[queue].add(task, number)
             number += 1
             return (queue, mustCall)
@@ -51,16 +51,16 @@ final class ThreadTasks: @unchecked Sendable {
             queues[queue].isCalled = false
             return (queues.count == 1 ? [0] : nil, number)
         }
-        let places = first ?? queuesThatMayRun(on: loop)
-        while let task = next(places, before: end) { task() }
+        let indices = first ?? queuesThatMayRun(on: loop)
+        while let task = next(indices, before: end) { task() }
         // A run inside a task, in another mode, has taken the wake-up of what came for this one.
         if hasTasksToRun(on: loop) { loop.wakeUp() }
     }
 
     private func hasTasksToRun(on loop: RunLoop) -> Bool {
         if lock.withLock({ queues.allSatisfy { $0.nextNumber == nil } }) { return false }
-        let places = queuesThatMayRun(on: loop)
-        return lock.withLock { places.contains { queues[$0].nextNumber != nil } }
+        let indices = queuesThatMayRun(on: loop)
+        return lock.withLock { indices.contains { queues[$0].nextNumber != nil } }
     }
 
     /// Runs all that is left, whatever the modes: no run will come any more.
@@ -69,11 +69,11 @@ final class ThreadTasks: @unchecked Sendable {
         while let task = next(all, before: .max) { task() }
     }
 
-    /// The place of the queue for these modes, which is made if there is none.
+    /// The index of the queue for these modes, which is made if there is none.
     ///
     /// Called with the lock held.
-    private func place(for modes: [RunLoop.Mode]) -> Int {
-        if let place = queues.firstIndex(where: { $0.modes == modes }) { return place }
+    private func queueIndex(for modes: [RunLoop.Mode]) -> Int {
+        if let index = queues.firstIndex(where: { $0.modes == modes }) { return index }
         queues.append(ThreadTaskQueue(modes: modes))
         return queues.count - 1
     }
@@ -85,11 +85,11 @@ final class ThreadTasks: @unchecked Sendable {
     }
 
     /// The oldest task of these queues, if it came before the one with number `end`.
-    private func next(_ places: [Int], before end: UInt64) -> Task? {
+    private func next(_ indices: [Int], before end: UInt64) -> Task? {
         lock.withLock {
             var (oldest, found) = (end, -1)
-            for place in places {
-                if let number = queues[place].nextNumber, number < oldest { (oldest, found) = (number, place) }
+            for index in indices {
+                if let number = queues[index].nextNumber, number < oldest { (oldest, found) = (number, index) }
             }
             return found < 0 ? nil : queues[found].take()
         }

@@ -6,7 +6,9 @@ extension RunLoop {
     /// Each ``call()`` puts it off again: for what should be done once after the last of many changes, such as a search while
     /// somebody types. Nothing is in the loop while there is nothing to wait for.
     ///
-    /// Thread safety: belongs to the thread that makes it, and to its loop. Releasing it cancels what waits.
+    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    ///
+    /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class Debouncer {
         private let delay: Duration
         private let limit: Duration?
@@ -60,5 +62,8 @@ extension RunLoop {
             latest = nil
             alarm?.clear()
         }
+
+        /// Ends it for good: what waits is taken back, and later calls do nothing.
+        public func invalidate() { alarm = nil }
     }
 }

@@ -6,7 +6,9 @@ extension RunLoop {
     /// Calls that come too soon are collapsed into one at the end of the interval: the last state is always seen. Nothing is in
     /// the loop while there is nothing to wait for.
     ///
-    /// Thread safety: belongs to the thread that makes it, and to its loop. Releasing it cancels what waits.
+    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    ///
+    /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class Throttle {
         private let interval: Duration
         private let isTrailing: Bool
@@ -44,6 +46,9 @@ extension RunLoop {
 
         /// Takes the call that waits back.
         public func cancel() { alarm?.clear() }
+
+        /// Ends it for good: what waits is taken back, and later calls do nothing.
+        public func invalidate() { alarm = nil }
 
         private func run() {
             guard let alarm else { return }

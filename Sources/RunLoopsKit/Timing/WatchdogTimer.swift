@@ -7,7 +7,9 @@ extension RunLoop {
     /// that a guarded connection that is busy costs one wake-up a limit. It belongs to the loop, and so sees what stops coming,
     /// not a thread that hangs.
     ///
-    /// Thread safety: belongs to the thread that makes it, and to its loop. Releasing it stops it.
+    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    ///
+    /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class WatchdogTimer {
         private let limit: Duration
         private let action: () -> Void
@@ -37,8 +39,11 @@ extension RunLoop {
             if !alarm.isSet { alarm.set(now.advanced(by: limit)) }
         }
 
-        /// Ends the watch until the next feed.
-        public func stop() { alarm?.clear() }
+        /// Takes the watch that is under way back; the next feed begins one.
+        public func cancel() { alarm?.clear() }
+
+        /// Ends it for good: later feeds do nothing.
+        public func invalidate() { alarm = nil }
 
         private func look() {
             guard let alarm, let lastFed else { return }

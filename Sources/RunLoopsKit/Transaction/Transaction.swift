@@ -10,6 +10,8 @@ extension RunLoop {
     ///
     /// Corresponds to the implicit transaction of Core Animation, which commits from an observer of the same order.
     ///
+    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    ///
     /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class Transaction {
         /// The order of the observer that commits.
@@ -127,6 +129,11 @@ extension RunLoop {
             }
             for completion in round.completions { completion() }
         }
+
+        /// Ends it for good: turns commit nothing any more.
+        ///
+        /// What is marked is committed by ``flush()`` alone. A second call does nothing.
+        public func invalidate() { observers.invalidate() }
 
         // MARK: Hooks
 

@@ -55,13 +55,13 @@ struct DumpTool {
     }
 
     private static func headline(_ loop: LoopReport) -> String {
-        let place = loop.depth > 0 ? ", mode \(LoopWording.mode(loop)), depth \(loop.depth)" : ""
+        let position = loop.depth > 0 ? ", mode \(LoopWording.mode(loop)), depth \(loop.depth)" : ""
         let state =
             switch loop.activity {
             case .outside: "no run for \(LoopWording.time(loop.since))"
             case .busy: "awake for \(LoopWording.time(loop.since))"
             case .asleep: "asleep for \(LoopWording.time(loop.since))"
             }
-        return "\(state)\(place), \(Format.count(Int(clamping: loop.turns), "turn")) so far"
+        return "\(state)\(position), \(Format.count(Int(clamping: loop.turns), "turn")) so far"
     }
 }

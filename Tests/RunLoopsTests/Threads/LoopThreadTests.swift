@@ -117,7 +117,7 @@ import Testing
             try thread.sync { _ in ran.note("next") }
             #expect(ran.lines == ["next"])
             let text = error?.description ?? ""
-            #expect(text.hasPrefix("A closure of LoopThread.sync has not returned within 0.02 seconds: on thread "))
+            #expect(text.hasPrefix("A closure of TestThread.sync has not returned within 0.02 seconds: on thread "))
             #expect(text.contains("(keen) a callout in mode kCFRunLoopDefaultMode has not returned.\n"))
         }
     }
@@ -136,7 +136,7 @@ import Testing
             }
         }
         let text = error?.description ?? ""
-        #expect(text.hasPrefix("The loop of LoopThread.with has not ended within 0.02 seconds: on thread "))
+        #expect(text.hasPrefix("The loop of TestThread.with has not ended within 0.02 seconds: on thread "))
         #expect(text.contains("a callout in mode kCFRunLoopDefaultMode has not returned."))
         #expect(text.contains("The test had thrown before: Failure()."))
         proceed.signal()
@@ -168,7 +168,7 @@ import Testing
                 try thread.sync { _ in }
             }
         }
-        expectText(result, "has ended with LoopThread.with: use it inside of the closure alone")
+        expectText(result, "has ended with TestThread.with: use it inside of the closure alone")
     }
 
     /// Lets the loop hold a token until its thread ends.
