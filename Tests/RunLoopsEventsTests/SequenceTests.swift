@@ -18,7 +18,7 @@ import Testing
             if seen == 3 { break }
             kill(getpid(), SIGURG)
         }
-        events.cancel()
+        events.invalidate()
         var action = sigaction()
         // The cancel is done when it returns.
         sigaction(SIGURG, nil, &action)

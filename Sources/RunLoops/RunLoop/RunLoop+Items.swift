@@ -208,7 +208,7 @@ extension RunLoop {
         let modes = modeStates.filter { $0.descriptors.contains(source) }.map(\.mode)
         if modes.isEmpty { return }
         // Unowned: it runs inside a run of this loop only.
-        let block = Block(modes: BlockModes(modes), fileID: #fileID, line: #line) { [unowned self] in
+        let block = Block(modes: BlockModes(modes), wakes: true, place: CodePlace(#fileID, #line)) { [unowned self] in
             guard withLock({ modeStates.contains { $0.descriptors.contains(source) } }) else { return }
             _ = call(source, .error, now(.monotonic))
         }
