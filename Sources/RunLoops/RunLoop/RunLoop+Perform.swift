@@ -131,11 +131,16 @@ extension RunLoop {
         if SystemCalls.threadID == threadID {
             blocks.pushHere(block)
             // The thread looks for such blocks before it sleeps: only while it waits in a host does it need a wake-up.
-            if wakes, wakeWord.phase.isAsleep { wakeUp() }
+            if wakes, guest != nil { wakeHost() }
         } else {
             blocks.push(block)
             if wakes { wakeUp() }
         }
+    }
+
+    @inline(never)
+    private func wakeHost() {
+        if wakeWord.phase == .inHost { wakeUp() }
     }
 
     /// The block with when it was posted, and by whom, told when it runs.
