@@ -14,9 +14,9 @@ extension RunLoop {
     /// - Throws: What making a ``SignalSource`` throws.
     public func signals(
         of signal: CInt, in mode: Mode = .common,
-        buffering: RunLoopEvents<SignalSource.Delivery>.Buffering = .newest(64)
-    ) throws(SystemCallError) -> RunLoopEvents<SignalSource.Delivery> {
-        try RunLoopEvents(buffering: buffering) { emitter throws(SystemCallError) in
+        buffering: RunLoop.EventSequence<SignalSource.Delivery>.Buffering = .newest(64)
+    ) throws(SystemCallError) -> RunLoop.EventSequence<SignalSource.Delivery> {
+        try RunLoop.EventSequence(buffering: buffering) { emitter throws(SystemCallError) in
             let source = try SignalSource.sendable(signal, label: "signals") { emitter.emit($1) }
             try add(source, in: mode)
             return .invalidating(source)
@@ -37,9 +37,9 @@ extension RunLoop {
     public func changes(
         at paths: [String], for changes: FileWatch.Changes = .standard, recursive: Bool = false,
         in mode: Mode = .common,
-        buffering: RunLoopEvents<[FileWatch.Event]>.Buffering = .unbounded
-    ) throws(SystemCallError) -> RunLoopEvents<[FileWatch.Event]> {
-        try RunLoopEvents(buffering: buffering) { emitter throws(SystemCallError) in
+        buffering: RunLoop.EventSequence<[FileWatch.Event]>.Buffering = .unbounded
+    ) throws(SystemCallError) -> RunLoop.EventSequence<[FileWatch.Event]> {
+        try RunLoop.EventSequence(buffering: buffering) { emitter throws(SystemCallError) in
             let watch = try FileWatch.sendable(paths, for: changes, recursive: recursive, label: "changes") {
                 emitter.emit($1)
             }
@@ -49,7 +49,7 @@ extension RunLoop {
     }
 }
 
-extension RunLoopEvents.Stop {
+extension RunLoop.EventSequence.Stop {
     /// Invalidates a source that its loop alone keeps.
     fileprivate static func invalidating(_ source: EventSource) -> Self { Self { [weak source] in source?.invalidate() } }
 }

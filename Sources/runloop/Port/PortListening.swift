@@ -27,7 +27,7 @@ struct PortListening {
             default: throw PortUsage.unknown(word)
             }
         }
-        guard name != nil else { throw CommandEnd.misuse("the source's name is missing", PortUsage.text) }
+        guard name != nil else { throw CommandEnd.misuse("the port's name is missing", PortUsage.text) }
     }
 
     @MainActor
@@ -45,7 +45,7 @@ struct PortListening {
         try port.publish(as: name ?? "")
         if !isQuiet { Self.show("listening as \(name ?? "")") }
         RunLoop.main.run(mode: .default, until: length.map { RunLoop.Instant.now.advanced(by: $0) })
-        source.invalidate()
+        port.invalidate()
         if isQuiet { print("\(received) messages") }
     }
 
