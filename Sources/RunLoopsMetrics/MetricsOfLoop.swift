@@ -1,3 +1,4 @@
+#if Metrics
 internal import CoreMetrics
 internal import RunLoopsDiagnostics
 
@@ -88,3 +89,4 @@ extension TraceEvent.Waking.Cause {
 extension TraceEvent.Callee {
     fileprivate var dimension: String { self == .mainQueue ? "main_queue" : description }
 }
+#endif
