@@ -46,8 +46,8 @@ let package = Package(
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     traits: [
-        // SwiftPM resolves what any product of a package needs, unless a trait stands before it, and so does this manifest's
-        // need of C libraries: without a trait there is nothing to resolve or to install.
+        // SwiftPM resolves what any product of a package needs, unless a trait stands before it. Without a trait there is no
+        // package to resolve and no C library to install.
         .trait(name: "GLib", description: "RunLoopsGLib, which needs the C library glib-2.0."),
         .trait(name: "Log", description: "RunLoopsLog, which needs swift-log."),
         .trait(name: "Metrics", description: "RunLoopsMetrics, which needs swift-metrics."),
