@@ -16,11 +16,14 @@ var strict: [SwiftSetting] = [
 // package that depends on this one, whose compiler may be newer.
 if Context.environment["RUNLOOPS_WARNINGS_ARE_ERRORS"] != nil { strict.append(.treatAllWarnings(as: .error)) }
 
-// What the integrations need from others.
+/// What an integration needs from another package, with its trait.
+func external(_ product: String, _ package: String, trait: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: [trait]))
+}
 let glib: Target.Dependency = .target(name: "CGLib", condition: .when(traits: ["GLib"]))
-let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let metrics: Target.Dependency = .product(name: "CoreMetrics", package: "swift-metrics")
-let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging = external("Logging", "swift-log", trait: "Log")
+let metrics = external("CoreMetrics", "swift-metrics", trait: "Metrics")
+let lifecycle = external("ServiceLifecycle", "swift-service-lifecycle", trait: "ServiceLifecycle")
 
 let package = Package(
     name: "swift-run-loops",
@@ -34,7 +37,7 @@ let package = Package(
         .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
         .library(name: "RunLoopsDiagnostics", targets: ["RunLoopsDiagnostics"]),
-        // The integrations with other loops and packages. SwiftPM resolves what an integration needs only for packages that use it.
+        // The integrations with other loops and packages; all but the first need the trait of their name.
         .library(name: "RunLoopsDispatch", targets: ["RunLoopsDispatch"]),
         .library(name: "RunLoopsGLib", targets: ["RunLoopsGLib"]),
         .library(name: "RunLoopsLog", targets: ["RunLoopsLog"]),
@@ -43,8 +46,12 @@ let package = Package(
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     traits: [
-        // Without a trait no C library is needed: not to build this package, and not to depend on it.
-        .trait(name: "GLib", description: "RunLoopsGLib has its contents, and needs glib-2.0.")
+        // SwiftPM resolves what any product of a package needs, unless a trait stands before it. Without a trait there is no
+        // package to resolve and no C library to install.
+        .trait(name: "GLib", description: "RunLoopsGLib, which needs the C library glib-2.0."),
+        .trait(name: "Log", description: "RunLoopsLog, which needs swift-log."),
+        .trait(name: "Metrics", description: "RunLoopsMetrics, which needs swift-metrics."),
+        .trait(name: "ServiceLifecycle", description: "RunLoopsServiceLifecycle, which needs swift-service-lifecycle."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
@@ -92,7 +99,7 @@ let package = Package(
             swiftSettings: strict),
         // The main loop inside Foundation's, or in whatever drains the main queue. Imports no Foundation itself.
         .target(name: "RunLoopsDispatch", dependencies: ["RunLoops"], swiftSettings: strict),
-        // A loop inside GLib's, and the other way round. Empty without the trait.
+        // A loop inside GLib's, and the other way round. Empty without the trait, as are the next three.
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .target(name: "RunLoopsGLib", dependencies: ["RunLoops", glib], swiftSettings: strict),
         // What loops do, as lines of swift-log.
@@ -199,21 +206,22 @@ let package = Package(
             name: "RunLoopsLogTests",
             dependencies: [
                 "RunLoops", "RunLoopsDiagnostics", "RunLoopsLog", "RunLoopsTesting", logging,
-                .product(name: "InMemoryLogging", package: "swift-log"),
+                external("InMemoryLogging", "swift-log", trait: "Log"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsMetricsTests",
             dependencies: [
                 "RunLoops", "RunLoopsDiagnostics", "RunLoopsMetrics", "RunLoopsTesting", metrics,
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                external("MetricsTestKit", "swift-metrics", trait: "Metrics"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "RunLoopsServiceLifecycleTests",
             dependencies: [
-                "RunLoops", "RunLoopsKit", "RunLoopsServiceLifecycle", lifecycle, logging,
-                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+                "RunLoops", "RunLoopsKit", "RunLoopsServiceLifecycle", lifecycle,
+                external("ServiceLifecycleTestKit", "swift-service-lifecycle", trait: "ServiceLifecycle"),
+                external("Logging", "swift-log", trait: "ServiceLifecycle"),
             ],
             swiftSettings: strict),
         // The integrations on the true main thread; `Scripts/check --only integrations` runs these programs. The first has
@@ -230,7 +238,7 @@ let package = Package(
         .executableTarget(
             name: "RunLoopsMetricsPrograms",
             dependencies: [
-                "RunLoops", "RunLoopsMetrics", metrics, .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "RunLoops", "RunLoopsMetrics", metrics, external("MetricsTestKit", "swift-metrics", trait: "Metrics"),
             ],
             path: "Tests/RunLoopsMetricsPrograms", swiftSettings: strict),
         .testTarget(

@@ -153,4 +153,8 @@ public final class GLibContextSource {
         }
     }
 }
+#else
+/// A GLib main context as a source of a run loop; with the trait `GLib` alone.
+@available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"GLib\"])")
+public enum GLibContextSource {}
 #endif

@@ -110,4 +110,8 @@ private enum GuestSource {
         }
     }
 }
+#else
+/// A run loop inside a GLib main context; with the trait `GLib` alone.
+@available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"GLib\"])")
+public enum GLibGuest {}
 #endif

@@ -1,3 +1,4 @@
+#if Log
 public import Logging
 public import RunLoops
 public import RunLoopsDiagnostics
@@ -165,3 +166,8 @@ extension Duration {
         return "\(microseconds < 0 ? "-" : "")\(microseconds.magnitude / 1000).\(zeros)\(fraction)"
     }
 }
+#else
+/// What loops do, in swift-log; with the trait `Log` alone.
+@available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"Log\"])")
+public enum LoopLog {}
+#endif

@@ -1,3 +1,4 @@
+#if Metrics
 public import CoreMetrics
 public import RunLoops
 public import RunLoopsDiagnostics
@@ -99,3 +100,8 @@ extension RunLoop.HangWatch.Cause {
         }
     }
 }
+#else
+/// What loops do, in swift-metrics; with the trait `Metrics` alone.
+@available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"Metrics\"])")
+public enum LoopMetrics {}
+#endif

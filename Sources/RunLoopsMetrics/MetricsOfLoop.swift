@@ -1,3 +1,4 @@
+#if Metrics
 internal import CoreMetrics
 internal import RunLoops
 internal import RunLoopsDiagnostics
@@ -89,3 +90,4 @@ extension RunLoop.Trace.Event.Waking.Cause {
 extension RunLoop.Trace.Event.Callee {
     fileprivate var dimension: String { self == .mainQueue ? "main_queue" : description }
 }
+#endif

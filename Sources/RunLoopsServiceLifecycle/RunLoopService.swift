@@ -1,3 +1,4 @@
+#if ServiceLifecycle
 public import RunLoops
 internal import RunLoopsConcurrency
 public import ServiceLifecycle
@@ -65,3 +66,8 @@ public struct RunLoopService: Service, CustomStringConvertible {
     /// The service's name in logs.
     public var description: String { "RunLoopService(\(loop))" }
 }
+#else
+/// What is done on a run loop, as a service of a group; with the trait `ServiceLifecycle` alone.
+@available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"ServiceLifecycle\"])")
+public enum RunLoopService {}
+#endif

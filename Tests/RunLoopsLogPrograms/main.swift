@@ -1,6 +1,7 @@
+#if Log
 // A timer that takes longer than a frame, and a timer that hangs, in a log on standard error.
 //
-//   swift run RunLoopsLogPrograms
+//   swift run --traits Log RunLoopsLogPrograms
 
 import Glibc
 import Logging
@@ -21,3 +22,6 @@ let watch = try RunLoop.HangWatch { log.log($0) }
 try watch.add(loop)
 loop.add(RunLoop.Timer(.after(.milliseconds(50)), label: "save") { _ in usleep(400_000) }, in: .default)
 loop.run(mode: .default, for: .milliseconds(600))
+#else
+fatalError("Built without the trait Log: swift run --traits Log RunLoopsLogPrograms")
+#endif

@@ -1,3 +1,4 @@
+#if Log
 import Glibc
 import InMemoryLogging
 import Logging
@@ -76,3 +77,4 @@ import Testing
         watch.stop()
     }
 }
+#endif

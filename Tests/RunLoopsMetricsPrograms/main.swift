@@ -1,6 +1,7 @@
+#if Metrics
 // A loop with a timer, and what it reports after a tenth of a second.
 //
-//   swift run RunLoopsMetricsPrograms
+//   swift run --traits Metrics RunLoopsMetricsPrograms
 
 import CoreMetrics
 import MetricsTestKit
@@ -19,3 +20,6 @@ metrics.add(loop)
 loop.run(mode: .default, for: .milliseconds(100))
 metrics.report()
 print(backend)
+#else
+fatalError("Built without the trait Metrics: swift run --traits Metrics RunLoopsMetricsPrograms")
+#endif

@@ -1,3 +1,4 @@
+#if Metrics
 import CoreMetrics
 import Glibc
 import MetricsTestKit
@@ -91,3 +92,4 @@ import Testing
         #expect(timer.dimensions.contains { $0 == ("cause", "waiting") })
     }
 }
+#endif

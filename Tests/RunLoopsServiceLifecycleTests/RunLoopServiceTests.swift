@@ -1,3 +1,4 @@
+#if ServiceLifecycle
 import Logging
 import RunLoops
 import RunLoopsKit
@@ -78,3 +79,4 @@ private struct Refusal: Error {}
         #expect(notes.all == [])
     }
 }
+#endif
