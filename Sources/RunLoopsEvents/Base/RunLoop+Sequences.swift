@@ -51,5 +51,7 @@ extension RunLoop {
 
 extension RunLoop.EventSequence.Stop {
     /// Invalidates a source that its loop alone keeps.
-    fileprivate static func invalidating(_ source: EventSource) -> Self { Self { [weak source] in source?.invalidate() } }
+    fileprivate static func invalidating(_ source: EventSource) -> Self {
+        Self { [weak source] in source?.invalidate() }
+    }
 }
