@@ -1,25 +1,26 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Calls a closure once a frame, at a rate of one's choice.
+    /// Calls a closure once a frame, at a rate of your choice.
     ///
-    /// Frames lie on a grid that does not move: a late call does not shift the next, and frames that went by while the thread
-    /// was busy are skipped and counted, never made up. Links of the same rate, on any thread, are in step. While a link is
-    /// paused, or its modes do not run, nothing wakes the thread for it.
+    /// Frames lie on a grid that does not move. A late call does not shift the next frame. Frames that pass while the
+    /// thread is busy are skipped and counted; the link never makes up for them. Links of the same rate are in step, on
+    /// any thread. While a link is paused, or while its modes do not run, the link wakes no thread.
     ///
     /// Corresponds to `CADisplayLink`, on a timer in place of a screen's refresh.
     ///
-    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    /// A link receives its modes when it is made. It works until it is invalidated or released.
     ///
     /// Thread safety: belongs to the thread that makes it.
     public final class DisplayLink {
         /// One frame.
         public struct Frame: Hashable, Sendable {
-            /// Counts the frames that were due since the link was made, those that were skipped included; the first is 0.
+            /// The number of frames that were due since the link was made, skipped frames included; the first frame has
+            /// number 0.
             public let number: Int
-            /// When the frame began; the call comes then or later.
+            /// When the frame began; the call comes at this instant or later.
             public let time: RunLoop.Instant
-            /// When the next one begins: what is drawn now should be ready by then.
+            /// When the next frame begins: what is drawn now should be ready by then.
             public let next: RunLoop.Instant
             /// How many frames were skipped just before this one.
             public let skipped: Int
@@ -27,21 +28,22 @@ extension RunLoop {
 
         /// How many frames the closure was called for.
         public private(set) var delivered = 0
-        /// How many frames went by while the thread was busy.
+        /// How many frames passed while the thread was busy.
         public private(set) var skipped = 0
 
         private var grid: FrameGrid
-        /// The last frame that was delivered or that began before the link was started, on the present grid.
+        /// The last frame that was delivered, or that began before the link was started, on the present grid.
         private var last: Int64 = 0
         private let handler: (Frame) -> Void
         private var alarm: Alarm?
 
-        /// A link that calls `handler` in runs of `modes` of the calling thread's loop, beginning with the next frame.
+        /// Makes a link that calls `handler` in runs of `modes` of the calling thread's loop, beginning with the next
+        /// frame.
         ///
         /// - Parameters:
         ///   - framesPerSecond: From 0.001 to 1,000,000; thousandths count.
         ///   - modes: The modes in which frames are delivered.
-        ///   - isPaused: Whether it waits for ``isPaused`` to be set to false.
+        ///   - isPaused: Whether the link waits until ``isPaused`` is set to false.
         ///   - handler: Called with each frame that is not skipped.
         ///
         /// Precondition: the rate is in that range.
@@ -57,9 +59,9 @@ extension RunLoop {
             if !isPaused { start() }
         }
 
-        /// The rate; a new one counts from the next frame of its own grid.
+        /// The rate; a new rate counts from the next frame of its own grid.
         ///
-        /// Precondition: from 0.001 to 1,000,000.
+        /// Precondition: the rate is from 0.001 to 1,000,000.
         public var framesPerSecond: Double {
             didSet {
                 grid = FrameGrid(framesPerSecond: framesPerSecond)
@@ -67,7 +69,7 @@ extension RunLoop {
             }
         }
 
-        /// Whether no frames are delivered; those that go by meanwhile are not counted.
+        /// Whether the link delivers no frames; frames that pass meanwhile are not counted.
         public var isPaused: Bool {
             didSet {
                 if isPaused == oldValue { return }
@@ -75,9 +77,9 @@ extension RunLoop {
             }
         }
 
-        /// Ends it for good: no more frames are delivered.
+        /// Ends the link for good: it delivers no more frames.
         ///
-        /// Called in its own callout, that frame is the last. A second call does nothing.
+        /// If the link's own callout calls this, the frame of that callout is the last. A second call does nothing.
         public func invalidate() { alarm = nil }
 
         private func start() {
@@ -86,7 +88,7 @@ extension RunLoop {
             setAlarm(alarm)
         }
 
-        /// To the first frame that has not begun.
+        /// Sets the alarm to the first frame that has not begun.
         private func setAlarm(_ alarm: Alarm) {
             let next = max(grid.index(at: alarm.now.nanoseconds), last) + 1
             alarm.set(RunLoop.Instant(nanoseconds: grid.start(of: next)))
@@ -104,7 +106,7 @@ extension RunLoop {
             delivered += 1
             last = index
             handler(frame)
-            // The handler may have paused or invalidated it, or changed the rate.
+            // The handler may have paused or invalidated the link, or changed the rate.
             if !isPaused, self.alarm != nil { setAlarm(alarm) }
         }
     }

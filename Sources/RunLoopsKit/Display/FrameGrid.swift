@@ -2,10 +2,10 @@ internal import RunLoops
 
 /// The instants of frames: a grid through the beginning of the clock, exact to less than a nanosecond for ever.
 ///
-/// Values in, values out. The grid is the same for all who ask for the same rate, so that links are in step without
-/// knowing of each other, and those of a multiple of the rate too.
+/// Values in, values out. Everybody who asks for the same rate gets the same grid. So links are in step without
+/// knowledge of each other, also with links of a multiple of the rate.
 struct FrameGrid: Equatable {
-    /// Frames a thousand seconds: rates such as 59.94 are exact as well.
+    /// Frames in a thousand seconds: rates such as 59.94 are exact as well.
     private let rate: Int128
     private static let unit: Int128 = 1000 * 1_000_000_000
 

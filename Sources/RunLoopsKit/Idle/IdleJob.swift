@@ -16,9 +16,9 @@ extension RunLoop.IdleQueue {
 
     /// One job of an ``IdleQueue``.
     public final class Job {
-        /// Which jobs it goes before.
+        /// Which jobs this job goes before.
         public let priority: Priority
-        /// When it runs even though the loop is not idle; `nil` for never.
+        /// When the job runs even though the loop is not idle; `nil` for never.
         public let latest: RunLoop.Instant?
         private var body: (() -> Void)?
         private weak var owner: (any IdleJobOwner)?
@@ -31,12 +31,12 @@ extension RunLoop.IdleQueue {
             self.body = body
         }
 
-        /// Whether it has neither begun nor been cancelled.
+        /// Whether the job has neither begun nor been cancelled.
         public var isPending: Bool { body != nil }
 
-        /// Takes the job back; whether it was in time.
+        /// Takes the job back; returns whether that was in time.
         ///
-        /// Its closure is released at once.
+        /// The job's closure is released at once.
         @discardableResult
         public func cancel() -> Bool {
             guard take() != nil else { return false }
@@ -51,7 +51,7 @@ extension RunLoop.IdleQueue {
     }
 }
 
-/// Whoever counts the jobs, as far as a job has to know it.
+/// The counter of the jobs, as far as a job has to know it.
 protocol IdleJobOwner: AnyObject {
     func jobWasCancelled()
 }

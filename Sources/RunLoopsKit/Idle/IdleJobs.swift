@@ -1,10 +1,10 @@
-/// Jobs by priority, first in, first out; those that were cancelled are passed over.
+/// Jobs by priority, first in, first out; cancelled jobs are passed over.
 internal import RunLoops
 
 struct IdleJobs {
     private var rows: [Row] = RunLoop.IdleQueue.Priority.allCases.map { _ in Row() }
 
-    /// A row that is taken from the front without moving the rest each time.
+    /// A row from which jobs are taken at the front without moving the rest each time.
     private struct Row {
         var jobs: [RunLoop.IdleQueue.Job] = []
         var first = 0
@@ -25,7 +25,7 @@ struct IdleJobs {
 
     mutating func append(_ job: RunLoop.IdleQueue.Job) { rows[job.priority.rawValue].jobs.append(job) }
 
-    /// The oldest of the highest priority, which leaves.
+    /// Removes and returns the oldest job of the highest priority.
     mutating func next() -> RunLoop.IdleQueue.Job? {
         for index in rows.indices.reversed() {
             if let job = rows[index].next() { return job }

@@ -1,14 +1,14 @@
 public import RunLoops
 
 extension RunLoop.IdleQueue {
-    /// How much is done by an ``IdleQueue`` in one idle moment.
+    /// How much an ``IdleQueue`` does in one idle moment.
     public struct Limits: Hashable, Sendable {
         /// The most jobs; at least one.
         public var count: Int
-        /// After how much time no further job is begun.
+        /// The time after which no further job is begun.
         public var time: Duration
 
-        /// Limits by number and by time; the first that is reached ends the moment's work.
+        /// Limits by number and by time; the limit that is reached first ends the moment's work.
         public init(count: Int = .max, time: Duration = .milliseconds(4)) {
             self.count = count
             self.time = time

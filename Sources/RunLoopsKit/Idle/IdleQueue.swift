@@ -3,16 +3,17 @@ public import RunLoops
 extension RunLoop {
     /// Does many small jobs when the loop has nothing else to do.
     ///
-    /// Before the thread sleeps, the queue does as many jobs as its limits allow, and makes the loop turn again while there are
-    /// more: between two portions timers, sources and descriptors are served. A portion also ends when a timer is due. In modes
-    /// that are not the queue's it stands still; with the default mode alone, for example, while the user drags.
+    /// Before the thread sleeps, the queue does as many jobs as its limits allow. While there are more jobs, it makes
+    /// the loop turn again, and the loop serves timers, sources and descriptors between two portions. A portion also
+    /// ends when a timer is due. In modes that are not the queue's the queue stands still: with the default mode alone,
+    /// for example, while the user drags.
     ///
-    /// Jobs that wait keep the queue's modes from being empty. Without jobs the queue has nothing in the loop but an observer,
-    /// and wakes nobody.
+    /// Waiting jobs keep the queue's modes from being empty. Without jobs the queue has nothing in the loop except an
+    /// observer, and wakes no thread.
     ///
-    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    /// A queue receives its modes when it is made. It works until it is invalidated or released.
     ///
-    /// Thread safety: belongs to the thread that makes it. Others reach it with `RunLoop.perform`.
+    /// Thread safety: belongs to the thread that makes it. Other threads reach the queue with `RunLoop.perform`.
     public final class IdleQueue: IdleJobOwner {
         /// The order of the observer that does the work: after commits, before release pools are emptied.
         public static let order = 2_100_000
@@ -32,17 +33,17 @@ extension RunLoop {
         private var dated: [Job] = []
         private var pendingCount = 0
         private var isValid = true
-        /// In the modes while there are jobs, so that these are not empty.
+        /// Is in the modes while there are jobs, so that the modes are not empty.
         private let keeper = RunLoop.Source(label: "idle jobs") { _ in }
         private lazy var alarm = Alarm(in: [.common], label: "latest idle job") { [weak self] in self?.runLate() }
         /// Whether the loop has passed the queue's observer and not yet slept.
         private var isPast = false
 
-        /// A queue that works in runs of `modes` of the calling thread's loop.
+        /// Makes a queue that works in runs of `modes` of the calling thread's loop.
         ///
         /// - Parameters:
-        ///   - modes: The modes in which it works.
-        ///   - limits: How much it does in one idle moment.
+        ///   - modes: The modes in which the queue works.
+        ///   - limits: How much the queue does in one idle moment.
         public init(in modes: [RunLoop.Mode] = [.default], limits: Limits = Limits()) {
             self.modes = modes
             self.limits = limits
@@ -56,7 +57,7 @@ extension RunLoop {
 
         deinit { keeper.invalidate() }
 
-        /// Ends it for good: jobs that wait are taken back, and those that are added later are cancelled at once.
+        /// Ends the queue for good: waiting jobs are taken back, and jobs that are added later are cancelled at once.
         ///
         /// A second call does nothing.
         public func invalidate() {
@@ -74,11 +75,11 @@ extension RunLoop {
         /// Adds a job.
         ///
         /// - Parameters:
-        ///   - priority: Which jobs it goes before; equal ones go first in, first out.
-        ///   - delay: How long it may be put off: after that it runs as soon as the loop turns in any common mode, idle or not;
-        ///     `nil` for as long as it takes.
+        ///   - priority: Which jobs the job goes before; jobs of equal priority go first in, first out.
+        ///   - delay: How long the job may be put off. After that time the job runs as soon as the loop turns in any
+        ///     common mode, idle or not; `nil` for no limit.
         ///   - body: Runs once on this thread.
-        /// - Returns: The job, to be cancelled.
+        /// - Returns: The job, with which it can be cancelled.
         ///
         /// Complexity: O(1); with a latest time O(k) in the jobs that have one.
         @discardableResult
@@ -98,7 +99,7 @@ extension RunLoop {
                 dated.append(job)
                 setAlarm()
             }
-            // By another observer of the same moment: the thread would sleep with work to do.
+            // Another observer of the same moment has added the job: the thread would sleep with work to do.
             if isPast { loop.wakeUp() }
             return job
         }
@@ -120,7 +121,7 @@ extension RunLoop {
             guard pendingCount > 0 else { return }
             let end = endOfPortion
             var done = 0
-            // One job at least, whatever the limits: the work goes on also beside timers that are always due.
+            // At least one job, whatever the limits: the work also goes on beside timers that are always due.
             repeat {
                 guard let job = jobs.next() else { break }
                 run(job)
@@ -130,7 +131,8 @@ extension RunLoop {
             if pendingCount > 0 || hasLeftModeEmpty { loop.wakeUp() }
         }
 
-        /// Whether the jobs were all there was: the run is to finish, and would not see it asleep.
+        /// Whether the mode held nothing except the jobs: the run is about to finish, and would not see the mode empty
+        /// later.
         private var hasLeftModeEmpty: Bool { loop.currentMode.map(loop.hasNoItems) ?? false }
 
         /// When the portion that begins now is over: by its limit, or because a timer is due.
@@ -151,7 +153,7 @@ extension RunLoop {
         private func run(_ job: Job) {
             guard let body = job.take() else { return }
             body()
-            // Afterwards: one that the last job adds belongs to the same work.
+            // Afterwards: a job that the last job adds belongs to the same work.
             pendingCount -= 1
             progress.completed += 1
         }
@@ -172,7 +174,7 @@ extension RunLoop {
             if pendingCount == 0 { for mode in modes { loop.remove(keeper, from: mode) } }
         }
 
-        /// To the earliest of the instants; none, and nothing of it is left in the loop.
+        /// Sets the alarm to the earliest of the instants; without instants the alarm leaves the loop entirely.
         private func setAlarm() {
             dated.removeAll { !$0.isPending }
             guard let latest = dated.lazy.compactMap(\.latest).min() else { return alarm.clear() }

@@ -1,15 +1,16 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Tells observers what has happened: now, as soon as possible, or when the loop is idle, and once instead of many times.
+    /// Calls observers with what has happened: now, as soon as possible, or when the loop is idle, and once instead of
+    /// many times.
     ///
     /// Corresponds to `NSNotificationQueue`, with observers of its own in place of a notification center.
     ///
-    /// Its modes come with each notification. It is at work until it is invalidated or released.
+    /// Each notification names its modes. The queue works until it is invalidated or released.
     ///
     /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class NotificationQueue {
-        /// When observers are told.
+        /// When observers are called.
         public enum Style: Hashable, Sendable {
             /// Before the post returns, or not at all: see ``NotificationQueue/post(_:_:coalescing:in:)``.
             case now
@@ -19,19 +20,19 @@ extension RunLoop {
             case whenIdle
         }
 
-        /// Which notifications that wait are replaced by a new one.
+        /// Which waiting notifications a new notification replaces.
         public struct Coalescing: OptionSet, Hashable, Sendable {
             /// The bits.
             public let rawValue: Int
             /// A set of the given bits.
             public init(rawValue: Int) { self.rawValue = rawValue }
-            /// Those of the same name.
+            /// Notifications of the same name.
             public static let name = Coalescing(rawValue: 1)
-            /// Those of the same sender.
+            /// Notifications of the same sender.
             public static let sender = Coalescing(rawValue: 2)
         }
 
-        /// What an observer is taken away with.
+        /// Identifies an observer that is to be removed.
         public struct Token: Hashable, Sendable {
             fileprivate let number: Int
         }
@@ -49,7 +50,7 @@ extension RunLoop {
             let modes: [RunLoop.Mode]
         }
 
-        /// The order of the observer that tells what waited for an idle moment.
+        /// The order of the observer that delivers the notifications that wait for an idle moment.
         public static let idleOrder = 1_000_000
 
         private let loop = RunLoop.current
@@ -62,10 +63,10 @@ extension RunLoop {
         private var isPast = false
         private var isValid = true
 
-        /// A queue of the calling thread's loop.
+        /// Makes a queue on the calling thread's loop.
         public init() {}
 
-        /// Ends it for good: what waits is dropped, and later notifications reach nobody.
+        /// Ends the queue for good: waiting notifications are dropped, and later notifications reach no observer.
         ///
         /// A second call does nothing.
         public func invalidate() {
@@ -77,13 +78,14 @@ extension RunLoop {
 
         // MARK: Observing
 
-        /// Has `handler` told of notifications.
+        /// Adds an observer: `handler` is called with notifications.
         ///
         /// - Parameters:
-        ///   - name: Only those of this name; `nil` for all.
-        ///   - sender: Only those of this sender, which must live as long as the observer; `nil` for all.
-        ///   - handler: Called in the order in which observers were added. It is kept: let it hold the queue weakly.
-        /// - Returns: What ``remove(_:)`` takes it away with.
+        ///   - name: Only notifications of this name; `nil` for all.
+        ///   - sender: Only notifications of this sender, which must live as long as the observer; `nil` for all.
+        ///   - handler: Called in the order in which observers were added. The queue keeps the closure: let the closure
+        ///     hold the queue weakly.
+        /// - Returns: The token with which ``remove(_:)`` removes the observer.
         @discardableResult
         public func observe(
             _ name: Notification.Name? = nil, sender: AnyObject? = nil, handler: @escaping (Notification) -> Void
@@ -95,7 +97,7 @@ extension RunLoop {
             return token
         }
 
-        /// Takes an observer away; it is told nothing more.
+        /// Removes an observer; the observer is not called any more.
         public func remove(_ token: Token) { listeners.removeAll { $0.0 == token } }
 
         // MARK: Posting
@@ -103,16 +105,18 @@ extension RunLoop {
         /// Posts a notification.
         ///
         /// - Parameters:
-        ///   - notification: What is told.
-        ///   - style: When.
-        ///   - coalescing: Which of those that wait it replaces: with both, those that agree in name and sender. Empty for none.
-        ///   - modes: In which modes it may be told. A notification that waits is told once the loop runs in one of them; it
-        ///     does not keep a mode from being empty if it waits for an idle moment. A notification that is posted now is told
-        ///     if the loop's current mode is one of them, or if no run is in progress. Otherwise it is dropped, after it has
-        ///     replaced those that wait.
+        ///   - notification: The notification.
+        ///   - style: When observers are called with it.
+        ///   - coalescing: Which waiting notifications the new one replaces: with both options, the notifications that
+        ///     agree in name and sender. Empty for none.
+        ///   - modes: The modes in which the notification may be delivered. A waiting notification is delivered once
+        ///     the loop runs in one of them; it does not keep a mode from being empty if it waits for an idle moment. A
+        ///     notification that is posted now is delivered if the loop's current mode is one of them, or if no run is
+        ///     in progress. Otherwise it is dropped, after it has replaced the waiting notifications.
         ///
-        /// Corresponds to `enqueue(_:postingStyle:coalesceMask:forModes:)`, which drops notifications in the same cases.
-        /// Complexity: O(n) in those that wait.
+        /// Corresponds to `enqueue(_:postingStyle:coalesceMask:forModes:)`, which drops notifications in the same
+        /// cases.
+        /// Complexity: O(n) in the waiting notifications.
         public func post(
             _ notification: Notification, _ style: Style = .now, coalescing: Coalescing = [.name, .sender],
             in modes: [RunLoop.Mode] = [.default]
@@ -133,7 +137,7 @@ extension RunLoop {
             }
         }
 
-        /// Takes notifications that wait back: those that agree with `notification` in what `coalescing` names.
+        /// Takes back the waiting notifications that agree with `notification` in what `coalescing` names.
         public func removeWaiting(like notification: Notification, _ coalescing: Coalescing) {
             if coalescing.isEmpty { return }
             waiting.removeAll { entry in
@@ -165,13 +169,13 @@ extension RunLoop {
         }
 
         private func isIdle(_ mode: RunLoop.Mode) {
-            // What observers post for an idle moment waits for the next one, which comes at once.
+            // What observers post for an idle moment waits for the next idle moment, which comes at once.
             isPast = true
             let numbers = waiting.filter { $0.style == .whenIdle && $0.modes.contains(mode) }.map(\.number)
             for number in numbers { tellWaiting(number) }
         }
 
-        /// Tells it, unless it was replaced or taken back.
+        /// Delivers the notification, unless it was replaced or taken back.
         private func tellWaiting(_ number: Int) {
             guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
             tell(waiting.remove(at: index).notification)
@@ -182,7 +186,7 @@ extension RunLoop {
             for (token, listener) in listeners
             where (listener.name == nil || listener.name == notification.name)
                 && (listener.sender == nil || listener.sender == sender)
-                // It may have been taken away by one that was told before it.
+                // An observer that was called before may have removed this one.
                 && listeners.contains(where: { $0.0 == token })
             {
                 listener.handler(notification)

@@ -1,9 +1,9 @@
 public import RunLoops
 
 extension RunLoop.NotificationQueue {
-    /// Something that has happened, by a name and by whom it happened to: what a ``NotificationQueue`` tells.
+    /// Something that has happened: a name, and the object that it happened to. A ``NotificationQueue`` delivers it.
     public struct Notification {
-        /// What kind of thing it is.
+        /// What kind of event it is.
         public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
             /// The text.
             public let rawValue: String
@@ -13,11 +13,11 @@ extension RunLoop.NotificationQueue {
             public init(stringLiteral text: String) { rawValue = text }
         }
 
-        /// What kind of thing it is.
+        /// What kind of event it is.
         public let name: Name
-        /// Whom it happened to, if anybody.
+        /// The object that the event happened to, if there is one.
         public let sender: AnyObject?
-        /// What else is to be said.
+        /// Further data, if there is any.
         public let payload: Any?
 
         /// A notification.

@@ -3,13 +3,13 @@ public import RunLoops
 extension RunLoop {
     /// Why a thread that waits for a closure on another thread's loop does not get its result.
     public enum PerformError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The thread has ended, before the call or during the wait, and the closure was released unrun.
+        /// The thread has ended, before the call or during the wait, and the closure was released without having run.
         case threadEnded(waiting: RunLoopThread.Identity, on: RunLoopThread.Identity)
-        /// The loop did not get to the closure in the time that was given; it will not run any more.
+        /// The loop did not get to the closure in the given time; the closure will not run any more.
         case notStarted(waiting: RunLoopThread.Identity, on: RunLoopThread.Identity, within: Duration)
-        /// Each thread waits on the next, and the last one on the first: nobody could go on.
+        /// Each thread waits on the next, and the last one on the first: none could go on.
         ///
-        /// The first is the one that asked last; it has not begun to wait.
+        /// The first thread of the list is the thread that asked last; it has not begun to wait.
         case cycle([RunLoopThread.Identity])
 
         /// What happened, with the names of the threads.

@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// The pending requests that were made for a target, so that all of them can be cancelled.
 final class PerformRegistry<Request: AnyObject & Sendable>: Sendable {
-    /// By the target, which the request holds, so that its identity stays its own meanwhile.
+    /// By the target: the request holds the target, so that no other object gets the target's identity meanwhile.
     private let requests = Guarded<[ObjectIdentifier: [ObjectIdentifier: Request]]>([:])
 
     func add(_ request: Request, _ target: ObjectIdentifier) {

@@ -14,7 +14,7 @@ extension RunLoop {
         ///
         /// The closure is released at once.
         ///
-        /// - Returns: Whether it was in time: otherwise the closure has begun, or was cancelled before.
+        /// - Returns: Whether that was in time: otherwise the closure has begun, or was cancelled before.
         ///
         /// Corresponds to `cancelPreviousPerformRequests` for one request. Complexity: O(1).
         @discardableResult
@@ -25,19 +25,19 @@ extension RunLoop {
 extension RunLoop {
     /// Asks the loop to run a closure, soon or after a delay, in a way that can be taken back.
     ///
-    /// Without a delay the loop is woken, and runs the closure with its blocks, first in, first out. With one, a timer
-    /// that fires once is added to each of the modes.
+    /// Without a delay the loop is woken, and runs the closure with its blocks, first in, first out. With a delay, a
+    /// timer that fires once is added to each of the modes.
     ///
     /// - Parameters:
-    ///   - target: Whom it is for: ``cancelPerforms(for:)`` takes back all that are for the same object, which is kept
-    ///     alive until then.
+    ///   - target: The object that the request is for: ``cancelPerforms(for:)`` takes back all requests for the same
+    ///     object. The request keeps the object alive until then.
     ///   - delay: How long to wait; `nil` for not at all. Not positive: a timer that is due at once.
-    ///   - modes: In which of the loop's modes the closure may run; without any it never does.
-    ///   - body: Runs once on the loop's thread; released unrun if that ends before.
+    ///   - modes: In which of the loop's modes the closure may run; without any mode the closure never runs.
+    ///   - body: Runs once on the loop's thread; released without having run if the thread ends before.
     /// - Returns: The request, to be cancelled or dropped; dropping it changes nothing.
     ///
     /// Corresponds to `performSelector:onThread:withObject:waitUntilDone:modes:` without waiting, and to
-    /// `performSelector:withObject:afterDelay:inModes:`, which takes the default mode unless it is told otherwise.
+    /// `performSelector:withObject:afterDelay:inModes:`, which takes the default mode unless modes are named.
     /// Thread safety: any thread. Complexity: O(1), with a delay O(log n) in the timers of the loop.
     @discardableResult
     public func performRequest(
@@ -46,7 +46,8 @@ extension RunLoop {
     ) -> PerformRequest {
         let ticket = PerformTicket(self, isWaitedFor: false, target: target, body)
         let holder = TicketHolder(ticket)
-        // Made before the ticket can be found by others, added when it can: one that is cancelled in between is invalid.
+        // Made before other threads can find the ticket, added when they can: a timer that is cancelled in between is
+        // invalid.
         let timer = delay.map { RunLoop.Timer.sendable(.after($0), label: "perform") { _ in holder.run() } }
         ticket.timer = timer
         if let target { PerformTicket.pending.add(ticket, ObjectIdentifier(target)) }
@@ -62,7 +63,7 @@ extension RunLoop {
     ///
     /// - Returns: How many were in time.
     ///
-    /// Corresponds to `cancelPreviousPerformRequests(withTarget:)`, which does so for the current loop.
+    /// Corresponds to `cancelPreviousPerformRequests(withTarget:)`, which takes back the requests of the current loop.
     /// Thread safety: any thread. Complexity: O(k) in the requests for the target.
     @discardableResult
     public func cancelPerforms(for target: any AnyObject & Sendable) -> Int {

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// One closure on its way to a loop: it runs once, or is cancelled, given up or discarded, whichever comes first.
 ///
-/// One word decides. Who moves it away from `pending` has the closure and what belongs to it; nobody else touches them
-/// from then on.
+/// One word decides. The thread that moves the word away from `pending` owns the closure and what belongs to the
+/// closure; no other thread touches them from then on.
 final class PerformTicket: @unchecked Sendable {
     enum State {
         static let pending: UInt32 = 0
@@ -16,18 +16,18 @@ final class PerformTicket: @unchecked Sendable {
         static let abandoned: UInt32 = 5
     }
 
-    /// Those that wait and have a target.
+    /// The waiting tickets that have a target.
     static let pending = PerformRegistry<PerformTicket>()
 
     private let word: StateWord
     let loop: RunLoop
-    /// Whether the loop's thread was given the scheduling of one who waits.
-    // Relaxed: seen late, a thread of the same priority goes on a little longer before the one that it has woken.
+    /// Whether the loop's thread was given the scheduling of a waiting thread.
+    /// Relaxed: seen late, a thread of the same priority goes on a little longer before the thread that it has woken.
     let isHurried = Atomic(false)
-    // Set before the ticket is shown to anybody; afterwards of the one who ends `pending`.
+    // Set before another thread sees the ticket; afterwards it belongs to the thread that ends `pending`.
     @exclusivity(unchecked) private var body: (() -> Void)?
     @exclusivity(unchecked) private var target: (any AnyObject & Sendable)?
-    /// Weak: its closure holds the ticket, and goes with the loop.
+    /// Weak: the timer's closure holds the ticket, and the loop releases the timer.
     @exclusivity(unchecked) weak var timer: RunLoop.Timer?
     private let targetID: ObjectIdentifier?
 
@@ -41,9 +41,9 @@ final class PerformTicket: @unchecked Sendable {
         targetID = target.map { ObjectIdentifier($0) }
     }
 
-    /// Whether it waits for its turn.
+    /// Whether the closure waits for its turn.
     var isPending: Bool { word.state == State.pending }
-    /// Whether somebody who waits for it has reason to.
+    /// Whether a waiting thread has reason to go on waiting.
     var isUnfinished: Bool { word.state <= State.running }
 
     /// Runs the closure, unless it was cancelled or given up.
@@ -53,15 +53,15 @@ final class PerformTicket: @unchecked Sendable {
         guard let body = end(with: State.running) else { return }
         body()
         word.set(State.finished)
-        // At equal priority the one who waits would not run before this thread sleeps, and could not take back what it
-        // has lent.
+        // At equal priority the waiting thread would not run before this thread sleeps, and could not take back the
+        // scheduling that it has lent.
         if isHurried.load(ordering: .relaxed) { rl_schedule_yield() }
     }
 
-    /// Any thread; whether it was in time.
+    /// Cancels the ticket, on any thread; returns whether that was in time.
     func cancel() -> Bool { end(with: State.cancelled, invalidating: true) != nil }
 
-    /// The loop has let go of it without having run it.
+    /// The loop has released the ticket without having run it.
     fileprivate func discard() { _ = end(with: State.discarded) }
 
     /// Sleeps until the closure has returned, or has not begun by `deadline`.
@@ -80,7 +80,7 @@ final class PerformTicket: @unchecked Sendable {
         }
     }
 
-    /// The closure, for the one who comes first.
+    /// The closure, for the caller that comes first.
     private func end(with state: UInt32, invalidating: Bool = false) -> (() -> Void)? {
         guard word.move(from: State.pending, to: state) else { return nil }
         let (body, target, timer) = (body, target, timer)
@@ -95,7 +95,8 @@ final class PerformTicket: @unchecked Sendable {
     }
 }
 
-/// What a loop holds of a ticket: when the loop lets go, which the end of its thread makes it do, the ticket hears of it.
+/// What a loop holds of a ticket. When the loop releases the holder, as it does at its thread's end, the ticket is
+/// discarded.
 final class TicketHolder: Sendable {
     private let ticket: PerformTicket
 

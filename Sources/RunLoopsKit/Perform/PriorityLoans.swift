@@ -1,22 +1,23 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The scheduling of threads that others wait for, raised to that of the best one who waits and given back afterwards.
+/// Raises the scheduling of threads that other threads wait for to the best scheduling among the waiting threads, and
+/// gives the thread's own scheduling back afterwards.
 ///
-/// What a thread has is read from the kernel before each change: a change that the program itself makes meanwhile is
+/// The kernel reports a thread's scheduling before each change. A change that the program itself makes meanwhile is
 /// kept, and counts as the thread's own from then on. What the system refuses is left as it is.
 ///
-/// A value; the lock is that of the ``WaitGraph``.
+/// A value; the lock of the ``WaitGraph`` protects it.
 struct PriorityLoans {
     private struct Loan {
-        /// The thread's own.
+        /// The thread's own scheduling.
         var own: Scheduling
-        /// What it was given; `nil` while it has its own.
+        /// The scheduling that the thread was given; `nil` while it has its own.
         var given: Scheduling?
-        /// Of those who wait, by the number of the thread.
+        /// The scheduling of the waiting threads, by the number of the thread.
         var claims: [Int32: Scheduling] = [:]
 
-        /// The best that there is.
+        /// The best of all of them.
         var wanted: Scheduling {
             let best = claims.values.reduce(own) { $1.isBetter(than: $0) ? $1 : $0 }
             return own.raised(to: best)
@@ -25,9 +26,9 @@ struct PriorityLoans {
 
     private var loans: [ObjectIdentifier: Loan] = [:]
 
-    /// Notes that a thread with that scheduling waits for that of `loop`.
+    /// Notes that a thread with that scheduling waits for the thread of `loop`.
     ///
-    /// Returns what the loop's thread has then, if that was looked at.
+    /// Returns the scheduling that the loop's thread has then, if that was looked at.
     mutating func claim(_ scheduling: Scheduling, by waiter: Int32, on loop: RunLoop) -> Scheduling? {
         let key = ObjectIdentifier(loop)
         if loans[key] == nil {
@@ -40,17 +41,17 @@ struct PriorityLoans {
         return settle(loop)
     }
 
-    /// Notes that a thread does not wait for that of `loop` any more; returns as `claim` does.
+    /// Notes that a thread does not wait for the thread of `loop` any more; returns what `claim` returns.
     mutating func withdraw(_ waiter: Int32, on loop: RunLoop) -> Scheduling? {
         guard loans[ObjectIdentifier(loop)]?.claims.removeValue(forKey: waiter) != nil else { return nil }
         return settle(loop)
     }
 
-    /// Gives the thread the best of its own and what is claimed.
+    /// Gives the thread the best of its own scheduling and the claimed ones.
     private mutating func settle(_ loop: RunLoop) -> Scheduling? {
         let key = ObjectIdentifier(loop)
         guard var loan = loans.removeValue(forKey: key) else { return nil }
-        // None: the thread has ended.
+        // `nil`: the thread has ended.
         guard var present = Scheduling(of: loop.threadID) else { return nil }
         if present != loan.given ?? loan.own {
             loan.own = present

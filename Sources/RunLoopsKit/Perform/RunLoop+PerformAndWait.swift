@@ -3,12 +3,14 @@ public import RunLoops
 extension RunLoop {
     /// Runs a closure on the loop's thread, and waits for what it returns or throws.
     ///
-    /// On the loop's own thread the closure runs at once, whatever the modes. From any other the loop is woken, runs it with
-    /// its blocks in one of `modes`, and the calling thread sleeps meanwhile; its own loop does not run.
+    /// On the loop's own thread the closure runs at once, whatever the modes. From any other thread the call wakes the
+    /// loop, which runs the closure with its blocks in one of `modes`. The calling thread sleeps meanwhile; its own
+    /// loop does not run.
     ///
     /// - Parameters:
     ///   - modes: In which of the loop's modes the closure may run.
-    ///   - limit: How long to wait for the closure to begin; `nil` for ever. Once it has begun its end is waited for.
+    ///   - limit: How long to wait for the closure to begin; `nil` for ever. Once the closure has begun, the call waits
+    ///     for its end.
     ///   - body: Runs once, or not at all where an error of the wait is thrown.
     /// - Returns: What the closure returned.
     /// - Throws: What the closure threw, or a ``PerformError``: at once if the loop's thread has ended, or waits on this
@@ -16,8 +18,8 @@ extension RunLoop {
     ///   run in one of the modes.
     ///
     /// Corresponds to `performSelector:onThread:withObject:waitUntilDone:modes:` with waiting, which hangs or crashes
-    /// where this one throws. As there, the thread that is waited on is scheduled at least as well as the one that waits,
-    /// for as long as it does, where the system allows: see <doc:PartsOfTheKit>.
+    /// where this call throws. As there, the thread that is waited on is scheduled at least as well as the waiting
+    /// thread, for as long as the wait lasts, where the system allows: see <doc:PartsOfTheKit>.
     /// Thread safety: any thread.
     @available(
         *, noasync,
@@ -33,14 +35,14 @@ extension RunLoop {
         }
     }
 
-    /// Not by the thread's number alone, which the system gives out again after a thread's end.
+    /// Not by the thread's number alone: the system gives the number to another thread after a thread's end.
     package var isOfCallingThread: Bool {
         threadID == SystemCalls.threadID && Self.ofCallingThread === self
     }
 
     /// The calling thread's loop, if another thread could wait on it.
     ///
-    /// The main thread's can be reached without that thread ever having asked for it.
+    /// Other threads can reach the main thread's loop even if the main thread has never asked for it.
     static var ofCallingThread: RunLoop? {
         ThreadLoop.existing ?? (SystemCalls.threadID == SystemCalls.mainThreadID ? main : nil)
     }
@@ -74,8 +76,8 @@ extension RunLoop {
     }
 }
 
-/// Where the result is left: written by the thread that runs the closure before the ticket is finished, read by the one
-/// that waits afterwards.
+/// Where the result is left: written by the thread that runs the closure before the ticket is finished, read by the
+/// waiting thread afterwards.
 private final class Answer<Value: Sendable>: @unchecked Sendable {
     @exclusivity(unchecked) var result: Result<Value, any Error>?
 }

@@ -1,19 +1,20 @@
 internal import RunLoops
 internal import Synchronization
 
-/// Who waits on whom: a thread that is about to wait on one that waits on it, straight or through others, is told so; and
-/// the priority of those who wait is passed on to those who keep them waiting.
+/// Which thread waits on which. A thread that is about to wait on a thread that waits on it, straight or through
+/// others, gets an error. A waiting thread lends its priority to the thread that it waits for.
 ///
 /// Only threads with a loop can be waited on, and a thread that waits does nothing else: each loop has one edge at most.
 struct WaitGraph {
-    /// What somebody waits for.
+    /// What a thread waits for.
     enum Wait {
         /// That a closure returns.
         case closure(PerformTicket, hasLimit: Bool)
         /// That a thread ends.
         case end
 
-        /// Not so: a thread that has not woken up yet, and holds nobody up.
+        /// `false`: what was waited for has happened, but the waiting thread has not woken up yet, and holds no thread
+        /// up.
         var isUnfinished: Bool {
             switch self {
             case .closure(let ticket, _): ticket.isUnfinished
@@ -21,7 +22,7 @@ struct WaitGraph {
             }
         }
 
-        /// Whether it ends only if what is waited for happens.
+        /// Whether the wait ends only if what is waited for happens.
         var isEndless: Bool {
             switch self {
             case .closure(let ticket, let hasLimit): ticket.isUnfinished && !(hasLimit && ticket.isPending)
@@ -37,21 +38,21 @@ struct WaitGraph {
 
     private static let graph = Guarded(WaitGraph())
 
-    /// By the loop that waits, which is alive, so that its identity is its own.
+    /// By the waiting loop, which is alive, so that no other object has its identity.
     private var edges: [ObjectIdentifier: Edge] = [:]
     private var loans = PriorityLoans()
 
-    /// Notes that the calling thread waits on that of `loop`; or returns the circle that this would close, beginning with
-    /// `waiter`.
+    /// Notes that the calling thread waits on the thread of `loop`; or returns the circle that this would close,
+    /// beginning with `waiter`.
     ///
-    /// - Parameter waiter: The calling thread's loop; nobody can wait on a thread without one.
+    /// - Parameter waiter: The calling thread's loop; no thread can wait on a thread without a loop.
     static func begin(_ waiter: RunLoop?, _ wait: Wait, on loop: RunLoop) -> [RunLoop]? {
         graph.withLock { graph in
             if let waiter {
                 if let circle = graph.circle(from: waiter, wait, on: loop) { return circle }
                 graph.edges[ObjectIdentifier(waiter)] = Edge(on: loop, wait: wait)
             }
-            // Neither has anything to gain: nothing is asked of the system.
+            // Neither thread has anything to gain: the system is not asked.
             if Scheduling.isUsualHere, loop.isUsuallyScheduled.load(ordering: .relaxed) { return nil }
             if let mine = Scheduling.ofCallingThread { graph.lend(mine, by: SystemCalls.threadID, wait, on: loop) }
             return nil
@@ -64,14 +65,15 @@ struct WaitGraph {
             if let present = graph.loans.withdraw(SystemCalls.threadID, on: loop) { graph.pass(present, from: loop) }
             return waiter.flatMap { graph.edges.removeValue(forKey: ObjectIdentifier($0)) }
         }
-        // It may be the last reference to the loop.
+        // This may be the last reference to the loop.
         withExtendedLifetime(removed) {}
     }
 
     private func circle(from waiter: RunLoop, _ wait: Wait, on loop: RunLoop) -> [RunLoop]? {
         var path = [waiter, loop]
         while let edge = edges[ObjectIdentifier(path[path.count - 1])] {
-            // A thread's end cannot be refused, only waited for: one who gives up after a time does not prevent it.
+            // A thread's end cannot be refused, only waited for: a thread that gives up after a time does not prevent
+            // the end.
             if case .end = wait, !edge.wait.isEndless { return nil }
             guard edge.wait.isUnfinished else { return nil }
             if edge.on === waiter { return path }
@@ -86,7 +88,8 @@ struct WaitGraph {
         pass(present, from: loop)
     }
 
-    /// The loop's thread may wait itself: whom it waits on hears of its new scheduling, and so on along the chain.
+    /// The loop's thread may itself wait: the thread that it waits on gets the new scheduling too, and so on along the
+    /// chain.
     private mutating func pass(_ scheduling: Scheduling, from loop: RunLoop) {
         guard let edge = edges[ObjectIdentifier(loop)], edge.wait.isUnfinished else { return }
         lend(scheduling, by: loop.threadID, edge.wait, on: edge.on)

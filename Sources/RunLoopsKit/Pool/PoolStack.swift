@@ -12,7 +12,7 @@ final class PoolStack {
     private var objects: [AnyObject] = []
     /// Where in `objects` each pool begins.
     private var starts: [Int] = []
-    /// The most that was ever held at once.
+    /// The most objects that were ever held at once.
     private(set) var highWaterMark = 0
 
     var depth: Int { starts.count }
@@ -27,7 +27,7 @@ final class PoolStack {
 
     /// Empties the pool at `depth` and closes those inside it.
     ///
-    /// The last to come is released first; what is handed over meanwhile is released as well.
+    /// The object that came last is released first; objects that are handed over meanwhile are released as well.
     func empty(_ depth: Int) {
         guard depth <= starts.count, depth > 0 else { return }
         let start = starts[depth - 1]
@@ -47,7 +47,7 @@ final class PoolStack {
 
     func resetHighWaterMark() { highWaterMark = objects.count }
 
-    // MARK: One a thread
+    // MARK: One for each thread
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -60,7 +60,7 @@ final class PoolStack {
         return key
     }()
 
-    /// The calling thread's.
+    /// The calling thread's stack.
     static var current: PoolStack {
         if let pointer = pthread_getspecific(key) {
             return Unmanaged<PoolStack>.fromOpaque(pointer).takeUnretainedValue()

@@ -1,19 +1,19 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Keeps what is handed to it alive until the turn of the loop sleeps.
+    /// Keeps the objects that are handed to it alive until the turn of the loop sleeps.
     ///
-    /// Made on a loop's thread, it opens a pool whenever a run in one of its modes begins, empties it before the thread
-    /// sleeps, and closes it when the run ends. A nested run has a pool of its own. ``with(_:)`` opens one for a scope. A
-    /// value is handed to the innermost pool with ``hold(_:)``.
+    /// Made on a loop's thread, it opens a pool whenever a run in one of its modes begins, empties the pool before the
+    /// thread sleeps, and closes the pool when the run ends. A nested run has a pool of its own. ``with(_:)`` opens a
+    /// pool for a scope. ``hold(_:)`` hands a value to the innermost pool.
     ///
-    /// In Swift nobody needs a pool to balance references. It is for the cases in which the end of a value's life should come
-    /// at a known point: what a C function still points to until the turn is over, or a costly release that should not happen
-    /// in the middle of a callout.
+    /// In Swift no code needs a pool to balance references. A pool is for the cases in which the end of a value's life
+    /// should come at a known point: a value that a C function still points to until the turn is over, or a costly
+    /// release that should not happen in the middle of a callout.
     ///
     /// Corresponds to the autorelease pools that Apple's frameworks put around the turns of a run loop.
     ///
-    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    /// It receives its modes when it is made. It works until it is invalidated or released.
     ///
     /// Thread safety: belongs to the thread that makes it.
     public final class ReleasePool {
@@ -42,7 +42,7 @@ extension RunLoop {
                 let level = runs.depths.count
                 let stack = PoolStack.current
                 if activity == .exit { stack.close(depth) } else { stack.empty(depth) }
-                // An object that ran the loop as it died: this observer was not told of that run's end.
+                // An object that ran the loop as it died: this observer was not called at the end of that run.
                 runs.depths.removeLast(runs.depths.count - level + (activity == .exit ? 1 : 0))
             }
         }
@@ -53,14 +53,15 @@ extension RunLoop {
 
         /// Ends it for good: later runs have no pools of it.
         ///
-        /// Called inside a run, the pool of that run stays open: call it where none is in progress. A second call does nothing.
+        /// Inside a run the pool of that run stays open: call this where no run is in progress. A second call does
+        /// nothing.
         public func invalidate() { observers.invalidate() }
 
         // MARK: Handing over
 
         /// Hands an object to the innermost pool of the calling thread, and returns it.
         ///
-        /// Precondition: the thread has a pool open; otherwise it traps, where the original would leak.
+        /// Precondition: the thread has an open pool; otherwise the call traps, where the original would leak.
         /// Corresponds to `autorelease`. Complexity: O(1) amortised.
         @discardableResult
         public static func hold<Object: AnyObject>(_ object: Object) -> Object {
@@ -73,7 +74,7 @@ extension RunLoop {
             return object
         }
 
-        /// Opens a pool for the time of `body`, and empties it at the end, also when `body` throws.
+        /// Opens a pool for the time of `body`, and empties the pool at the end, also when `body` throws.
         ///
         /// Corresponds to `autoreleasepool`.
         public static func with<Result, Failure: Error>(
@@ -97,7 +98,7 @@ extension RunLoop {
         /// The most objects that the pools of the calling thread ever held at once.
         public static var highWaterMark: Int { PoolStack.current.highWaterMark }
 
-        /// Begins to count the most anew.
+        /// Begins to count the high-water mark anew.
         public static func resetHighWaterMark() { PoolStack.current.resetHighWaterMark() }
     }
 }

@@ -2,7 +2,8 @@ internal import RunLoops
 
 /// A timer that is in its loop only while it is set, and can be set again and again.
 ///
-/// Unset it is in no mode: it wakes nobody, and keeps no mode alive. Belongs to the thread that makes it.
+/// An alarm that is not set is in no mode: it wakes no thread, and keeps no mode alive. Belongs to the thread that
+/// makes it.
 final class Alarm {
     private let loop = RunLoop.current
     private let modes: [RunLoop.Mode]
@@ -21,7 +22,7 @@ final class Alarm {
         self.modes = modes
         action.run = run
         let (action, loop) = (action, loop)
-        // Repeating, so that it stays valid: the interval never comes.
+        // Repeating, so that the timer stays valid: the interval never comes.
         timer = RunLoop.Timer(.after(.zero, every: .seconds(1 << 32)), label: label) { timer in
             action.isSet = false
             action.isRunning = true
@@ -38,9 +39,9 @@ final class Alarm {
 
     var isSet: Bool { action.isSet }
 
-    /// Lets it ring at `instant`, and not when it was to ring before.
+    /// Lets the alarm ring at `instant`, and not at the instant set before.
     func set(_ instant: RunLoop.Instant) {
-        // A timer passes over a date set in its callout that is not after the one being served.
+        // A timer passes over a date set in its callout that is not after the date being served.
         timer.fireInstant = action.isRunning ? max(instant, now.advanced(by: .nanoseconds(1))) : instant
         if action.isSet { return }
         action.isSet = true

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// Observers of the current thread's loop that leave it with the one who owns this.
+/// Observers of the current thread's loop that leave the loop with the owner of this object.
 final class OwnedObservers {
     private var observers: [RunLoop.Observer] = []
 
@@ -14,7 +14,7 @@ final class OwnedObservers {
         for mode in modes { RunLoop.current.add(observer, in: mode) }
     }
 
-    /// Takes them out for good.
+    /// Takes the observers out for good.
     func invalidate() { for observer in observers { observer.invalidate() } }
 
     deinit { invalidate() }

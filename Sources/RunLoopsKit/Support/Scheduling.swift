@@ -7,7 +7,7 @@ struct Scheduling: Equatable {
 
     private var schedule: rl_schedule
 
-    /// As it is now; `nil` if the process has no such thread.
+    /// The present scheduling of a thread; `nil` if the process has no such thread.
     init?(of thread: Int32) {
         var schedule = rl_schedule()
         guard rl_schedule_read(thread, &schedule) == 0 else { return nil }
@@ -16,37 +16,37 @@ struct Scheduling: Equatable {
 
     static var ofCallingThread: Scheduling? { Scheduling(of: 0) }
 
-    /// Whether the calling thread is scheduled as threads usually are, as far as it is known.
+    /// Whether the calling thread is scheduled as threads usually are, as far as that is known.
     static var isUsualHere: Bool { rl_schedule_is_usual() }
 
-    /// As threads usually are.
+    /// Whether the scheduling is the usual one of threads.
     var isUsual: Bool { schedule.policy == Self.normal && schedule.nice == 0 }
 
-    /// Without the mark for threads to be started, which is not ours to compare.
+    /// Compares without the mark for threads to be started, which does not belong to the scheduling that is lent.
     static func == (left: Scheduling, right: Scheduling) -> Bool {
         left.schedule.policy == right.schedule.policy && left.schedule.nice == right.schedule.nice
             && left.schedule.priority == right.schedule.priority
     }
 
-    /// Whether the kernel prefers it; never for a class that is not ranked, as that of deadlines.
+    /// Whether the kernel prefers it; never for a class that is not ranked, such as the deadline class.
     func isBetter(than other: Scheduling) -> Bool { other.rank >= 0 && rank > other.rank }
 
     private var rank: Int32 { withUnsafePointer(to: schedule) { rl_schedule_rank($0) } }
     private var shares: Bool { withUnsafePointer(to: schedule) { rl_schedule_shares($0) } }
     private var isRealTime: Bool { schedule.priority > 0 }
 
-    /// What a thread has that keeps its own and is lent `other`.
+    /// The scheduling of a thread that keeps its own and is lent `other`.
     func raised(to other: Scheduling) -> Scheduling {
         guard other.isBetter(than: self) else { return self }
         var raised = other
         // In its own class, if a better nice value is all it takes.
         if other.shares, shares { raised.schedule.policy = schedule.policy }
-        // A thread that it starts meanwhile would keep a real-time class for good.
+        // A thread that the raised thread starts meanwhile would keep a real-time class for good.
         raised.schedule.resets = schedule.resets || (other.isRealTime && !isRealTime)
         return raised
     }
 
-    /// Gives it to a thread that has `present`; whether the system did.
+    /// Gives it to a thread that has `present`; returns whether the system did so.
     func apply(to thread: Int32, insteadOf present: Scheduling) -> Bool {
         withUnsafePointer(to: present.schedule) { present in
             withUnsafePointer(to: schedule) { rl_schedule_change(thread, present, $0) == 0 }

@@ -5,7 +5,7 @@ internal import Synchronization
 package struct StateWord: ~Copyable, @unchecked Sendable {
     // On the heap, since the kernel needs an address that stays.
     private let word: UnsafeMutablePointer<Atomic<UInt32>>
-    /// Whether somebody may sleep on it: a call of the system for nobody is saved.
+    /// Whether a thread may sleep on the word: saves a system call when no thread does.
     private let hasSleepers: Bool
 
     package init(_ state: UInt32, hasSleepers: Bool = true) {
@@ -22,7 +22,7 @@ package struct StateWord: ~Copyable, @unchecked Sendable {
     // acquiring: pairs with the release of set and exchange, so that what was written before a state is seen with it.
     package var state: UInt32 { word.pointee.load(ordering: .acquiring) }
 
-    /// Moves from `old` to `new`; whether this call did it.
+    /// Moves from `old` to `new`; returns whether this call did it.
     func move(from old: UInt32, to new: UInt32) -> Bool {
         let (moved, _) = word.pointee.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing)
         if moved { wake() }
@@ -34,15 +34,15 @@ package struct StateWord: ~Copyable, @unchecked Sendable {
         wake()
     }
 
-    /// Sleeps while the state is `state`, until an instant of the monotonic clock at most; it may return early.
+    /// Sleeps while the state is `state`, until an instant of the monotonic clock at most; may return early.
     package func sleep(while state: UInt32, until deadline: Int64 = .max) {
-        // EAGAIN (it has changed), EINTR, ETIMEDOUT: the caller looks again in any case.
+        // EAGAIN (the state has changed), EINTR, ETIMEDOUT: the caller looks again in any case.
         _ = LinuxCalls.shared.futexWait(UnsafeRawPointer(word), expected: state, until: deadline)
     }
 
     private func wake() {
         guard hasSleepers else { return }
-        // One sleeper a word: who waits for a ticket, or for the start of a thread.
+        // One sleeper for each word: the thread that waits for a ticket, or for the start of a thread.
         _ = LinuxCalls.shared.futexWake(UnsafeRawPointer(word))
     }
 }

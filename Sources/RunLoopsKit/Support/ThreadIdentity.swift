@@ -2,11 +2,11 @@ internal import CLinuxKernel
 internal import RunLoops
 
 extension RunLoopThread {
-    /// A thread as errors name it: its number, and its name where it is known.
+    /// A thread as errors name it: its number, and its name where the name is known.
     public struct Identity: Hashable, Sendable, CustomStringConvertible {
         /// The kernel's number of the thread.
         public let number: Int32
-        /// The thread's name; `nil` for one that has ended and left none.
+        /// The thread's name; `nil` for a thread that has ended and left no name.
         public let name: String?
 
         /// An identity from its parts.

@@ -2,14 +2,15 @@ internal import RunLoops
 internal import RunLoopsConcurrency
 
 extension RunLoopThread {
-    /// Runs a closure on the thread, after those that were posted before, and waits for what it returns.
+    /// Runs a closure on the thread, after the closures that were posted before, and waits for what it returns.
     ///
-    /// The task waits, and no thread does. If the task is cancelled before the closure has begun, it is not run; once it has
-    /// begun, its result is waited for.
+    /// The task waits, and no thread does. If the task is cancelled before the closure has begun, the closure does not
+    /// run. Once the closure has begun, the task waits for its result.
     ///
-    /// - Throws: What `body` throws; `CancellationError`; `ThreadEndedError` when the thread was told to stop, or ends before.
+    /// - Throws: What `body` throws; `CancellationError`; `ThreadEndedError` if the thread was stopped before the call,
+    ///   or ends before the closure runs.
     ///
-    /// Thread safety: any thread, this one's own too.
+    /// Thread safety: any thread, also this thread itself.
     public func result<Success: Sendable>(
         of body: @escaping @Sendable () throws -> Success
     ) async throws -> Success {
@@ -23,7 +24,7 @@ extension RunLoopThread {
         }
     }
 
-    /// The task alone keeps the duty: refused or dropped, it goes, and says so.
+    /// The task alone keeps the duty: a refused or dropped task releases the duty, which settles the outcome.
     private func post<Success: Sendable>(
         _ duty: Duty<Success>, _ body: @escaping @Sendable () throws -> Success
     ) {

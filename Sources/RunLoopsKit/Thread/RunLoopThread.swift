@@ -1,39 +1,39 @@
 internal import CLinuxKernel
 public import RunLoops
 
-/// A thread that its loop keeps alive, and that does what it is asked to until it is told to stop.
+/// A thread that its loop keeps alive, and that runs the tasks posted to it until it is stopped.
 ///
-/// It runs its loop in the default mode and sleeps while there is nothing to do. Tasks run one after the other in the
-/// order in which they were posted; timers and sources can be added to its ``loop`` beside them.
+/// The thread runs its loop in the default mode and sleeps while there is nothing to do. Tasks run one after the other
+/// in the order in which they were posted; timers and sources can be added to the ``loop`` beside them.
 ///
-/// Releasing it stops it: what was posted before is done, then the thread ends. Nobody waits for it in that case, so
-/// that a task may hold the last reference.
+/// Releasing the object stops the thread: tasks that were posted before run, then the thread ends. Nobody waits for the
+/// thread in that case, so that a task may hold the last reference.
 ///
 /// Corresponds to a thread that adds a port to its run loop and runs it, as networking libraries for Apple's platforms
 /// keep one.
 ///
-/// Thread safety: all members may be used by any thread, its own included, but for ``join()``.
+/// Thread safety: any thread may use all members, also the thread itself, except ``join()``.
 public final class RunLoopThread: Sendable {
-    /// What becomes of tasks that were posted and have not begun.
+    /// What happens to tasks that were posted and have not begun.
     public enum Ending: Sendable {
-        /// They are run before the thread ends, whatever modes they were posted in.
+        /// They run before the thread ends, whatever modes they were posted in.
         case draining
-        /// They are released unrun.
+        /// They are released without having run.
         case dropping
     }
 
-    /// What it was started with.
+    /// The attributes that the thread was started with.
     public let attributes: RunLoopThread.Attributes
     /// The thread's loop.
     ///
-    /// After the thread's end it does nothing any more.
+    /// After the thread's end the loop does nothing any more.
     public let loop: RunLoop
     private let tasks: ThreadTasks
     private let end: ThreadEnd
 
-    /// Starts a thread, and returns when it takes tasks.
+    /// Starts a thread, and returns when the thread takes tasks.
     ///
-    /// - Parameter attributes: Its name and what it is scheduled by.
+    /// - Parameter attributes: The thread's name and its scheduling.
     /// - Throws: What the system refused: `pthread_create` with `EAGAIN` when there are too many threads and `EINVAL` for
     ///   a stack that is too small, `setpriority` with `EACCES` and `sched_setscheduler` with `EPERM` without the
     ///   privilege, `sched_setaffinity` with `EINVAL` for processors that are not there. No thread is left then.
@@ -56,9 +56,10 @@ public final class RunLoopThread: Sendable {
     /// The thread, as errors name it.
     public var identity: RunLoopThread.Identity { RunLoopThread.Identity(number: loop.threadID, name: attributes.name) }
 
-    /// Runs a closure on the thread, in any common mode, after those that were posted before.
+    /// Runs a closure on the thread, in any common mode, after the closures that were posted before.
     ///
-    /// - Returns: Whether it was taken in: after ``stop(_:)`` nothing is, and the closure is released.
+    /// - Returns: Whether the thread has taken the closure: after ``stop(_:)`` it takes none, and the closure is
+    ///   released.
     ///
     /// Complexity: O(1) amortised.
     @discardableResult
@@ -68,17 +69,19 @@ public final class RunLoopThread: Sendable {
         return true
     }
 
-    /// Runs a closure on the thread, in one of the given modes, after those that were posted before and may run in that
-    /// mode.
+    /// Runs a closure on the thread, in one of the given modes, after the closures that were posted before and may run
+    /// in that mode.
     ///
-    /// The thread itself runs its loop in the default mode; other modes are those of runs inside tasks, timers and
-    /// sources. A task whose modes have not run when the thread ends is run then, with no run in progress, unless the
-    /// ending was to drop tasks.
+    /// The thread itself runs its loop in the default mode; other modes belong to runs inside tasks, timers and
+    /// sources. If the modes of a task have not run when the thread ends, the task runs then, with no run in progress,
+    /// unless the ending was to drop tasks.
     ///
     /// - Parameters:
-    ///   - modes: In which of the loop's modes the closure may run; without any it waits for the thread's end.
+    ///   - modes: In which of the loop's modes the closure may run; without any mode the closure waits for the thread's
+    ///     end.
     ///   - task: Runs once, or is released.
-    /// - Returns: Whether it was taken in: after ``stop(_:)`` nothing is, and the closure is released.
+    /// - Returns: Whether the thread has taken the closure: after ``stop(_:)`` it takes none, and the closure is
+    ///   released.
     ///
     /// Complexity: O(k) in the lists of modes that were ever posted in, amortised.
     @discardableResult
@@ -88,12 +91,13 @@ public final class RunLoopThread: Sendable {
         return true
     }
 
-    /// One block for all that come until it runs.
+    /// One block for all tasks that come until the block runs.
     private func call(_ queue: Int, in modes: [RunLoop.Mode]) {
         loop.perform(in: modes) { [tasks] in tasks.runWaiting(queue, on: RunLoop.current) }
     }
 
-    /// Runs a closure on the thread, after those that were posted before, and waits for what it returns or throws.
+    /// Runs a closure on the thread, after the closures that were posted before, and waits for what it returns or
+    /// throws.
     ///
     /// On the thread itself the closure runs at once.
     ///
@@ -101,8 +105,8 @@ public final class RunLoopThread: Sendable {
     ///   - modes: In which of the loop's modes the closure may run.
     ///   - limit: How long to wait for the closure to begin; `nil` for ever.
     ///   - body: Runs once, or not at all where an error of the wait is thrown.
-    /// - Throws: What the closure threw, or a ``RunLoops/RunLoop/PerformError`` as `RunLoop.performAndWait` does. A thread that
-    ///   was told to stop counts as ended.
+    /// - Throws: What the closure threw, or a ``RunLoops/RunLoop/PerformError`` as `RunLoop.performAndWait` does. A
+    ///   thread that was stopped counts as ended.
     @available(
         *, noasync, message: "The wait blocks a thread of Swift's pool: await perform(in:_:) of RunLoopsAwaiting."
     )
@@ -111,35 +115,35 @@ public final class RunLoopThread: Sendable {
         _ body: @escaping @Sendable () throws -> Value
     ) throws -> Value {
         if loop.isOfCallingThread { return try body() }
-        // Refused, the holder goes with the task, and the wait ends before it begins.
+        // If the task is refused, the holder goes with it, and the wait ends before it begins.
         return try loop.waitForTurn(startingWithin: limit, named: attributes.name, body) { holder in
             post(in: modes) { holder.run() }
         }
     }
 
-    /// Tells the thread to end after the task that it runs, and takes no more.
+    /// Lets the thread end after the task that it runs; the thread takes no more tasks.
     ///
     /// Returns at once. Called twice, `dropping` after `draining` drops what is left, and any other second call changes
-    /// nothing. Nested runs of common modes end as well; one of a private mode is waited for, and runs the tasks that
-    /// were posted in that mode until then.
+    /// nothing. Nested runs of common modes end as well. A nested run of a private mode goes on to its own end, and
+    /// runs the tasks that were posted in that mode until then.
     ///
-    /// - Parameter ending: What becomes of tasks that have not begun.
+    /// - Parameter ending: What happens to tasks that have not begun.
     public func stop(_ ending: Ending = .draining) {
         let dropped = tasks.stop(dropping: ending == .dropping)
         loop.wakeUp()
-        // The closures may hold the last reference to anything: they go when no lock is held.
+        // The closures may hold the last reference to anything: they are released while no lock is held.
         withExtendedLifetime(dropped) {}
     }
 
     /// Waits until the thread has ended, and its loop is torn down.
     ///
-    /// Does not stop it: that is ``stop(_:)``. Any number of threads may wait, and wait again.
+    /// This call does not stop the thread: ``stop(_:)`` does. Any number of threads may wait, and wait again.
     ///
-    /// As in `performAndWait`, the thread is scheduled at least as well as the one that waits.
+    /// As in `performAndWait`, the thread is scheduled at least as well as the waiting thread.
     ///
-    /// Precondition: not called on the thread itself, which would wait for ever, nor on one that it waits for without a
-    /// limit, straight or through others. A wait on the thread that joins, begun later, is refused to the one who begins
-    /// it: ``RunLoops/RunLoop/PerformError/cycle(_:)``.
+    /// Precondition: the caller is not the thread itself, which would wait for ever, nor a thread that it waits for
+    /// without a limit, straight or through others. A wait on the joining thread that begins later throws
+    /// ``RunLoops/RunLoop/PerformError/cycle(_:)`` to the thread that begins it.
     @available(
         *, noasync,
         message: "The wait blocks a thread of Swift's pool: call stop() here, and join() in a synchronous function."
@@ -165,9 +169,10 @@ public final class RunLoopThread: Sendable {
     }
 }
 
-/// The end of a thread, which the system lets one wait for once: joined by the first who asks, or let go unjoined.
+/// The end of a thread. The system lets a program wait for it once: the first caller joins the thread, or it is
+/// detached.
 private final class ThreadEnd: @unchecked Sendable {
-    // Only locked to wait, or by those who wait for that.
+    // Only locked to wait, or by threads that wait for that.
     private let lock = Lock()
     private let handle: pthread_t
     // Guarded by the lock.

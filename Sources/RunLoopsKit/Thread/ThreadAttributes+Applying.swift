@@ -2,7 +2,7 @@ internal import CLinuxKernel
 internal import RunLoops
 
 extension RunLoopThread.Attributes {
-    /// Gives the calling thread the attributes that are given from inside: all but the size of the stack.
+    /// Gives the calling thread the attributes that are set from inside: all attributes except the size of the stack.
     func apply() throws(RunLoop.SystemCallError) {
         // Never ERANGE, because the name fits.
         _ = rl_thread_set_name(kernelName)

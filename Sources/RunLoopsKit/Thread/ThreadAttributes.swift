@@ -1,5 +1,5 @@
 extension RunLoopThread {
-    /// What a thread is started with.
+    /// The attributes that a thread is started with.
     ///
     /// Thread safety: a value; any thread.
     public struct Attributes: Hashable, Sendable {
@@ -9,9 +9,9 @@ extension RunLoopThread {
             case inherited
             /// `SCHED_OTHER`: a fair share, weighed by the nice value.
             case normal
-            /// `SCHED_BATCH`: the same, for work that nobody waits for.
+            /// `SCHED_BATCH`: the same share, for work that nobody waits for.
             case batch
-            /// `SCHED_IDLE`: what nobody else wants.
+            /// `SCHED_IDLE`: the time that no other thread wants.
             case idle
             /// `SCHED_FIFO`: before all of the above, by priority from 1 to 99; needs a privilege.
             case firstInFirstOut(priority: Int)
@@ -25,11 +25,12 @@ extension RunLoopThread {
         public var stackSize: Int?
         /// The nice value, from -20, which goes first, to 19.
         ///
-        /// `nil` to inherit it. Less than now needs a privilege.
+        /// `nil` to inherit it. A lower value than the present one needs a privilege.
         public var nice: Int?
-        /// How the kernel schedules it.
+        /// How the kernel schedules the thread.
         public var schedulingClass: SchedulingClass
-        /// The numbers of the processors it may run on; `nil` for those of the thread that starts it.
+        /// The numbers of the processors that the thread may run on; `nil` for the processors of the thread that starts
+        /// it.
         public var processors: Set<Int>?
 
         /// Attributes; what is left out is inherited or the system's default.

@@ -12,7 +12,7 @@ final class ThreadBody: @unchecked Sendable {
     let tasks = ThreadTasks()
     private let attributes: RunLoopThread.Attributes
     private let word = StateWord(State.starting)
-    // Written by the thread before it leaves `starting`, read by the one that starts it afterwards.
+    // Written by the thread before it leaves `starting`, read afterwards by the thread that starts it.
     @exclusivity(unchecked) private var loop: RunLoop?
     @exclusivity(unchecked) private var failure: RunLoop.SystemCallError?
 
@@ -30,7 +30,7 @@ final class ThreadBody: @unchecked Sendable {
                 return nil
             }, argument.toOpaque())
         if result < 0 {
-            // There is no thread to take it.
+            // There is no thread to take the reference.
             argument.release()
             throw RunLoop.SystemCallError(call: "pthread_create", code: -result)
         }
@@ -60,14 +60,14 @@ final class ThreadBody: @unchecked Sendable {
         tasks.drain()
     }
 
-    /// A source that is never signalled: with it the modes are not empty, and the loop sleeps instead of returning.
+    /// A source that is never signalled: it keeps the modes from being empty, and the loop sleeps instead of returning.
     private func makeKeeper() -> RunLoop.Source {
         RunLoop.Source.sendable(label: "keeper of \(attributes.name)") { _ in }
     }
 
-    /// Ends the run in the turn after stop(), and runs nested in it too: each looks itself.
+    /// Ends the run in the turn after stop(), and the runs nested in it: each run looks for itself.
     ///
-    /// At two points, because a nested run may have taken the wake-up after the outer one has passed the first.
+    /// At two points, because a nested run may have taken the wake-up after the outer run has passed the first point.
     private func makeWatcher() -> RunLoop.Observer {
         RunLoop.Observer.sendable(
             [.beforeTimers, .beforeWaiting], order: .max, label: "end of \(attributes.name)"

@@ -1,25 +1,26 @@
 internal import RunLoops
 
-/// What a resident thread was asked to do, and whether it was told to stop.
+/// The tasks of a resident thread, and whether the thread was stopped.
 ///
-/// Shared by the thread and those who hold it: neither needs the other to be alive.
+/// Shared by the thread and the objects that hold it: neither needs the other to be alive.
 final class ThreadTasks: @unchecked Sendable {
     typealias Task = @Sendable () -> Void
 
     private let lock = Lock()
     // Guarded by the lock.
-    /// One for each list of modes that tasks were posted in, which are few, so that they stay; the usual one first.
+    // One queue for each list of modes that tasks were posted in, the usual one first; the lists are few, so the queues
+    // stay.
     @exclusivity(unchecked) private var queues = [ThreadTaskQueue(modes: [.common])]
     /// The number of the next task: across queues they run in the order in which they came.
     @exclusivity(unchecked) private var number: UInt64 = 0
     @exclusivity(unchecked) private var isStoppingState = false
 
-    /// Whether nothing more is taken in.
+    /// Whether the thread takes no more tasks.
     var isStopping: Bool { lock.withLock { isStoppingState } }
 
-    /// Puts a task in, for the common modes unless it is told otherwise.
+    /// Adds a task, for the common modes unless modes are given.
     ///
-    /// `nil` if it came too late; otherwise the queue and whether the loop has to be called for it.
+    /// Returns `nil` if the task came too late; otherwise the queue, and whether the loop has to be called for it.
     func add(_ task: @escaping Task, in modes: [RunLoop.Mode]? = nil) -> (queue: Int, mustCall: Bool)? {
         lock.withLock {
             if isStoppingState { return nil }
@@ -30,9 +31,9 @@ final class ThreadTasks: @unchecked Sendable {
         }
     }
 
-    /// Takes nothing more in.
+    /// Takes no more tasks.
     ///
-    /// Those that wait are given back to be released by the caller, with no lock held, if they are to be dropped.
+    /// If the waiting tasks are to be dropped, they are returned: the caller releases them with no lock held.
     func stop(dropping: Bool) -> [ThreadTaskQueue] {
         lock.withLock {
             isStoppingState = true
@@ -42,10 +43,10 @@ final class ThreadTasks: @unchecked Sendable {
         }
     }
 
-    /// Runs the tasks that wait now and may run in the mode of the present run, for which `queue` has called the loop.
+    /// Runs the waiting tasks that may run in the mode of the present run, for which `queue` has called the loop.
     ///
-    /// Those that are put in meanwhile wait for the next call. A run inside a task that is called meanwhile runs the later
-    /// ones first.
+    /// Tasks that are added meanwhile wait for the next call. A run inside a task, if it is called meanwhile, runs the
+    /// later tasks first.
     func runWaiting(_ queue: Int, on loop: RunLoop) {
         let (first, end) = lock.withLock {
             queues[queue].isCalled = false
@@ -63,13 +64,13 @@ final class ThreadTasks: @unchecked Sendable {
         return lock.withLock { indices.contains { queues[$0].nextNumber != nil } }
     }
 
-    /// Runs all that is left, whatever the modes: no run will come any more.
+    /// Runs all tasks that are left, whatever the modes: no run will come any more.
     func drain() {
         let all = lock.withLock { Array(queues.indices) }
         while let task = next(all, before: .max) { task() }
     }
 
-    /// The index of the queue for these modes, which is made if there is none.
+    /// The index of the queue for these modes; makes the queue if there is none.
     ///
     /// Called with the lock held.
     private func queueIndex(for modes: [RunLoop.Mode]) -> Int {
@@ -84,7 +85,7 @@ final class ThreadTasks: @unchecked Sendable {
         return lock.withLock { queues.indices.filter { queues[$0].mayRun(in: mode, isCommon: isCommon) } }
     }
 
-    /// The oldest task of these queues, if it came before the one with number `end`.
+    /// The oldest task of these queues, if it came before the task with number `end`.
     private func next(_ indices: [Int], before end: UInt64) -> Task? {
         lock.withLock {
             var (oldest, found) = (end, -1)
@@ -102,12 +103,12 @@ struct ThreadTaskQueue {
     /// Whether the loop has been asked to run tasks, and has not begun to.
     var isCalled = false
     private var tasks: [(number: UInt64, run: ThreadTasks.Task)] = []
-    /// Those before it have been taken.
+    /// The tasks before this place have been taken.
     private var first = 0
 
     init(modes: [RunLoop.Mode]) { self.modes = modes }
 
-    /// The number of the task that is next.
+    /// The number of the next task.
     var nextNumber: UInt64? { first < tasks.count ? tasks[first].number : nil }
 
     func mayRun(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
@@ -121,7 +122,7 @@ struct ThreadTaskQueue {
         return !isCalled
     }
 
-    /// Takes the next task out; there is one.
+    /// Removes and returns the next task; there must be one.
     mutating func take() -> ThreadTasks.Task {
         let task = tasks[first].run
         first += 1

@@ -3,10 +3,10 @@ public import RunLoops
 extension RunLoop {
     /// Calls a closure once things have been quiet for a while.
     ///
-    /// Each ``call()`` puts it off again: for what should be done once after the last of many changes, such as a search while
-    /// somebody types. Nothing is in the loop while there is nothing to wait for.
+    /// Each ``call()`` puts the closure off again. Use it for work that should be done once after the last of many
+    /// changes, such as a search while somebody types. While nothing is pending, nothing is in the loop.
     ///
-    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    /// It receives its modes when it is made. It works until it is invalidated or released.
     ///
     /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class Debouncer {
@@ -14,10 +14,10 @@ extension RunLoop {
         private let limit: Duration?
         private let action: () -> Void
         private var alarm: Alarm?
-        /// When the call that waits must have been made at the latest.
+        /// The latest instant of the pending call.
         private var latest: RunLoop.Instant?
 
-        /// A debouncer on the calling thread's loop.
+        /// Makes a debouncer on the calling thread's loop.
         ///
         /// - Parameters:
         ///   - delay: How long it must have been quiet.
@@ -50,20 +50,20 @@ extension RunLoop {
             alarm.set(latest.map { min($0, due) } ?? due)
         }
 
-        /// Makes the call that waits now; without one nothing happens.
+        /// Makes the pending call now; without a pending call nothing happens.
         public func flush() {
             guard isPending else { return }
             cancel()
             action()
         }
 
-        /// Takes the call that waits back.
+        /// Takes the pending call back.
         public func cancel() {
             latest = nil
             alarm?.clear()
         }
 
-        /// Ends it for good: what waits is taken back, and later calls do nothing.
+        /// Ends it for good: a pending call is taken back, and later calls do nothing.
         public func invalidate() { alarm = nil }
     }
 }

@@ -3,10 +3,10 @@ public import RunLoops
 extension RunLoop {
     /// Calls a closure at once, and then not more often than once an interval.
     ///
-    /// Calls that come too soon are collapsed into one at the end of the interval: the last state is always seen. Nothing is in
-    /// the loop while there is nothing to wait for.
+    /// Calls that come too soon are collapsed into one at the end of the interval: the last state is always seen. While
+    /// no call is pending, nothing is in the loop.
     ///
-    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    /// It receives its modes when it is made. It works until it is invalidated or released.
     ///
     /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class Throttle {
@@ -17,7 +17,7 @@ extension RunLoop {
         /// When the next call may be made.
         private var free: RunLoop.Instant?
 
-        /// A throttle on the calling thread's loop.
+        /// Makes a throttle on the calling thread's loop.
         ///
         /// - Parameters:
         ///   - interval: The least time between two calls.
@@ -44,10 +44,10 @@ extension RunLoop {
             if isTrailing { alarm.set(free) }
         }
 
-        /// Takes the call that waits back.
+        /// Takes the pending call back.
         public func cancel() { alarm?.clear() }
 
-        /// Ends it for good: what waits is taken back, and later calls do nothing.
+        /// Ends it for good: a pending call is taken back, and later calls do nothing.
         public func invalidate() { alarm = nil }
 
         private func run() {

@@ -1,7 +1,7 @@
 /// Objects that are to be committed, each once, in the order in which they were first marked.
 struct CommitList {
     struct Mark {
-        /// Kept alive, so that its identity stays its own.
+        /// Kept alive, so that no other object gets its identity.
         let object: AnyObject
         let commit: () -> Void
     }
@@ -25,7 +25,7 @@ struct CommitList {
         completions += other.completions
     }
 
-    /// All there is; the list is empty afterwards.
+    /// Returns all marks; the list is empty afterwards.
     mutating func takeAll() -> CommitList {
         defer { self = CommitList() }
         return self

@@ -3,14 +3,15 @@ public import RunLoops
 extension RunLoop {
     /// Does what was marked during a turn once, before the thread sleeps.
     ///
-    /// Objects are marked as changed, as often as one likes; what is to be done for each of them (lay it out, draw it, write
-    /// it) is done once, when the turn has nothing else to do: at beforeWaiting, and at the end of a run. Marks that are made
-    /// meanwhile are committed in the same pass, up to a number of rounds; what is left then waits for the next turn, which is
-    /// made at once, so that objects that mark each other for ever do not keep the others from running.
+    /// Objects are marked as changed, any number of times. What is to be done for each object (lay it out, draw it,
+    /// write it) is done once, when the turn has nothing else to do: at beforeWaiting, and at the end of a run. Marks
+    /// that are made meanwhile are committed in the same pass, up to a number of rounds. Marks that are left after
+    /// these rounds wait for the next turn, which comes at once, so that objects that mark each other for ever do not
+    /// keep the others from running.
     ///
     /// Corresponds to the implicit transaction of Core Animation, which commits from an observer of the same order.
     ///
-    /// It is given its modes when it is made, and is at work until it is invalidated or released.
+    /// It receives its modes when it is made. It works until it is invalidated or released.
     ///
     /// Thread safety: belongs to the thread that makes it, and to its loop.
     public final class Transaction {
@@ -38,7 +39,7 @@ extension RunLoop {
         /// Whether the commit of the present turn had marks.
         private var hasCommitted = false
 
-        /// A transaction that commits in runs of `modes` of the calling thread's loop.
+        /// Makes a transaction that commits in runs of `modes` of the calling thread's loop.
         ///
         /// Precondition: `roundLimit` is positive.
         public init(in modes: [RunLoop.Mode] = [.common], roundLimit: Int = 16) {
@@ -64,12 +65,13 @@ extension RunLoop {
 
         /// Marks an object, to be committed at the end of the turn.
         ///
-        /// The object is kept alive until then. For one that is marked already nothing happens, and the closure is released.
+        /// The object is kept alive until then. If the object is marked already, nothing happens, and the closure is
+        /// released.
         ///
         /// - Parameters:
-        ///   - object: What has changed.
-        ///   - commit: What to do about it; once.
-        /// - Returns: Whether it was not marked before.
+        ///   - object: The object that has changed.
+        ///   - commit: What to do about the change; called once.
+        /// - Returns: Whether the object was not marked before.
         ///
         /// Complexity: O(1).
         @discardableResult
@@ -79,12 +81,13 @@ extension RunLoop {
             return groups[groups.count - 1].insert(mark)
         }
 
-        /// How many objects are marked and not yet committed, those of open groups included.
+        /// How many objects are marked and not yet committed, including the objects of open groups.
         public var pending: Int { marked.marks.count + groups.reduce(0) { $0 + $1.marks.count } }
 
-        /// Keeps the marks that `body` makes back until it returns, also if it runs the loop.
+        /// Keeps the marks that `body` makes back until `body` returns, also if `body` runs the loop.
         ///
-        /// Groups nest: the marks of an inner one join the outer one, and those of the outermost are committed with the turn.
+        /// Groups nest: the marks of an inner group join the outer group, and the marks of the outermost group are
+        /// committed with the turn.
         ///
         /// - Parameters:
         ///   - completion: Called when the marks of this group have been committed.
@@ -105,7 +108,7 @@ extension RunLoop {
 
         /// Commits what is marked now, without waiting for the end of the turn.
         ///
-        /// Inside a commit it does nothing: the pass that is under way goes on.
+        /// Inside a commit the call does nothing: the pass that is under way goes on.
         public func flush() {
             guard !isCommitting, !marked.isEmpty else { return }
             isCommitting = true
@@ -132,28 +135,29 @@ extension RunLoop {
 
         /// Ends it for good: turns commit nothing any more.
         ///
-        /// What is marked is committed by ``flush()`` alone. A second call does nothing.
+        /// Only ``flush()`` still commits what is marked. A second call does nothing.
         public func invalidate() { observers.invalidate() }
 
         // MARK: Hooks
 
-        /// Calls `handler` just before the commit of each turn that has marks; those that it makes are committed with them.
+        /// Calls `handler` just before the commit of each turn that has marks; the marks that `handler` makes are
+        /// committed too.
         ///
-        /// Several are called in the order in which they were given; they are kept, and should hold the transaction weakly.
-        /// Not called for ``flush()``.
+        /// Several handlers are called in the order in which they were added. The transaction keeps the handlers: they
+        /// should hold the transaction weakly. Not called for ``flush()``.
         public func beforeCommit(_ handler: @escaping () -> Void) { before.append(handler) }
 
         /// Calls `handler` just after the commit of each turn that had marks.
         ///
-        /// Several are called in the order in which they were given; they are kept, and should hold the transaction weakly.
-        /// Not called for ``flush()``.
+        /// Several handlers are called in the order in which they were added. The transaction keeps the handlers: they
+        /// should hold the transaction weakly. Not called for ``flush()``.
         public func afterCommit(_ handler: @escaping () -> Void) { after.append(handler) }
 
         private func observe(
             _ order: Int, _ label: String, _ handler: @escaping (Transaction) -> Void
         ) {
             observers.add([.beforeWaiting, .exit], order: order, in: modes, label: label) { [weak self] _ in
-                // A run that is nested in a commit leaves it to the pass that is under way.
+                // A run that is nested in a commit leaves the marks to the pass that is under way.
                 guard let self, !isCommitting else { return }
                 handler(self)
             }
