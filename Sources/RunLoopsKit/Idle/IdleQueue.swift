@@ -131,8 +131,7 @@ extension RunLoop {
             if pendingCount > 0 || hasLeftModeEmpty { loop.wakeUp() }
         }
 
-        /// Whether the mode held nothing except the jobs: the run is about to finish, and would not see the mode empty
-        /// later.
+        /// Whether the mode held nothing except the jobs: the run must finish, and a sleeping run would not notice.
         private var hasLeftModeEmpty: Bool { loop.currentMode.map(loop.hasNoItems) ?? false }
 
         /// When the portion that begins now is over: by its limit, or because a timer is due.

@@ -4,8 +4,8 @@ internal import Synchronization
 /// Raises the scheduling of threads that other threads wait for to the best scheduling among the waiting threads, and
 /// gives the thread's own scheduling back afterwards.
 ///
-/// The kernel reports a thread's scheduling before each change. A change that the program itself makes meanwhile is
-/// kept, and counts as the thread's own from then on. What the system refuses is left as it is.
+/// Before each change a thread's scheduling is read from the kernel. A change that the program itself makes meanwhile
+/// is kept, and counts as the thread's own from then on. What the system refuses is left as it is.
 ///
 /// A value; the lock of the ``WaitGraph`` protects it.
 struct PriorityLoans {

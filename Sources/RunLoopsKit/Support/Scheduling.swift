@@ -22,7 +22,7 @@ struct Scheduling: Equatable {
     /// Whether the scheduling is the usual one of threads.
     var isUsual: Bool { schedule.policy == Self.normal && schedule.nice == 0 }
 
-    /// Compares without the mark for threads to be started, which does not belong to the scheduling that is lent.
+    /// Leaves aside the mark for threads to be started, which is not part of what these loans compare.
     static func == (left: Scheduling, right: Scheduling) -> Bool {
         left.schedule.policy == right.schedule.policy && left.schedule.nice == right.schedule.nice
             && left.schedule.priority == right.schedule.priority

@@ -6,7 +6,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The error numbers that are told apart.
+/// The error numbers that have a meaning of their own.
 enum Errors {
     static let timedOut = ETIMEDOUT
     static let again = EAGAIN
@@ -15,7 +15,7 @@ enum Errors {
     static let exists = EEXIST
     static let notFound = ENOENT
 
-    /// The result of a call that returns errors as negative numbers; throws them.
+    /// The result of a call that returns errors as negative numbers; throws the errors.
     @discardableResult
     static func check(_ call: String, _ result: CInt) throws(RunLoop.PortError) -> CInt {
         if result < 0 { throw .system(.init(call: call, code: -result)) }
@@ -32,7 +32,7 @@ enum Errors {
         }
     }
 
-    /// What a refused connection means to the one who wanted it.
+    /// What a refused connection means to the side that wanted it.
     static func connecting(_ code: CInt, _ name: String) -> RunLoop.PortError {
         switch code {
         case ENOENT, ECONNREFUSED: .noSuchPort(name)

@@ -1,20 +1,22 @@
-// Messages, the right to send one, and the way it goes: one file, since a message can bring along such a right.
+// Messages, the right to send a message, and its way: one file, since a message can bring along such a right.
 
 public import RunLoops
 internal import Synchronization
 
 extension RunLoop.MessagePort {
-    /// What is sent to a port: a number that says what it is, bytes, and, where wanted, a way to answer and descriptors.
+    /// A message to a port: a number that says what the message is, bytes, and, where wanted, a way to answer and
+    /// descriptors.
     ///
-    /// Corresponds to what `CFMessagePortSendRequest` takes and its callback gets: `id` is the `msgid`, `bytes` the data.
+    /// Corresponds to what `CFMessagePortSendRequest` takes and its callback receives: `id` is the `msgid`, `bytes` the
+    /// data.
     ///
     /// Thread safety: a value; any thread.
     public struct Message: Sendable {
-        /// What the message is about; its meaning is between sender and receiver.
+        /// What the message is about; sender and receiver agree on the meaning.
         public var id: Int32
-        /// The contents; how many there may be is in the receiver's ``MessagePort/Limits``.
+        /// The contents; the receiver's ``MessagePort/Limits`` say how many bytes there may be.
         public var bytes: [UInt8]
-        /// Open descriptors that go to the receiver; a copy of the number goes, the file is the same.
+        /// Open descriptors that go to the receiver; the receiver gets a number of its own for the same open file.
         public var descriptors: [Descriptor]
         /// Where the answer is to go.
         ///
@@ -39,21 +41,21 @@ extension RunLoop.MessagePort {
             self.init(id: id, bytes: Array(text.utf8), descriptors: descriptors, replyTo: replyTo)
         }
 
-        /// The bytes as text, with the replacement character for what is not UTF-8.
+        /// The bytes as text, with the replacement character for bytes that are not UTF-8.
         public var text: String { String(decoding: bytes, as: UTF8.self) }
     }
 
-    /// The right to send to a port, in this process or another; any number may have it.
+    /// The right to send to a port, in this process or another; any number of holders may have it.
     ///
-    /// Every port has one (``MessagePort/sender``); one by name is made with ``init(named:in:owner:)``; and a message can
-    /// bring one along (``MessagePort/Message/replyTo``).
+    /// Every port has a sender (``MessagePort/sender``). ``init(named:in:owner:)`` makes a sender by name. A message
+    /// can bring a sender along (``MessagePort/Message/replyTo``).
     ///
     /// Corresponds to a remote `CFMessagePort`, or to a send right to a Mach port.
     ///
     /// Thread safety: all members may be used by any thread. Messages of one thread through one sender arrive in order.
     public final class Sender: Sendable {
         let route: any Route
-        /// Which ask this is the answer to; 0 for a right that is no answer.
+        /// The ask that this sender answers; 0 for a sender that is no answer.
         let serial: UInt64
         private let isUsed = Atomic<Bool>(false)
 
@@ -63,7 +65,7 @@ extension RunLoop.MessagePort {
         }
 
         deinit {
-            // Whoever waits for the answer is told that there will be none.
+            // The waiting asker learns that there will be no answer.
             guard serial != 0, !isUsed.load(ordering: .relaxed) else { return }
             _ = try? route.send(
                 Delivery(kind: .noReply, serial: serial, isAnswer: true, message: Message()),
@@ -72,14 +74,14 @@ extension RunLoop.MessagePort {
 
         /// Sends a message, waiting for room in the receiver's queue if there is none.
         ///
-        /// When the call returns, the message is in the queue of a living port; it is not yet received. A port that dies
-        /// before it has received it drops it, and whoever asked for a reply is told.
+        /// When the call returns, the message is in the queue of a living port, but not yet received. A port that dies
+        /// before it has received the message drops the message, and an asker that waits for the reply gets an error.
         ///
         /// - Parameters:
         ///   - message: The message.
         ///   - limit: How long to wait for room, or for a connection; not at all if zero, for ever if `nil`.
-        /// - Throws: every ``PortError`` but `noReply`, `invalidName` and `nameTaken`. ``PortError/full`` when there was no
-        ///   room and nothing to wait for: a limit of zero, or a queue that only this thread could empty.
+        /// - Throws: every ``PortError`` except `noReply`, `invalidName` and `nameTaken`. ``PortError/full`` when there
+        ///   was no room and no time to wait: a limit of zero, or a queue that only this thread could empty.
         ///
         /// Corresponds to `CFMessagePortSendRequest` without a reply mode.
         /// Complexity: O(1) and at most one wake-up in a process; one system call and a copy of the bytes between processes.
@@ -93,7 +95,7 @@ extension RunLoop.MessagePort {
             return try route.send(Delivery(message: message), until: deadline)
         }
 
-        /// Sends what goes back to an asker, without waiting.
+        /// Sends a reply to an asker, without waiting.
         @discardableResult
         func answer(_ message: Message) throws(RunLoop.PortError) -> UInt64 {
             let kind: Delivery.Kind = serial == 0 ? .message : .reply
@@ -105,28 +107,28 @@ extension RunLoop.MessagePort {
 
         /// Whether the port is known to have gone.
         ///
-        /// A port by name may be published again: then it is only gone until the next message.
+        /// A port by name may be published again: such a port is only gone until the next message.
         public var isDead: Bool { route.isDead }
 
-        /// The duty to answer has passed to somebody else, or is done.
+        /// Another holder has the duty to answer now, or the duty is done.
         func markUsed() { isUsed.store(true, ordering: .relaxed) }
     }
 }
 
-/// A message on its way, and what it is to the one who gets it.
+/// A message on its way, and what it means to the receiver.
 struct Delivery: Sendable {
     enum Kind: Sendable {
         case message
         /// The answer to the ask that `serial` names.
         case reply
-        /// There will be no answer to it.
+        /// There will be no answer to the ask.
         case noReply
     }
 
     var kind = Kind.message
-    /// Which ask this answers; 0 for none.
+    /// The ask that this answers; 0 for none.
     var serial: UInt64 = 0
-    /// Whether it goes back to who has asked: it is never refused for want of room, and never waited with.
+    /// Whether the message goes back to an asker: such a message is never refused for want of room, and never waits.
     var isAnswer = false
     var message: RunLoop.MessagePort.Message
 }
@@ -140,8 +142,8 @@ protocol Route: AnyObject, Sendable {
     /// Returns the handle of the channel on which an answer will come from another process; 0 for none.
     @discardableResult
     func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64
-    /// A socket on which another process, who calls it by `handle`, can send to the same port.
+    /// A socket on which another process can send to the same port; the process calls the port by `handle`.
     func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor
-    /// Whether nothing sent this way can arrive any more; `false` if that is not known.
+    /// Whether no message that is sent this way can arrive any more; `false` if that is not known.
     var isDead: Bool { get }
 }

@@ -5,8 +5,8 @@ internal import Synchronization
 extension RunLoop.MessagePort {
     /// A file descriptor that travels with a message, and is closed when nobody holds it any more.
     ///
-    /// A received message owns its descriptors: when the message is dropped, they are closed. ``take()`` makes one the
-    /// caller's.
+    /// A received message owns its descriptors: when the message is dropped, they are closed. ``take()`` hands a
+    /// descriptor over to the caller.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Descriptor: Sendable {
@@ -21,7 +21,7 @@ extension RunLoop.MessagePort {
             storage = Atomic(descriptor)
         }
 
-        /// A copy of `descriptor`, which stays the caller's.
+        /// A copy of `descriptor`; the caller keeps the original.
         ///
         /// - Throws: what `fcntl(2)` refused, such as `EBADF` and `EMFILE`.
         public convenience init(duplicating descriptor: CInt) throws(RunLoop.SystemCallError) {
@@ -33,10 +33,10 @@ extension RunLoop.MessagePort {
             if descriptor >= 0 { _ = rl_close(descriptor) }
         }
 
-        /// The number, for use while this object is held; -1 once it was taken.
+        /// The number, for use while this object is held; -1 once the number was taken.
         public var number: CInt { storage.load(ordering: .acquiring) }
 
-        /// The number, which the caller has to close from now on; nil if somebody has taken it before.
+        /// Returns the number, which the caller has to close from now on; nil if the number was taken before.
         public func take() -> CInt? {
             let descriptor = storage.exchange(-1, ordering: .acquiringAndReleasing)
             return descriptor >= 0 ? descriptor : nil

@@ -5,7 +5,7 @@ extension RunLoop {
     public enum PortError: Error, Hashable, Sendable {
         /// The time limit passed before there was room, a connection, or an answer.
         case timedOut
-        /// The port's queue has no room, and the caller did not want to wait, or is the only one who could make some.
+        /// The port's queue has no room, and the caller did not want to wait, or only the caller could make room.
         case full
         /// The port is invalid, its thread has ended or its process is gone.
         case dead
@@ -13,21 +13,21 @@ extension RunLoop {
         case noReply
         /// No process has published a port of this name.
         case noSuchPort(String)
-        /// The message is longer than the receiver takes; the number is the most it does take.
+        /// The message is longer than the receiver takes; the number is the receiver's limit.
         case tooLarge(Int)
-        /// The message has more descriptors than the receiver takes; the number is the most it does take.
+        /// The message has more descriptors than the receiver takes; the number is the receiver's limit.
         case tooManyDescriptors(Int)
         /// A descriptor of the message was closed or taken before it was sent.
         case invalidDescriptor
-        /// Not a name of 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first no dot.
+        /// The text is not a name of 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first no dot.
         case invalidName(String)
         /// A living port, of this process or another, has the name.
         case nameTaken(String)
-        /// The one side does not let the user of the other in.
+        /// One side does not let the user of the other side in.
         case notPermitted
         /// The directory for names could be changed by somebody else; the text says how.
         case unsafeDirectory(String)
-        /// The other side does not speak our language.
+        /// The other side does not speak the protocol of this package.
         case notUnderstood
         /// The system refused something else.
         case system(RunLoop.SystemCallError)

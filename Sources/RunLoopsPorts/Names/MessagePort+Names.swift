@@ -10,12 +10,13 @@ internal import Musl
 extension RunLoop.MessagePort {
     /// Gives the port a name, under which senders of this process and others find it.
     ///
-    /// Other processes connect once the port is in a loop that runs. The name is withdrawn with ``invalidate()``; when the
-    /// process dies without, the next one to publish it takes it over. A port may have several names.
+    /// Other processes connect once the port is in a loop that runs. ``invalidate()`` withdraws the name; when the
+    /// process dies without that, the next process that publishes the name takes it over. A port may have several
+    /// names.
     ///
     /// - Parameters:
     ///   - name: 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first no dot.
-    ///   - directory: Where; the user's own directory if `nil`. Others than this user need one that they can reach:
+    ///   - directory: Where; the user's own directory if `nil`. Other users need a directory that they can reach:
     ///     ``MessagePort/Directory/init(shared:)``.
     ///   - access: Who may connect; asked for every connection.
     /// - Throws: ``PortError/invalidName(_:)``, ``PortError/nameTaken(_:)`` when a living port has it,
@@ -52,19 +53,19 @@ extension RunLoop.MessagePort.Directory {
     public struct Entry: Hashable, Sendable {
         /// The name.
         public let name: String
-        /// The process that has it; nil if that is gone and has left the name behind.
+        /// The process that has the name; nil if that process is gone and has left the name behind.
         public let process: Int32?
     }
 }
 
 extension RunLoop.MessagePort.Directory {
-    /// The names there are, in alphabetical order.
+    /// The names in the directory, in alphabetical order.
     ///
     /// - Throws: ``PortError/system(_:)``.
     ///
     /// Complexity: O(n) in the files of the directory, and some system calls for each.
     public func publishedPorts() throws(RunLoop.PortError) -> [Entry] {
-        // A second open file of the directory, with a place to read of its own.
+        // A second open file of the directory, with a read position of its own.
         let number = try Errors.check("open", rl_port_open_directory(path(of: "."), true))
         guard let stream = fdopendir(number) else {
             _ = rl_close(number)

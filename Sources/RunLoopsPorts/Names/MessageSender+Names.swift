@@ -3,13 +3,14 @@ public import RunLoops
 extension RunLoop.MessagePort.Sender {
     /// A sender to the port that is published as `name`.
     ///
-    /// The port is looked for at the first send and again whenever it has gone, so that it may be published later, and by
-    /// another process than before. One of this process is found too, and reached without a socket.
+    /// The sender looks for the port at the first send, and again whenever the port has gone. So the port may be
+    /// published later, and by another process than before. A port of this process is found too, and reached without a
+    /// socket.
     ///
     /// - Parameters:
     ///   - name: 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first no dot.
     ///   - directory: Where the name is looked up; the user's own directory if `nil`.
-    ///   - owner: Whose port it may be.
+    ///   - owner: Which users' ports are accepted.
     /// - Throws: ``PortError/invalidName(_:)``, ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
     ///
     /// Corresponds to `CFMessagePortCreateRemote`.
@@ -20,7 +21,7 @@ extension RunLoop.MessagePort.Sender {
         try self.init(named: name, in: directory, owner: owner, looksInProcess: true)
     }
 
-    /// The same, which can be made to go through a socket to a port of its own process.
+    /// The same, with the choice of a socket even to a port of this process.
     package convenience init(
         named name: String, in directory: RunLoop.MessagePort.Directory? = nil,
         owner: RunLoop.MessagePort.Access = .sameUser, looksInProcess: Bool

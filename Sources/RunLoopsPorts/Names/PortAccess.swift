@@ -2,16 +2,16 @@ internal import CLinuxKernel
 public import RunLoops
 
 extension RunLoop.MessagePort {
-    /// Who the process at the other end of a connection is, as the kernel says.
+    /// The process at the other end of a connection, as the kernel describes it.
     ///
-    /// A connected process cannot choose what is said of it. The number of the process may be another's when that one has
-    /// ended; the user stays.
+    /// A connected process cannot choose its credentials. When the process has ended, another process may get its
+    /// number; the user stays the same.
     public struct Credentials: Hashable, Sendable {
         /// The process that made the connection, or that listened for it.
         public var process: Int32
-        /// Its effective user then.
+        /// The process's effective user at that time.
         public var user: UInt32
-        /// Its effective group then.
+        /// The process's effective group at that time.
         public var group: UInt32
 
         /// Credentials of the given parts.
@@ -22,7 +22,7 @@ extension RunLoop.MessagePort {
         }
     }
 
-    /// Whose processes may connect.
+    /// The users whose processes may connect.
     public enum Access: Hashable, Sendable {
         /// Processes of the user that this process runs as, and no other, not even root's.
         case sameUser
@@ -40,7 +40,7 @@ extension RunLoop.MessagePort {
             }
         }
 
-        /// The file's mode keeps out who would be refused anyway.
+        /// The file's mode keeps out processes that would be refused anyway.
         var fileMode: UInt32 { self == .sameUser ? 0o600 : 0o666 }
     }
 }

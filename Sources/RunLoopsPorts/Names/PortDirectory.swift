@@ -10,12 +10,12 @@ internal import Musl
 extension RunLoop.MessagePort {
     /// The directory in which ports have their names.
     ///
-    /// It is checked once and then held open: what is done with names afterwards happens in this directory, whatever becomes
-    /// of its path.
+    /// The directory is checked once and then held open: later work on names happens in this directory, whatever
+    /// happens to its path.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Directory: Sendable {
-        /// Where it was found.
+        /// Where the directory was found.
         public let path: String
         let descriptor: Descriptor
         let identity: Identity
@@ -25,9 +25,11 @@ extension RunLoop.MessagePort {
             let number: UInt64
         }
 
-        /// The user's own: `run-loop-ports` in `$XDG_RUNTIME_DIR`, else in `/run/user/UID`, else `/tmp/run-loop-ports-UID`.
+        /// The user's own directory: `run-loop-ports` in `$XDG_RUNTIME_DIR`, else in `/run/user/UID`, else
+        /// `/tmp/run-loop-ports-UID`.
         ///
-        /// It is made if it is not there. It must be a directory, no link, of this user, which nobody else may enter.
+        /// The call makes the directory if it does not exist. The path must lead to a directory of this user, not to a
+        /// link, and nobody else may enter the directory.
         ///
         /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
         public static func user() throws(RunLoop.PortError) -> Directory {
@@ -42,7 +44,8 @@ extension RunLoop.MessagePort {
         }
 
         private static func under(_ parent: String, isRequired: Bool) throws(RunLoop.PortError) -> Directory {
-            // The parent has to be the user's alone, too: who may write there may rename what we have checked.
+            // The parent must belong to the user alone, too: a user who may write there may rename the directory that
+            // was checked.
             let outer = try Directory(opening: parent, followsLinks: isRequired)
             try outer.requirePrivate()
             return try Directory(making: parent + "/run-loop-ports")
@@ -50,8 +53,8 @@ extension RunLoop.MessagePort {
 
         /// A directory of the caller's choice, for ports that other users may reach.
         ///
-        /// Who may change it decides which ports there are; it must belong to this user or root, and nobody else may write
-        /// there.
+        /// The users who may change the directory decide which ports there are. It must belong to this user or root,
+        /// and nobody else may write there.
         ///
         /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
         public convenience init(shared path: String) throws(RunLoop.PortError) {
@@ -63,7 +66,7 @@ extension RunLoop.MessagePort {
             guard file.mode & 0o022 == 0 else { throw .unsafeDirectory("others may write to \(path)") }
         }
 
-        /// A directory of this user's alone, made if it is not there.
+        /// A directory for this user alone, made if it does not exist.
         ///
         /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
         public convenience init(making path: String) throws(RunLoop.PortError) {
@@ -100,7 +103,8 @@ extension RunLoop.MessagePort {
             }
         }
 
-        /// A path to a file of this very directory, short enough for a socket's address however long its own path is.
+        /// A path to a file of this very directory, short enough for a socket's address however long the directory's
+        /// own path is.
         func path(of file: String) -> String { "/proc/self/fd/\(descriptor.number)/\(file)" }
     }
 }

@@ -1,4 +1,4 @@
-/// The name of a published port, found to be one, and the files that belong to it.
+/// The checked name of a published port, and the files that belong to the name.
 internal import RunLoops
 
 struct PortName: Hashable, Sendable {
@@ -24,9 +24,10 @@ struct PortName: Hashable, Sendable {
     }
 
     var socketFile: String { text + ".port" }
-    /// Held locked by the owner for as long as the name is published; has the number of its process in it.
+    /// The owner holds a lock on this file for as long as the name is published; the file has the number of the owner's
+    /// process in it.
     var lockFile: String { text + ".lock" }
-    /// What the socket is called until it listens.
+    /// The name of the socket until the socket listens.
     var newFile: String { text + ".new" }
 
     /// The name that a socket's file belongs to; nil for other files.

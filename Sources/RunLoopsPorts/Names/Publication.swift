@@ -7,10 +7,10 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// A name that a port has: the lock that says so, and the socket that listens under it.
+/// A name that a port has: the lock that proves the ownership, and the socket that listens under the name.
 ///
-/// The lock is the kernel's, on a file, and ends with the process however that ends. Who has it may replace the socket that
-/// a dead process has left behind; a socket without a lock is nobody's.
+/// The lock is the kernel's, on a file, and ends with the process, in whatever way the process ends. The owner of the
+/// lock may replace the socket that a dead process has left behind; a socket without a lock belongs to nobody.
 final class Publication: @unchecked Sendable {
     let name: PortName
     let directory: RunLoop.MessagePort.Directory
@@ -18,13 +18,13 @@ final class Publication: @unchecked Sendable {
     private let lockFile: RunLoop.MessagePort.Descriptor
     private let socket: PortSocket
     private let limits: RunLoop.MessagePort.Limits
-    /// Given each connection that is let in, on the loop's thread.
+    /// Called with each connection that is let in, on the loop's thread.
     private let connected: @Sendable (PortSocket) -> Void
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private(set) var source: RunLoop.DescriptorSource?
-    /// A descriptor in reserve, on the loop's thread alone: when the process has no number left, it is given up to accept
-    /// and close a connection, which would otherwise keep the loop awake.
+    /// A descriptor in reserve, on the loop's thread alone. When the process has no number left, the reserve is given
+    /// up to accept and close a connection, which would otherwise keep the loop awake.
     @exclusivity(unchecked) private var spare: RunLoop.MessagePort.Descriptor?
 
     init(
@@ -57,10 +57,11 @@ final class Publication: @unchecked Sendable {
             let result = rl_port_lock(number)
             if result == -EWOULDBLOCK { throw .nameTaken(name.text) }
             try Errors.check("flock", result)
-            // A last owner may have removed the file between the two calls: then we have locked what nobody sees.
+            // A previous owner may have removed the file between the two calls: then the lock is on a file that nobody
+            // sees.
             guard try isCurrent(number, name, directory) else { continue }
             let text = Array("\(rl_process_id())\n".utf8)
-            // For `ls` alone: without it the name is still ours.
+            // For `ls` alone: the name belongs to this process even if the write fails.
             _ = rl_port_write_file(number, text, text.count)
             return file
         }
@@ -78,7 +79,7 @@ final class Publication: @unchecked Sendable {
         return held.device == seen.device && held.number == seen.number
     }
 
-    /// Listens under another name first, so that the name never leads to a socket that does not.
+    /// Listens under another name first, so that the name never leads to a socket that does not listen.
     private func listen() throws(RunLoop.PortError) {
         let folder = directory.descriptor.number
         // Left behind by a process that died here.
@@ -100,8 +101,8 @@ final class Publication: @unchecked Sendable {
         }
         source?.invalidate()
         let folder = directory.descriptor.number
-        // In this order: while the lock's file is there, nobody else can have the name. Files that somebody has removed
-        // before are no concern.
+        // In this order: while the lock's file exists, nobody else can have the name. It does no harm if somebody has
+        // removed the files before.
         _ = rl_port_remove(folder, name.socketFile)
         _ = rl_port_remove(folder, name.lockFile)
     }
@@ -118,7 +119,8 @@ final class Publication: @unchecked Sendable {
                 turnAway()
                 continue
             }
-            // EAGAIN: no more. ECONNABORTED and the like: who called has gone. The kernel tells again if there is more.
+            // EAGAIN: no more. ECONNABORTED and similar: the caller has gone. The kernel reports again if there is
+            // more.
             guard result >= 0 else { return }
             greet(PortSocket(adopting: result))
         }
@@ -130,7 +132,8 @@ final class Publication: @unchecked Sendable {
             return
         }
         let welcome = Frame(.welcome, serial: UInt64(limits.descriptors), handle: UInt64(limits.messageSize))
-        // A new socket has room. It is greeted before it is watched, so that this is the first thing it hears.
+        // A new socket has room. The port greets it before the loop watches it, so that the greeting is the first
+        // packet.
         guard (try? socket.send(welcome)) != nil else { return }
         connected(socket)
     }

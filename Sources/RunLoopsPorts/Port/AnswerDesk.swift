@@ -1,13 +1,15 @@
 internal import RunLoops
 
-/// Takes answers in on a loop for whoever does not wait there: a port that is in a mode of the loop while something is asked.
+/// Takes answers in on a loop for askers that do not wait there: a port that is in a mode of the loop while asks are
+/// open.
 ///
-/// One for all that is asked at a time, so that a burst of asks introduces one port to the other process. With the last of
-/// them it goes, and nothing stays in the loop.
+/// One desk for all asks that are open at a time, so that a burst of asks introduces one port to the other process. The
+/// desk goes with the last ask, and nothing stays in the loop.
 ///
-/// Thread safety: any thread; what is told, is told with no lock held.
+/// Thread safety: any thread; closures are called with no lock held.
 final class AnswerDesk: Sendable {
-    /// Told once: the answer, or why there is none; `nil` when the thread of the loop has ended.
+    /// Called once: with the answer, or with the reason why there is none; with `nil` when the thread of the loop has
+    /// ended.
     typealias Told = @Sendable (Result<RunLoop.MessagePort.Message, RunLoop.PortError>?) -> Void
 
     private struct Ask {
@@ -26,7 +28,7 @@ final class AnswerDesk: Sendable {
         let mode: RunLoop.Mode
     }
 
-    /// The open ones.
+    /// The open desks.
     private static let desks = Guarded<[Key: AnswerDesk]>([:])
 
     private let key: Key
@@ -35,7 +37,7 @@ final class AnswerDesk: Sendable {
 
     // MARK: Asks come
 
-    /// Opens an ask at the desk of the loop, which is made for it if there is none.
+    /// Opens an ask at the desk of the loop; makes the desk if there is none.
     static func open(
         on loop: RunLoop, in mode: RunLoop.Mode, _ told: @escaping Told
     ) throws(RunLoop.PortError) -> (desk: AnswerDesk, serial: UInt64) {
@@ -43,26 +45,26 @@ final class AnswerDesk: Sendable {
         while true {
             if let known = desks.withLock({ $0[key] }) {
                 if let serial = known.begin(told) { return (known, serial) }
-                // The last ask has just been answered: on its way out of the table.
+                // The last ask has just been answered: the desk is about to leave the table.
                 known.leaveTable()
                 continue
             }
             let desk = AnswerDesk(key)
-            // Before anybody else can know it, so that it is not closed meanwhile.
+            // Before another thread can know the desk, so that the desk is not closed meanwhile.
             guard let serial = desk.begin(told) else { preconditionFailure("A new desk is open.") }
             let isTaken = desks.withLock { desks in
                 if desks[key] != nil { return false }
                 desks[key] = desk
                 return true
             }
-            // Somebody else was faster: this one was never in the loop.
+            // Another thread was faster: this desk was never in the loop.
             if !isTaken { continue }
             do throws(RunLoop.SystemCallError) { try loop.add(desk.port, in: mode) } catch {
                 desk.close(.failure(.system(error)))
                 desk.port.invalidate()
                 throw .system(error)
             }
-            // A loop without a thread takes nothing in, and would tell nobody.
+            // A loop without a thread takes no answers in, and would call nobody.
             if loop.isEnded { desk.port.invalidate() }
             return (desk, serial)
         }
@@ -95,14 +97,14 @@ final class AnswerDesk: Sendable {
 
     // MARK: Questions go out
 
-    /// Sends what is asked.
+    /// Sends the question.
     ///
     /// When it throws, the ask is still open, so that it may be sent again.
     func send(
         _ message: RunLoop.MessagePort.Message, _ serial: UInt64, _ sender: RunLoop.MessagePort.Sender,
         until deadline: Int64
     ) throws(RunLoop.PortError) {
-        // Nothing of ours may hold the right to answer: its end is how we learn that nobody will.
+        // No object of this package may hold the right to answer: the end of that right says that no answer will come.
         let handle = try sendAsking(message, serial, sender, until: deadline)
         if handle == 0 { return }
         state.withLock { $0.asks[serial]?.handle = handle }
@@ -117,7 +119,7 @@ final class AnswerDesk: Sendable {
         let replyTo = RunLoop.MessagePort.Sender(port.queue, answering: serial)
         message.replyTo = replyTo
         do { return try sender.send(message, until: deadline) } catch {
-            // The failure is told by throwing it.
+            // The caller learns of the failure from the thrown error.
             replyTo.markUsed()
             throw error
         }
@@ -129,21 +131,21 @@ final class AnswerDesk: Sendable {
         tell(delivery.serial, delivery.kind == .reply ? .success(delivery.message) : .failure(.noReply))
     }
 
-    /// A channel's other side has gone.
+    /// The other side of a channel has gone.
     private func ended(_ handle: UInt64) {
         let serials = state.withLock { state in state.asks.filter { $0.value.handle == handle }.map(\.key) }
         for serial in serials { tell(serial, .failure(.dead)) }
     }
 
-    /// Ends an ask, and tells how it ended if it was still open.
+    /// Ends an ask, and reports how it ended if it was still open.
     func tell(_ serial: UInt64, _ result: Result<RunLoop.MessagePort.Message, RunLoop.PortError>) {
         end(serial)?.told(result)
     }
 
-    /// Ends an ask without a word.
+    /// Ends an ask without a report.
     func withdraw(_ serial: UInt64) { _ = end(serial) }
 
-    /// An ask that is ended by the caller alone; the desk goes with the last one.
+    /// Removes an ask for the one caller that ends it; the desk goes with the last ask.
     private func end(_ serial: UInt64) -> Ask? {
         let (ask, isLast) = state.withLock { state -> (Ask?, Bool) in
             guard let ask = state.asks.removeValue(forKey: serial) else { return (nil, false) }
@@ -169,15 +171,15 @@ final class AnswerDesk: Sendable {
     }
 
     private func leaveTable() {
-        // The caller's reference keeps it from going while the lock is held.
+        // The caller's reference keeps the desk alive while the lock is held.
         Self.desks.withLock { desks in
             if desks[key] === self { desks[key] = nil }
         }
     }
 }
 
-/// What the port of a desk knows of it.
+/// What the port of a desk knows of the desk.
 private final class DeskReference: @unchecked Sendable {
-    // Set once, before anything can arrive.
+    // Set once, before an answer can arrive.
     weak var desk: AnswerDesk?
 }

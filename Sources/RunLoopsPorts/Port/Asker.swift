@@ -1,28 +1,28 @@
 public import RunLoops
 
-/// Waits for answers on a thread: a port in a mode of the thread's loop that nothing else is in.
+/// Waits for answers on a thread: a port in a mode of the thread's loop that holds nothing else.
 ///
-/// Each thread that asks has one, until it ends. Used on that thread alone, but for the table.
+/// Each thread that asks has one asker, until the thread ends. Used on that thread alone, except the table.
 final class Asker: @unchecked Sendable {
     private struct Pending {
         var handle: UInt64 = 0
         var result: Result<RunLoop.MessagePort.Message, RunLoop.PortError>?
     }
 
-    /// By the number of their thread.
+    /// By the number of the asker's thread.
     private static let askers = Guarded<[Int32: Asker]>([:])
     static let mode = RunLoop.Mode("RunLoopsPorts.Ask")
 
     private let loop: RunLoop
     private let port: RunLoop.MessagePort
-    // On the thread alone.
+    // Belongs to the thread alone.
     @exclusivity(unchecked) private var pending: [UInt64: Pending] = [:]
     @exclusivity(unchecked) private var lastSerial: UInt64 = 0
 
-    /// The calling thread's.
+    /// The calling thread's asker.
     static var current: Asker {
         let thread = SystemCalls.threadID
-        // The number of a thread that has ended may be given to another, whose loop is another.
+        // After a thread has ended, another thread may get its number, but has another loop.
         if let known = askers.withLock({ $0[thread] }), known.loop === RunLoop.current,
             known.port.isValid
         {
@@ -31,7 +31,7 @@ final class Asker: @unchecked Sendable {
         let asker = Asker(RunLoop.current)
         let old = askers.withLock { askers -> [Int32: Asker] in
             let old = askers
-            // Those of threads that have ended go as well.
+            // Askers of threads that have ended leave the table as well.
             askers = old.filter { $0.value.port.isValid }
             askers[thread] = asker
             return old
@@ -71,7 +71,7 @@ final class Asker: @unchecked Sendable {
         let serial = lastSerial
         pending[serial] = Pending()
         defer { pending[serial] = nil }
-        // Nothing of ours may hold the right to answer: its end is how we learn that nobody will.
+        // No object of this package may hold the right to answer: the end of that right says that no answer will come.
         let handle = try send(message, serial, sender, until: deadline)
         pending[serial]?.handle = handle
         if handle != 0, !port.hasChannel(handle) { throw .dead }
@@ -84,7 +84,7 @@ final class Asker: @unchecked Sendable {
                 if case .failure(.noReply) = result, sender.isDead { throw .dead }
                 return try result.get()
             }
-            // Others in the mode may stop the run or end it; an answer ends it as a handled source.
+            // Other items in the mode may stop the run or end it; an answer ends it as a handled source.
             let run = loop.run(mode: mode ?? Self.mode, until: instant, returnAfterSourceHandled: true)
             if run == .timedOut, pending[serial]?.result == nil { throw .timedOut }
         }
@@ -98,20 +98,20 @@ final class Asker: @unchecked Sendable {
         let replyTo = RunLoop.MessagePort.Sender(port.queue, answering: serial)
         message.replyTo = replyTo
         do { return try sender.send(message, until: deadline) } catch {
-            // The failure is told by throwing it.
+            // The caller learns of the failure from the thrown error.
             replyTo.markUsed()
             throw error
         }
     }
 
     private func answered(_ delivery: Delivery) {
-        // An answer that comes after its ask has given up, or a second one, is dropped.
+        // An answer to an ask that has given up, or a second answer, is dropped.
         guard let known = pending[delivery.serial], known.result == nil else { return }
         pending[delivery.serial]?.result =
             delivery.kind == .reply ? .success(delivery.message) : .failure(.noReply)
     }
 
-    /// The thread ends, and its port has.
+    /// The thread ends, and the asker's port has ended.
     private func leaveTable() {
         let old = Self.askers.withLock { askers -> Asker? in
             guard let thread = askers.first(where: { $0.value === self })?.key else { return nil }
@@ -127,26 +127,28 @@ final class Asker: @unchecked Sendable {
     }
 }
 
-/// What the port of an asker knows of it.
+/// What the port of an asker knows of the asker.
 private final class AskerReference: @unchecked Sendable {
-    // Set once, before anything can arrive.
+    // Set once, before an answer can arrive.
     weak var asker: Asker?
 }
 
 extension RunLoop.MessagePort.Sender {
     /// Sends a message and waits for the reply, which it returns.
     ///
-    /// The thread's loop runs in `mode` meanwhile. In the mode of its own that is taken without one, nothing else is
-    /// served. Give a mode to have other things go on; the receiver itself can be one of them. A message's own
-    /// ``MessagePort/Message/replyTo`` is replaced.
+    /// The thread's loop runs in `mode` meanwhile. Without a mode the loop runs in a private mode, in which nothing
+    /// else is served. Give a mode to have other items go on; the receiver itself can be one of these items. A
+    /// message's own ``MessagePort/Message/replyTo`` is replaced.
     ///
     /// - Parameters:
-    ///   - message: What is asked.
+    ///   - message: The question.
     ///   - limit: How long to wait in all, for room and for the reply; for ever if `nil`.
     ///   - mode: The mode to run the calling thread's loop in.
-    /// - Returns: What the receiver's closure returned, or the first message it sent to ``MessagePort/Message/replyTo``.
-    /// - Throws: as ``send(_:within:)``; ``PortError/noReply`` when the receiver has dropped the message without an answer;
-    ///   ``PortError/dead`` when it has died before answering; ``PortError/timedOut``. An answer that comes later is dropped.
+    /// - Returns: What the receiver's closure returned, or the first message it sent to
+    ///   ``MessagePort/Message/replyTo``.
+    /// - Throws: the errors of ``send(_:within:)``; ``PortError/noReply`` when the receiver has dropped the message
+    ///   without an answer; ``PortError/dead`` when the receiver has died before answering; ``PortError/timedOut``. An
+    ///   answer that comes later is dropped.
     ///
     /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
     @available(

@@ -2,9 +2,9 @@ internal import RunLoops
 
 /// Time limits as deadlines of the monotonic clock.
 enum Deadline {
-    /// Not to wait at all.
+    /// Do not wait at all.
     static let none = Int64.min
-    /// To wait for ever.
+    /// Wait for ever.
     static let never = Int64.max
 
     static func after(_ limit: Duration?) -> Int64 {

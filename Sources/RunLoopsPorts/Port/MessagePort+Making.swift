@@ -4,13 +4,13 @@ extension RunLoop.MessagePort {
     /// A port whose closure runs on the thread that makes it, and may use that thread's state.
     ///
     /// - Parameters:
-    ///   - limits: What it takes before it says no.
-    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-    ///   - fileID: Where it was made.
-    ///   - line: Where it was made.
+    ///   - limits: What the port accepts before it refuses.
+    ///   - label: The name in descriptions and tools; where the port was made, if `nil`.
+    ///   - fileID: Where the port was made.
+    ///   - line: Where the port was made.
     ///   - handler: Called with each message; what it returns is sent to the message's ``MessagePort/Message/replyTo``.
     ///
-    /// Adding it to the loop of another thread traps.
+    /// Adding the port to the loop of another thread traps.
     /// Corresponds to `CFMessagePortCreateLocal`.
     public convenience init(
         limits: Limits = Limits(), label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
@@ -43,7 +43,7 @@ extension RunLoop.MessagePort {
         }
     }
 
-    /// The news that there will be no answer are for who waits for one, and a plain port does not.
+    /// Only a port that waits for an answer needs the news that there will be none, and a plain port does not wait.
     private static func messages(_ handler: @escaping (Message) -> Message?) -> (Delivery) -> Message? {
         { delivery in delivery.kind == .noReply ? nil : handler(delivery.message) }
     }

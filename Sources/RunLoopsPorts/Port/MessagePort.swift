@@ -3,16 +3,18 @@ public import RunLoops
 extension RunLoop {
     /// Receives messages on the thread of a run loop.
     ///
-    /// A port is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)``. Messages come from its ``sender``, from any
-    /// thread, and, once it is published under a name, from other processes. The closure gets them in the order in which they
-    /// were sent and returns a reply or `nil`; the reply goes to the message's ``MessagePort/Message/replyTo``.
+    /// A port is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)``. Messages come from its ``sender``,
+    /// from any thread, and, once the port is published under a name, from other processes. The closure is called with
+    /// the messages in the order in which they were sent, and returns a reply or `nil`; the reply goes to the message's
+    /// ``MessagePort/Message/replyTo``.
     ///
-    /// Up to ``MessagePort/Limits/batch`` messages are delivered in one turn, then the loop's other items have their go: one
-    /// message a turn would pay for a whole turn each, and a batch without a bound would keep the others waiting for as long as
-    /// senders are fast. A batch ends early when the port is invalidated or the run is stopped.
+    /// In one turn the port delivers up to ``MessagePort/Limits/batch`` messages, then the loop's other items have
+    /// their turn. One message a turn would cost a whole turn for each message. A batch without a bound would keep the
+    /// other items waiting for as long as senders are fast. A batch ends early when the port is invalidated or the run
+    /// is stopped.
     ///
-    /// While it is in a mode, the port is kept alive by the loop. It dies with ``invalidate()``, with the thread of its loop,
-    /// or when nobody holds it and no mode has it: then senders get ``PortError/dead``.
+    /// While the port is in a mode, the loop keeps it alive. The port dies with ``invalidate()``, with the thread of
+    /// its loop, or when nobody holds it and no mode has it: then senders get ``PortError/dead``.
     ///
     /// Corresponds to a local `CFMessagePort` with its run loop source, or to a Mach port's receive right.
     ///
@@ -34,13 +36,14 @@ extension RunLoop {
         @exclusivity(unchecked) private var valid = true
         /// How many calls are taking the port out of a mode.
         @exclusivity(unchecked) private var leaving = 0
-        /// Keeps the port while it is in a mode; what a loop holds is the source, which does not hold the port.
+        /// Keeps the port while it is in a mode; the loop holds the source, and the source does not hold the port.
         @exclusivity(unchecked) private var keeper: MessagePort?
 
         /// Used on the loop's thread alone.
         @exclusivity(unchecked) private var batch = Ring<Delivery>()
 
-        /// Told the handle of a channel whose other side has gone, and 0 when the port itself ends; set before the port is used.
+        /// Called with the handle of a channel whose other side has gone, and with 0 when the port itself ends; set
+        /// before the port is used.
         @exclusivity(unchecked) var channelEnded: ((UInt64) -> Void)?
 
         init(
@@ -63,14 +66,14 @@ extension RunLoop {
 
         deinit { invalidate() }
 
-        /// What its senders send through.
+        /// The sender of the port.
         public var sender: MessagePort.Sender { MessagePort.Sender(queue) }
 
         /// Whether the port can still receive; once `false`, for ever `false`.
         public var isValid: Bool { lock.withLock { valid } }
 
-        /// Takes the port out of its loop, for good: names are withdrawn, connections and descriptors closed, waiting messages
-        /// dropped, senders told.
+        /// Takes the port out of its loop, for good. Names are withdrawn, connections and descriptors closed, and
+        /// waiting messages dropped; senders get errors.
         ///
         /// Legal everywhere, also in the port's own closure, which ends normally. A second call does nothing.
         /// Corresponds to `CFMessagePortInvalidate`.
@@ -88,7 +91,7 @@ extension RunLoop {
             queue.source.invalidate()
             for publication in released.3 { publication.withdraw() }
             for peer in released.4.values { peer.close() }
-            // What was not delivered goes with its descriptors, and whoever waits for an answer to it is told.
+            // Undelivered messages go with their descriptors, and askers that wait for an answer get an error.
             _ = queue.close()
             released.5?(0)
             withExtendedLifetime(released) {}
@@ -96,7 +99,7 @@ extension RunLoop {
 
         // MARK: In the loop
 
-        /// Whether the port has joined `loop`; it has not if it is invalid.
+        /// Adds the port to `loop`; returns `nil` if the port is invalid.
         func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource]? {
             requireAllowedThread(allowedThread, of: self, in: loop.threadID)
             return lock.withLock {
@@ -135,7 +138,7 @@ extension RunLoop {
 
         /// The source was taken out of a mode.
         ///
-        /// If not by us, the thread has ended, and nobody will ever receive again.
+        /// If the port itself did not do this, the thread has ended, and nobody will ever receive again.
         private func wasCancelled() {
             if lock.withLock({ valid && leaving == 0 }) { invalidate() }
         }
@@ -146,7 +149,7 @@ extension RunLoop {
         private func perform() {
             var isMore = false
             if batch.isEmpty { isMore = queue.take(limits.batch, into: &batch) }
-            // Before the first closure: a run that it begins is to go on with the rest.
+            // Before the first closure: a run that the closure begins is to go on with the rest.
             if isMore || batch.count > 1 { queue.source.signal() }
             var left = limits.batch
             while left > 0, let delivery = batch.popFirst() {
@@ -161,7 +164,7 @@ extension RunLoop {
             lock.withLock { loop }?.wakeUp()
         }
 
-        /// Calls the closure; false if the batch ends here.
+        /// Calls the closure; returns false if the batch ends here.
         func deliver(_ delivery: Delivery) -> Bool {
             lock.lock()
             guard let handler else {
@@ -171,8 +174,8 @@ extension RunLoop {
             lock.unlock()
             let reply = handler(delivery)
             if let reply, let replyTo = delivery.message.replyTo {
-                // An asker that is gone has no use for the reply. One that is refused as too large is dropped, and the
-                // asker is told when the right to answer goes.
+                // An asker that is gone has no use for the reply. A reply that is too large is dropped, and the asker
+                // gets an error when the right to answer is released.
                 _ = try? replyTo.answer(reply)
             }
             return lock.withLock { valid && !modes.isEmpty && loop?.wakeWord.isStopped != true }
@@ -180,7 +183,7 @@ extension RunLoop {
     }
 }
 
-/// What the source of a port knows of it.
+/// What the source of a port knows of the port.
 private final class WeakReference: @unchecked Sendable {
     // Set once, before the source is shared.
     weak var port: RunLoop.MessagePort?

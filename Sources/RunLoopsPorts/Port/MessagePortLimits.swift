@@ -1,11 +1,11 @@
 public import RunLoops
 
 extension RunLoop.MessagePort {
-    /// What a ``MessagePort`` takes before it says no.
+    /// What a ``MessagePort`` accepts before it refuses.
     public struct Limits: Hashable, Sendable {
-        /// How many messages may wait; a sender of one more has to wait itself.
+        /// How many messages may wait; the sender of a further message has to wait itself.
         ///
-        /// Replies to asks are not counted: there are no more of them than asks.
+        /// Replies to asks are not counted: there is at most one reply for each ask.
         public var queue: Int
         /// The most bytes of one message.
         ///
@@ -15,13 +15,14 @@ extension RunLoop.MessagePort {
         public var descriptors: Int
         /// How many messages are delivered in one turn of the loop.
         public var batch: Int
-        /// How many connections from other processes there may be at once.
+        /// How many connections from other processes the port may have at once.
         public var peers: Int
 
-        /// Limits that are right for most.
+        /// Limits that suit most ports.
         ///
-        /// Precondition: all are positive but `descriptors`, which may be 0; `messageSize` is at most 131,072, so that a
-        /// message fits into one packet, and `descriptors` at most 253, which is what the kernel carries.
+        /// Precondition: all limits are positive except `descriptors`, which may be 0; `messageSize` is at most
+        /// 131,072, so that a message fits into one packet, and `descriptors` at most 253, which is what the kernel
+        /// carries.
         public init(
             queue: Int = 1024, messageSize: Int = 65536, descriptors: Int = 16, batch: Int = 32, peers: Int = 1024
         ) {

@@ -2,16 +2,17 @@ internal import CLinuxKernel
 internal import RunLoops
 internal import Synchronization
 
-/// Whose queue it is, as far as the queue has to know it.
+/// The owner of a queue, as far as the queue has to know it.
 protocol QueueReceiver: AnyObject, Sendable {
-    /// A new channel to the port; its other end.
+    /// Makes a channel to the port; returns its other end.
     func makeChannel(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor
 }
 
-/// The messages that wait for a port of this process: any thread puts in, the loop's thread takes out, many at a time.
+/// The messages that wait for a port of this process: any thread puts messages in, the loop's thread takes them out,
+/// many at a time.
 ///
-/// Senders hold the queue, not the port, so that a port can die under them. The loop is woken once for all messages that
-/// come before it has looked.
+/// Senders hold the queue, not the port, so that the port can die while they send. The loop is woken once for all
+/// messages that come before it has looked.
 final class MessageQueue: Route, @unchecked Sendable {
     let limits: RunLoop.MessagePort.Limits
     let source: RunLoop.Source
@@ -23,7 +24,7 @@ final class MessageQueue: Route, @unchecked Sendable {
     @exclusivity(unchecked) private var waiting = 0
     @exclusivity(unchecked) private var loop: RunLoop?
     @exclusivity(unchecked) private weak var receiver: (any QueueReceiver)?
-    /// Changes whenever there is room again or the queue is closed; what waiting senders sleep on.
+    /// Changes whenever there is room again or the queue is closed; waiting senders sleep on this word.
     private let room: UnsafeMutablePointer<Atomic<UInt32>>
 
     init(_ limits: RunLoop.MessagePort.Limits, _ source: RunLoop.Source) {
@@ -40,10 +41,10 @@ final class MessageQueue: Route, @unchecked Sendable {
 
     func attach(_ receiver: any QueueReceiver) { lock.withLock { self.receiver = receiver } }
 
-    /// The loop that takes out; what has come before is told to it.
+    /// Attaches the loop that takes messages out, and wakes it for messages that have come before.
     func attach(_ loop: RunLoop) {
         lock.withLock { self.loop = loop }
-        // A source that was signalled before it was added still is; the loop has to hear of it.
+        // A source that was signalled before it was added is still signalled; the loop has to learn that.
         if source.isSignalled { loop.wakeUp() }
     }
 
@@ -55,7 +56,7 @@ final class MessageQueue: Route, @unchecked Sendable {
         if delivery.message.bytes.count > limits.messageSize { throw .tooLarge(limits.messageSize) }
         if delivery.message.descriptors.count > limits.descriptors { throw .tooManyDescriptors(limits.descriptors) }
         lock.lock()
-        // An answer is always taken: there are no more of them than asks, and whoever answers must not have to wait.
+        // An answer is always taken: there is at most one for each ask, and the answering side must not have to wait.
         if ring.count >= limits.queue, !delivery.isAnswer {
             do { try waitForRoom(until: deadline) } catch {
                 lock.unlock()
@@ -102,7 +103,7 @@ final class MessageQueue: Route, @unchecked Sendable {
 
     // MARK: The loop's thread
 
-    /// Moves the next messages to `batch`; whether more are left.
+    /// Moves the next messages to `batch`; returns whether more are left.
     func take(_ count: Int, into batch: inout Ring<Delivery>) -> Bool {
         lock.lock()
         ring.move(count, to: &batch)
@@ -113,7 +114,7 @@ final class MessageQueue: Route, @unchecked Sendable {
         return isMore
     }
 
-    /// Refuses everything from now on, and returns what was not delivered, for release with no lock held.
+    /// Refuses everything from now on, and returns the undelivered messages, for release with no lock held.
     func close() -> Ring<Delivery> {
         lock.lock()
         defer { lock.unlock() }

@@ -4,23 +4,23 @@ internal import RunLoopsConcurrency
 extension RunLoop.MessagePort.Sender {
     /// Sends a message, and waits for the reply, which it returns: the task waits, and no thread of Swift's does.
     ///
-    /// The reply is taken in by `loop`, in whose mode a port is as long as something is asked there. A message's own
-    /// `replyTo` is replaced. Where the receiver's queue has no room, or a port by name is not connected to yet, a thread of
-    /// its own waits for that, within the same limit; a message that is waiting so when its task is cancelled may still be
-    /// sent.
+    /// The loop `loop` takes the reply in: a port is in the mode of the loop as long as asks are open there. A
+    /// message's own `replyTo` is replaced. Where the receiver's queue has no room, or a port by name is not connected
+    /// yet, a separate thread waits for that, within the same limit. If the task is cancelled while its message waits
+    /// in this way, the message may still be sent.
     ///
     /// - Parameters:
-    ///   - message: What is asked.
-    ///   - loop: The loop that takes the reply in. It has to be running.
+    ///   - message: The question.
+    ///   - loop: The loop that takes the reply in. The loop has to be running.
     ///   - limit: How long to wait in all, for room and for the reply; for ever if `nil`.
-    ///   - mode: The mode that it is taken in; `.common` for all common modes.
+    ///   - mode: The mode that the reply is taken in; `.common` for all common modes.
     /// - Returns: What the receiver's closure returned, or the first message it sent to the message's `replyTo`.
     /// - Throws: What `request(_:within:in:)`, which waits on the thread, throws as a `PortError`; `CancellationError`;
-    ///   `ThreadEndedError` when the loop's thread has ended or ends before. Nothing is left in the loop then, and an answer
-    ///   that still comes is dropped.
+    ///   `ThreadEndedError` when the loop's thread has ended or ends before. Nothing is left in the loop then, and an
+    ///   answer that still comes is dropped.
     ///
     /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
-    /// Complexity: what sending costs, and for the first of those that are asked at a time, a port.
+    /// Complexity: what sending costs, and a port for the first of the asks that are open at a time.
     public func request(
         _ message: RunLoop.MessagePort.Message, on loop: RunLoop, within limit: Duration? = nil,
         in mode: RunLoop.Mode = .common
@@ -31,7 +31,7 @@ extension RunLoop.MessagePort.Sender {
             outcome.settle(result.map { $0.mapError { $0 } } ?? .failure(RunLoop.ThreadEndedError()))
         }
         let deadline = limit.map { loop.clock.now.advanced(by: $0) }
-        // Before the timer: what cannot be sent at all is told as that, however short the limit.
+        // Before the timer: a message that cannot be sent at all fails with that reason, however short the limit.
         question.send(within: limit)
         let timer = deadline.map { loop.startLimit($0, mode, question, outcome) }
         defer { timer?.item?.invalidate() }

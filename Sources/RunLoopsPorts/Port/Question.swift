@@ -7,7 +7,8 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// A message that was sent with a question, whose answer is told on the thread of a loop: for who cannot wait on one.
+/// A message that was sent with a question. Its answer arrives on the thread of a loop: for callers that cannot wait on
+/// a thread.
 ///
 /// Thread safety: any thread.
 package final class Question: Sendable {
@@ -18,15 +19,15 @@ package final class Question: Sendable {
 
     /// Opens the question; it has to be sent.
     ///
-    /// - Parameter told: Told once: the answer, or why there is none; `nil` when the thread of the loop has ended. Not told what
-    ///   was withdrawn.
+    /// - Parameter told: Called once with the answer, or with the reason why there is none; with `nil` when the thread
+    ///   of the loop has ended. Not called after the question was withdrawn.
     package init(
         _ message: RunLoop.MessagePort.Message, to sender: RunLoop.MessagePort.Sender, on loop: RunLoop,
         in mode: RunLoop.Mode,
         told: @escaping @Sendable (Result<RunLoop.MessagePort.Message, RunLoop.PortError>?) -> Void
     ) throws(RunLoop.PortError) {
         (desk, serial) = try AnswerDesk.open(on: loop, in: mode) { [sender] result in
-            // A dead receiver drops what it had, and that comes first.
+            // A dead receiver drops the messages that it had, and that news comes first.
             if case .failure(.noReply) = result, sender.isDead { return told(.failure(.dead)) }
             told(result)
         }
@@ -39,7 +40,7 @@ package final class Question: Sendable {
 
     /// Sends the message, without waiting here.
     ///
-    /// Where there is no room yet, or no connection, a thread of its own waits for it.
+    /// Where there is no room yet, or no connection, a separate thread waits for it.
     package func send(within limit: Duration?) {
         let deadline = Deadline.after(limit)
         do throws(RunLoop.PortError) {
@@ -66,7 +67,7 @@ package final class Question: Sendable {
     }
 }
 
-/// A thread that does one thing, which may take long.
+/// A thread that does one thing, which may take a long time.
 private final class Errand {
     private let body: @Sendable () -> Void
 

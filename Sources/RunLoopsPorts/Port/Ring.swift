@@ -1,6 +1,6 @@
 /// A first-in, first-out store that grows when it must and moves its elements without copying them.
 struct Ring<Element>: ~Copyable {
-    // The capacity is a power of two, so that a place is found by masking.
+    // The capacity is a power of two, so that masking finds a place.
     private var storage: UnsafeMutablePointer<Element>
     private var capacity: Int
     private var head = 0

@@ -2,13 +2,13 @@ public import RunLoops
 public import RunLoopsConcurrency
 
 extension RunLoop {
-    /// A message port, and what it receives as a sequence.
+    /// A message port, and a sequence of the messages that it receives.
     ///
-    /// Answers go to the message's `replyTo`. Nothing is dropped: what nobody waits for is kept, and no longer counts in the
-    /// port's own limit.
+    /// Answers go to the message's `replyTo`. No message is dropped: messages that no task waits for are kept, and do
+    /// not count in the port's own limit any more.
     ///
     /// - Parameters:
-    ///   - limits: What the port takes before it says no.
+    ///   - limits: What the port accepts before it refuses.
     ///   - mode: The mode that the port is in; `.common` for all common modes.
     /// - Returns: The port, to send to and to publish, and the messages. The sequence ends with the port.
     public func messages(

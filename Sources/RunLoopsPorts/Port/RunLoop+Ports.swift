@@ -1,12 +1,12 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Adds a message port to `mode`, or to all common modes and those that will be marked later.
+    /// Adds a message port to `mode`, or to all common modes, also to modes that are marked as common later.
     ///
     /// Messages that were sent before are delivered in the next turn.
     ///
-    /// - Returns: Whether the port is in `mode` now. An invalid one is passed over, and every port after the end of the loop's
-    ///   thread.
+    /// - Returns: Whether the port is in `mode` now. An invalid port is passed over, and so is every port after the end
+    ///   of the loop's thread.
     /// - Throws: what the system refused, for a port with connections: see ``RunLoops/RunLoop/add(_:in:)``.
     ///
     /// Precondition: the port's closure may run on this loop's thread, and the port has not been in another loop.
@@ -25,7 +25,7 @@ extension RunLoop {
         return true
     }
 
-    /// Takes a message port out of `mode`; it stays valid, and its messages wait.
+    /// Takes a message port out of `mode`; the port stays valid, and its messages wait.
     ///
     /// Corresponds to `CFRunLoopRemoveSource`. Complexity: as for adding.
     public func remove(_ port: MessagePort, from mode: Mode) {
@@ -35,6 +35,6 @@ extension RunLoop {
         port.hasLeft()
     }
 
-    /// Whether the port is in `mode`, or, for `.common`, was added to common.
+    /// Whether the port is in `mode`, or, for `.common`, was added to the common modes.
     public func contains(_ port: MessagePort, in mode: Mode) -> Bool { contains(port.queue.source, in: mode) }
 }

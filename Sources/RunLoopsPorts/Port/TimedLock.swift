@@ -2,11 +2,11 @@ internal import CLinuxKernel
 internal import RunLoops
 internal import Synchronization
 
-/// A lock that one waits for until a deadline, held while a message is written to a socket.
+/// A lock that a thread waits for until a deadline, held while a message is written to a socket.
 ///
-/// Made as the library's own lock is; that one has no time limit.
+/// Built like the library's own lock, which has no time limit.
 struct TimedLock: ~Copyable, @unchecked Sendable {
-    // 0: free, 1: held, 2: held and somebody waits. On the heap, since the kernel needs an address that stays.
+    // 0: free, 1: held, 2: held and a thread waits. On the heap, since the kernel needs an address that stays.
     private let state: UnsafeMutablePointer<Atomic<UInt32>>
 
     init() {
@@ -32,7 +32,7 @@ struct TimedLock: ~Copyable, @unchecked Sendable {
         if state.pointee.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged { return }
         if deadline == Deadline.none { throw .full }
         while state.pointee.exchange(2, ordering: .acquiring) != 0 {
-            // EAGAIN, EINTR: the word is looked at again.
+            // EAGAIN, EINTR: the word is read again.
             let result = rl_futex_wait(state, 2, deadline)
             if result == -Errors.timedOut { throw .timedOut }
         }

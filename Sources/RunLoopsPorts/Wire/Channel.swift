@@ -9,24 +9,25 @@ internal import Musl
 
 /// The writing side of a socket to a port in another process.
 ///
-/// Ports that messages bring along are introduced once, by sending a socket of theirs, and called by a handle afterwards.
+/// Ports that messages bring along are introduced once, by sending one of their sockets, and called by a handle
+/// afterwards.
 ///
 /// Thread safety: all members may be used by any thread.
 final class Channel: Route, @unchecked Sendable {
     let socket: PortSocket
-    /// What the other side takes.
+    /// The limits of the other side.
     private let longest: Int
     private let most: Int
     private let gate = TimedLock()
     // Guarded by the gate.
     @exclusivity(unchecked) private var introduced: [ObjectIdentifier: (handle: UInt64, route: any Route)] = [:]
     @exclusivity(unchecked) private var isBroken = false
-    /// Replies that found no room; while there are some, the asker is not listened to.
+    /// Replies that found no room; while there are such replies, this side does not listen to the asker.
     @exclusivity(unchecked) private var late = Ring<Delivery>()
-    /// Told with the gate held, when the first reply finds no room.
+    /// Called with the gate held, when the first reply finds no room.
     private let backlogBegan: (@Sendable (Channel) -> Void)?
 
-    /// Replies that find no room are kept, if somebody can be told to try again later.
+    /// Replies that find no room are kept, if there is a closure that arranges a later try.
     init(_ socket: PortSocket, longest: Int, most: Int, backlogBegan: (@Sendable (Channel) -> Void)? = nil) {
         self.socket = socket
         self.longest = longest
@@ -34,7 +35,7 @@ final class Channel: Route, @unchecked Sendable {
         self.backlogBegan = backlogBegan
     }
 
-    /// Asks the kernel, not the lock: whoever has that may be waiting for room.
+    /// Asks the kernel, not the lock: the holder of the lock may be waiting for room.
     var isDead: Bool { socket.hasHungUp }
 
     func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
@@ -44,25 +45,25 @@ final class Channel: Route, @unchecked Sendable {
     func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
         if delivery.message.bytes.count > longest { throw .tooLarge(longest) }
         if delivery.message.descriptors.count > most { throw .tooManyDescriptors(most) }
-        // An answer takes the lock however long that takes, since it must not be lost; nobody holds it while waiting for
+        // An answer must not be lost, so it waits for the lock however long that takes; no holder of the lock waits for
         // an asker.
         let patience = delivery.isAnswer ? Deadline.never : deadline
         return try gate.withLock(until: patience) { () throws(RunLoop.PortError) -> UInt64 in
             if isBroken { throw .dead }
-            // Behind answers that wait, to stay in order.
+            // Behind waiting answers, to stay in order.
             if !late.isEmpty { return try keep(delivery) }
             do throws(RunLoop.PortError) {
                 return try write(delivery, until: deadline)
             } catch {
                 if error == .full, delivery.isAnswer, backlogBegan != nil { return try keep(delivery) }
-                // Dead may also be the port that the message brings along, which was taken back meanwhile.
+                // The dead port may also be the port that the message brings along, which was taken back meanwhile.
                 if error == .dead, socket.hasHungUp { isBroken = true }
                 throw error
             }
         }
     }
 
-    /// Answers end by themselves, since the asker is not listened to; plain messages have to be bounded.
+    /// Answers are bounded anyway, since this side does not listen to the asker; plain messages need a bound.
     private static let mostLate = 1024
 
     private func keep(_ delivery: Delivery) throws(RunLoop.PortError) -> UInt64 {
@@ -73,14 +74,14 @@ final class Channel: Route, @unchecked Sendable {
         return 0
     }
 
-    /// Tries again with the replies that found no room; whether none is left.
+    /// Tries again with the replies that found no room; returns whether none is left.
     func flush() -> Bool {
         let isDone = try? gate.withLock(until: Deadline.never) { () throws(RunLoop.PortError) -> Bool in
             while let delivery = late.popFirst() {
                 do throws(RunLoop.PortError) {
                     _ = try write(delivery, until: Deadline.none)
                 } catch {
-                    // One that can never be sent (its descriptor is closed by now) must not hold up the others.
+                    // A reply that can never be sent (its descriptor is closed by now) must not hold up the others.
                     switch error {
                     case .full:
                         late.prepend(delivery)
@@ -113,7 +114,7 @@ final class Channel: Route, @unchecked Sendable {
             frame = Frame(.noReply, serial: delivery.serial)
         }
         do { try put(frame, message, until: deadline) } catch .tooLarge { throw .tooLarge(longest) }
-        // The other side answers from now on, or its end does.
+        // From now on the other side answers, or the end of the other side does.
         if delivery.kind == .message { message.replyTo?.markUsed() }
         return frame.handle
     }
@@ -127,12 +128,12 @@ final class Channel: Route, @unchecked Sendable {
         }
     }
 
-    /// The handle by which the other side knows the port at the end of `route`.
+    /// Returns the handle with which the other side names the port at the end of `route`.
     private func introduce(_ route: any Route, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
         let key = ObjectIdentifier(route)
         if let known = introduced[key] { return known.handle }
         try retireDead(until: deadline)
-        // Drawn, not counted: several channels may write to one socket.
+        // Random, not counted: several channels may write to one socket.
         let handle = rl_port_random() | 1
         let end = try route.export(handle)
         let introduction = RunLoop.MessagePort.Message(descriptors: [end])
@@ -141,7 +142,7 @@ final class Channel: Route, @unchecked Sendable {
         return handle
     }
 
-    /// Lets the other side close what it holds of ports that are gone.
+    /// Lets the other side close what it holds of dead ports.
     private func retireDead(until deadline: Int64) throws(RunLoop.PortError) {
         for (key, known) in introduced where known.route.isDead {
             try put(Frame(.retire, handle: known.handle), nil, until: deadline)

@@ -4,16 +4,16 @@
 /// with it (2), the message's id (4), how many bytes follow (4), the serial number of the ask (8), the handle of a reply
 /// port (8).
 ///
-/// A pure value: bytes in, a frame or an error out. Descriptors are counted here, and held by who received them.
+/// A pure value: bytes in, a frame or an error out. Descriptors are counted here; the receiving side holds them.
 package struct Frame: Equatable {
     /// What a packet is for.
     package enum Kind: UInt8, CaseIterable, Sendable {
-        /// From a port to who has connected: you are let in. The handle is the longest message that is taken, and the
-        /// serial the most descriptors.
+        /// From a port to a process that has connected: the process is let in. The handle is the length of the longest
+        /// message that the port takes, and the serial the most descriptors.
         case welcome = 1
-        /// From a port to who has connected: you are not let in.
+        /// From a port to a process that has connected: the process is not let in.
         case refused = 2
-        /// A message; with a handle, one that can be answered.
+        /// A message; a message with a handle can be answered.
         case message = 3
         /// The answer to an ask.
         case reply = 4
@@ -38,7 +38,7 @@ package struct Frame: Equatable {
     }
 
     package static let headerSize = 32
-    /// The last byte is the version of all this.
+    /// The last byte is the version of this format.
     static let mark: UInt32 = 0x314C_5052
 
     package var kind: Kind
@@ -92,7 +92,7 @@ package struct Frame: Equatable {
         switch kind {
         case .message, .reply:
             guard descriptors <= most else { throw .descriptors }
-            // A serial without a handle is an ask that nobody could answer; a reply has that of the ask.
+            // A serial without a handle is an ask that nobody could answer; a reply has the serial of the ask.
             guard kind == .message ? handle != 0 || serial == 0 : serial != 0 else { throw .fields }
         case .introduce:
             guard descriptors == 1 else { throw .descriptors }

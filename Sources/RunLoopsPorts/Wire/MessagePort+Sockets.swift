@@ -1,8 +1,8 @@
 internal import RunLoops
 
-/// Connections of a port: accepted ones, and the ends of channels that were sent away for replies.
+/// Connections of a port: accepted connections, and the ends of channels that were sent away for replies.
 extension RunLoop.MessagePort: QueueReceiver, PeerOwner {
-    /// A new channel to this port; its other end.
+    /// Makes a channel to this port; returns its other end.
     func makeChannel(_ handle: UInt64) throws(RunLoop.PortError) -> Descriptor {
         let (here, there) = try PortSocket.pair()
         let peer = Peer(here, .answerer, self, handle: handle)
@@ -14,7 +14,7 @@ extension RunLoop.MessagePort: QueueReceiver, PeerOwner {
         }
     }
 
-    /// Takes a connection in; false if the port is invalid or has enough of them.
+    /// Takes a connection in; returns false if the port is invalid or has enough connections.
     func add(_ peer: Peer) -> Bool {
         let isTaken = lock.withLock { () -> Bool in
             guard handler != nil, peers.count < limits.peers else { return false }
@@ -23,7 +23,8 @@ extension RunLoop.MessagePort: QueueReceiver, PeerOwner {
         }
         guard isTaken else { return false }
         for source in peer.sources where !watch(source) {
-            // The loop has no place for it (out of memory or of watches): the other side finds a closed connection.
+            // The loop has no place for the source (out of memory or of watches): the other side finds a closed
+            // connection.
             peer.close()
             forget(peer)
             return false

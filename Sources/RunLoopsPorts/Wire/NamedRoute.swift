@@ -7,7 +7,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The way to whoever has published a name: looked up, connected to, and looked up again when it has gone.
+/// The way to the port that has a name: looked up, connected to, and looked up again when the port has gone.
 final class NamedRoute: Route, @unchecked Sendable {
     private let name: PortName
     private let directory: RunLoop.MessagePort.Directory
@@ -17,7 +17,7 @@ final class NamedRoute: Route, @unchecked Sendable {
     // Guarded by the gate.
     @exclusivity(unchecked) private var greeted: PortSocket?
     private let lock = Lock()
-    // Written with both held.
+    // Written with both locks held.
     @exclusivity(unchecked) private var channel: Channel?
 
     init(
@@ -52,7 +52,7 @@ final class NamedRoute: Route, @unchecked Sendable {
                 return try connected(until: deadline).send(delivery, until: deadline)
             } catch {
                 if error != .dead || !isOld { throw error }
-                // Refused as a whole, so that it may be sent again: the port may be back.
+                // The message was refused as a whole, so that it may be sent again: the port may be back.
                 set(nil)
             }
             do throws(RunLoop.PortError) {
@@ -85,7 +85,7 @@ final class NamedRoute: Route, @unchecked Sendable {
             set(new)
             return new
         } catch {
-            // After a time-out the greeting may still come: the next try goes on where this one ended.
+            // After a time-out the greeting may still come: the next try goes on where this try ended.
             if error != .timedOut { greeted = nil }
             throw error
         }
@@ -96,12 +96,12 @@ final class NamedRoute: Route, @unchecked Sendable {
         let result = rl_port_connect(
             socket.number, directory.path(of: name.socketFile), deadline == Deadline.none ? 0 : deadline)
         if result < 0 { throw Errors.connecting(-result, name.text) }
-        // Who listens is asked before anything is told.
+        // The listening process is checked before any message is sent.
         guard owner.allows(try socket.credentials()) else { throw .notPermitted }
         return socket
     }
 
-    /// Waits for the first frame, which says whether we are let in.
+    /// Waits for the first frame, which says whether the port lets this process in.
     private func welcome(_ socket: PortSocket, until deadline: Int64) throws(RunLoop.PortError) -> Channel {
         guard socket.wait(POLLIN, until: deadline) else { throw .timedOut }
         let received = withUnsafeTemporaryAllocation(byteCount: Frame.headerSize, alignment: 8) {

@@ -6,13 +6,13 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Whose connection it is, as far as the connection has to know it.
+/// The owner of a connection, as far as the connection has to know it.
 protocol PeerOwner: AnyObject, Sendable {
     var limits: RunLoop.MessagePort.Limits { get }
     var label: ItemLabel { get }
-    /// Calls the port's closure; false if it wants no more in this turn.
+    /// Calls the port's closure; returns false if the port wants no more in this turn.
     func deliver(_ delivery: Delivery) -> Bool
-    /// Adds a socket's source to the modes that the port is in; false if the loop has no place for it.
+    /// Adds a socket's source to the modes that the port is in; returns false if the loop has no place for the source.
     @discardableResult
     func watch(_ source: RunLoop.DescriptorSource) -> Bool
     /// Takes a socket's source out of the modes that the port is in.
@@ -24,7 +24,8 @@ protocol PeerOwner: AnyObject, Sendable {
 /// The reading side of a socket that leads to a port: a connection that was accepted, or the end of a channel that was
 /// sent to another process for its replies.
 ///
-/// Received on the loop's thread; closed by any. A peer that sends what is not understood is dropped, and nobody else.
+/// Received on the loop's thread; closed by any thread. A peer that sends malformed packets is dropped, and no other
+/// peer is.
 final class Peer: @unchecked Sendable {
     /// What the other side may send.
     enum Role {
@@ -32,14 +33,15 @@ final class Peer: @unchecked Sendable {
         case answerer
     }
 
-    /// The most reply ports that one peer may have introduced at a time; each is an open descriptor.
+    /// The most reply ports that one peer may have introduced at a time; each port is an open descriptor.
     static let mostHandles = 256
-    /// Packets that are taken in one turn of the loop: each is a system call already, so few make the turn's own cost small.
+    /// Packets that are taken in one turn of the loop: each packet is a system call already, so few make the turn's own
+    /// cost small.
     static let batch = 16
 
     private let socket: PortSocket
     private let role: Role
-    /// By which the other side calls this end of a channel; 0 for a connection.
+    /// The handle with which the other side names this end of a channel; 0 for a connection.
     let handle: UInt64
     private weak var port: (any PeerOwner)?
     private let lock = Lock()
@@ -61,14 +63,14 @@ final class Peer: @unchecked Sendable {
         }
     }
 
-    /// What the loop has to watch for it.
+    /// What the loop has to watch for the peer.
     ///
-    /// Either the socket itself, or, while replies are left to send, the room for those.
+    /// Either the socket itself, or, while replies are left to send, room for these replies.
     var sources: [RunLoop.DescriptorSource] {
         lock.withLock { flushers.isEmpty ? source.map { [$0] } ?? [] : Array(flushers.values) }
     }
 
-    /// The descriptor is closed with the last reference: the loop's thread may be using it.
+    /// The descriptor is closed with the last reference: the loop's thread may be using the descriptor.
     func close() {
         let released = lock.withLock { () -> [RunLoop.DescriptorSource] in
             isClosed = true
@@ -90,7 +92,7 @@ final class Peer: @unchecked Sendable {
 
     private func ready(_ events: RunLoop.DescriptorEvents) {
         guard let port else { return close() }
-        // What was sent before the end is readable; the end alone is not.
+        // Bytes that were sent before the end are readable; the end alone is not.
         if !events.contains(.readable) { return drop() }
         let size = Frame.headerSize + port.limits.messageSize
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { space in
@@ -100,7 +102,7 @@ final class Peer: @unchecked Sendable {
         }
     }
 
-    /// Receives one packet; false if the batch ends here.
+    /// Receives one packet; returns false if the batch ends here.
     private func receive(_ space: UnsafeMutableRawBufferPointer, _ port: any PeerOwner) -> Bool {
         switch socket.receive(space, port.limits) {
         case .nothing: return false
@@ -114,7 +116,7 @@ final class Peer: @unchecked Sendable {
         return false
     }
 
-    /// nil if the peer may not send this; otherwise whether the port wants more now.
+    /// nil if the peer may not send this packet; otherwise whether the port wants more now.
     private func take(
         _ frame: Frame, _ bytes: [UInt8], _ descriptors: [RunLoop.MessagePort.Descriptor], _ port: any PeerOwner
     ) -> Bool? {
@@ -148,7 +150,8 @@ final class Peer: @unchecked Sendable {
 
     // MARK: Replies that find no room
 
-    /// Stops listening to the peer until it has read its replies: what it sends then waits in its own queue.
+    /// Stops listening to the peer until the peer has read its replies: what the peer sends meanwhile waits in its own
+    /// queue.
     ///
     /// Any thread.
     private func backlogBegan(_ channel: Channel) {
@@ -165,15 +168,15 @@ final class Peer: @unchecked Sendable {
             return source
         }
         guard let paused, let port else { return }
-        // Taken out and not only told to want nothing: the end of a connection is reported all the same, again and again,
-        // and there may be messages before it.
+        // The source is taken out, not only set to no events: the kernel reports the end of a connection all the same,
+        // again and again, and there may be messages before the end.
         port.unwatch(paused)
         port.watch(flusher)
     }
 
     private func backlogEnded(_ channel: Channel, _ flusher: RunLoop.DescriptorSource) {
         let resumed = lock.withLock { () -> RunLoop.DescriptorSource? in
-            // Another may have begun since.
+            // Another flusher may have begun since.
             if flushers[ObjectIdentifier(channel)] === flusher { flushers[ObjectIdentifier(channel)] = nil }
             return flushers.isEmpty ? source : nil
         }

@@ -7,7 +7,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// A sequenced-packet socket, closed with its last reference: whoever uses the number holds the object.
+/// A sequenced-packet socket, closed with its last reference: code that uses the number holds the object.
 ///
 /// Thread safety: all members may be used by any thread; a packet is sent and received whole.
 final class PortSocket: Sendable {
@@ -36,16 +36,17 @@ final class PortSocket: Sendable {
         return (PortSocket(adopting: ends[0]), PortSocket(adopting: ends[1]))
     }
 
-    /// Who is at the other end: of an accepted connection, who connected; of a connected one, who listens.
+    /// The process at the other end: of an accepted connection, the connecting process; of a connected one, the
+    /// listening process.
     func credentials() throws(RunLoop.PortError) -> RunLoop.MessagePort.Credentials {
         var peer = rl_peer()
         try Errors.check("getsockopt", rl_port_peer(number, &peer))
         return RunLoop.MessagePort.Credentials(process: peer.process, user: peer.user, group: peer.group)
     }
 
-    /// Whether it is ready for what the bits of poll(2) in `events` say, at the latest at `deadline`.
+    /// Whether the socket is ready for what the bits of poll(2) in `events` say, at the latest at `deadline`.
     func wait(_ events: CInt, until deadline: Int64) -> Bool {
-        // An error wakes, too: the call after it will say which.
+        // An error wakes, too: the next call will say which error.
         rl_port_wait(number, Int16(events), deadline == Deadline.none ? 0 : deadline) != 0
     }
 
@@ -54,7 +55,7 @@ final class PortSocket: Sendable {
 
     // MARK: Packets
 
-    /// What came of a try to send.
+    /// The result of an attempt to send.
     enum Sent {
         case done
         case noRoom
@@ -92,7 +93,7 @@ final class PortSocket: Sendable {
         throw Errors.sending(-result)
     }
 
-    /// One packet, and what is to be known of it.
+    /// The result of an attempt to receive.
     enum Received {
         case packet(Frame, bytes: [UInt8], descriptors: [RunLoop.MessagePort.Descriptor])
         case nothing
@@ -102,14 +103,14 @@ final class PortSocket: Sendable {
 
     /// Receives a packet into `space`.
     ///
-    /// Descriptors that come with a packet that is not understood are closed.
+    /// Descriptors that come with a malformed packet are closed.
     func receive(_ space: UnsafeMutableRawBufferPointer, _ limits: RunLoop.MessagePort.Limits) -> Received {
         withUnsafeTemporaryAllocation(of: CInt.self, capacity: Int(RL_MAX_PASSED)) { passed in
             var packet = rl_packet()
             let result = rl_port_receive(number, space.baseAddress, space.count, passed.baseAddress, &packet)
             if result == -Errors.again { return .nothing }
             if result < 0 { return .end }
-            // In objects at once: every way out of here closes what nobody has taken.
+            // In objects at once: every way out of here closes the descriptors that nobody has taken.
             let descriptors = (0..<Int(packet.passed_count)).map {
                 RunLoop.MessagePort.Descriptor(adopting: passed[$0])
             }
