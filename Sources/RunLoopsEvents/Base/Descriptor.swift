@@ -1,13 +1,14 @@
 internal import CLinuxKernel
 
-/// A file descriptor, closed when nobody uses it any more, if it is ours.
+/// A file descriptor that is closed when nobody uses it any more, if this object owns it.
 ///
-/// A source gives it up when it is invalidated, by whatever thread; a callout under way on the loop's thread holds it a
-/// little longer. So nobody reads from a number that has been given to another file in between.
+/// A source releases the descriptor when it is invalidated, on any thread; a callout under way on the loop's thread
+/// holds the descriptor a little longer. So no thread reads from a number that has been given to another file in
+/// between.
 final class Descriptor: Sendable {
     let number: CInt
     private let isOurs: Bool
-    /// What is to be done before it is closed.
+    /// What has to be done before the descriptor is closed.
     private let beforeClosing: (@Sendable () -> Void)?
 
     init(_ number: CInt, isOurs: Bool = true, beforeClosing: (@Sendable () -> Void)? = nil) {
@@ -18,7 +19,7 @@ final class Descriptor: Sendable {
 
     deinit {
         beforeClosing?()
-        // The error of a close tells nothing that could be mended: the number is free in any case.
+        // The error of a close says nothing that could be mended: the number is free in any case.
         if isOurs { _ = rl_close(number) }
     }
 }

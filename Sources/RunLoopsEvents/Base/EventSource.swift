@@ -1,13 +1,13 @@
 internal import RunLoops
 
-/// Something of the system's that calls a closure on a loop's thread when it happens.
+/// A source that calls a closure on a loop's thread when something happens in the system.
 ///
 /// The subclasses say what: ``SignalSource``, ``ChildSource``, ``FileWatch``, ``SocketListener``, ``SocketConnector``,
-/// ``SocketStream``. A source is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works
-/// from then on until it is invalidated or taken out. A loop keeps its sources: nobody else has to.
+/// ``SocketStream``. A source is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and
+/// works from then on until it is invalidated or taken out. A loop keeps its sources: the program does not have to.
 ///
-/// Each kind is made in three ways, as a timer is: with a plain closure, which stays on the thread that makes it; with
-/// `sendable`, for any loop; with `mainActor`, for the main loop.
+/// Like a timer, each kind is made in one of three ways: with a plain closure, which stays on the thread that makes the
+/// source; with `sendable`, for any loop; with `mainActor`, for the main loop.
 ///
 /// Corresponds to a `CFRunLoopSource` of version 1, and is made of ``/RunLoops/RunLoop/DescriptorSource``.
 ///
@@ -21,9 +21,9 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// `nil` once the source is invalidated.
     @exclusivity(unchecked) private var file: Descriptor?
     @exclusivity(unchecked) private var interest: Events
-    // The loop keeps the item, and the item's closure the source: without a loop there is no circle.
+    // The loop keeps the item, and the item's closure keeps the source: without a loop there is no circle.
     @exclusivity(unchecked) private weak var item: RunLoop.DescriptorSource?
-    /// Why the system does not watch the descriptor again; told on the loop's thread.
+    /// Why the system does not watch the descriptor again; reported on the loop's thread.
     @exclusivity(unchecked) private var refusal: RunLoop.SystemCallError?
 
     init(_ file: Descriptor, for interest: Events, _ origin: SourceOrigin) {
@@ -44,7 +44,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// The loop's thread, no lock held.
     func refused(_ error: RunLoop.SystemCallError) { fatalError("every kind of source says what happens") }
 
-    /// The source is invalidated: gives up the closure and all that is kept for it.
+    /// The source is invalidated: releases the closure and all that is kept for it.
     ///
     /// No lock held.
     func giveUp() { fatalError("every kind of source says what it keeps") }
@@ -61,17 +61,17 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
 
     /// Takes the source out of its loop, for good, and releases its closure and what it holds of the system's.
     ///
-    /// Legal everywhere, also inside the source's own callout, which ends normally. A second call does nothing. As
-    /// with all that is in a loop, a run that sleeps does not end because another thread takes its last source away.
+    /// Legal everywhere, also inside the source's own callout, which ends normally. A second call does nothing. As with
+    /// all items of a loop, a sleeping run does not end because another thread takes its last source away.
     /// Corresponds to `CFRunLoopSourceInvalidate`.
-    /// Thread safety: any thread; a callout under way on the loop's thread is not waited for.
+    /// Thread safety: any thread; the call does not wait for a callout under way on the loop's thread.
     public final func invalidate() {
         let (file, item) = lock.withLock { () -> (Descriptor?, RunLoop.DescriptorSource?) in
             defer { self.file = nil }
             return (self.file, self.item)
         }
         guard file != nil else { return }
-        // The kernel is told before the descriptor is closed, by the end of `file`.
+        // The kernel stops watching before the end of `file` closes the descriptor.
         item?.invalidate()
         giveUp()
         withExtendedLifetime(file) {}
@@ -83,20 +83,20 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
         return "<\(type(of: self)) \(label)>{\(state)}"
     }
 
-    /// What `body` returns, for which the descriptor stays open whoever invalidates meanwhile; `nil` once the source is
-    /// invalid.
+    /// What `body` returns. The descriptor stays open for `body`, even if another thread invalidates the source
+    /// meanwhile; `nil` once the source is invalid.
     final func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result? {
         guard let file = lock.withLock({ file }) else { return nil }
         defer { withExtendedLifetime(file) {} }
         return body(file.number)
     }
 
-    /// The descriptor itself, for whoever keeps it.
+    /// The descriptor itself, for code that keeps it.
     final var descriptor: Descriptor? { lock.withLock { file } }
 
     // MARK: Places
 
-    /// Whether the source is in the mode now.
+    /// Adds the source; returns whether it is in the mode now.
     final func add(to loop: RunLoop, in mode: RunLoop.Mode) throws(RunLoop.SystemCallError) -> Bool {
         requireAllowedThread(origin.allowedThread, of: self, in: loop.threadID)
         return try lock.withLock { () throws(RunLoop.SystemCallError) in
@@ -122,7 +122,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
 
     // MARK: Interest
 
-    /// What is wanted of the descriptor now; the kernel does not watch it for nothing.
+    /// The events that the source wants now; without events the kernel does not watch the descriptor.
     final var watched: Events {
         get { lock.withLock { interest } }
         set {
@@ -134,7 +134,8 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
                 do throws(RunLoop.SystemCallError) {
                     try item.change(to: newValue)
                 } catch {
-                    // Closed behind our back (EBADF), or the system is out of something: said on the loop, as all else is.
+                    // Other code has closed the descriptor (EBADF), or the system is out of something: reported on the
+                    // loop, as all else is.
                     interest = []
                     refusal = error
                     item.tellRefusal()
@@ -145,7 +146,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
 
     /// With the lock held.
     private func makeItem(_ file: Descriptor) -> RunLoop.DescriptorSource {
-        // The allowed thread was checked when the source was added, against the thread that made the source.
+        // When the source was added, the allowed thread was checked against the thread that made the source.
         let made = RunLoop.DescriptorSource.sendable(
             file.number, for: interest, label: origin.label, fileID: origin.fileID, line: origin.line
         ) { _, events in self.tell(events) }

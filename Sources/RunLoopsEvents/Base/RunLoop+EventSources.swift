@@ -1,14 +1,15 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Adds an event source to `mode`, or to all common modes and those that will be marked later.
+    /// Adds an event source to `mode`, or to all common modes, also to modes that are marked as common later.
     ///
-    /// A source is in one loop at most, in any number of its modes. Adding twice is once.
+    /// A source is in one loop at most, in any number of its modes. Adding a source twice is the same as adding it
+    /// once.
     ///
-    /// - Returns: Whether the source is in `mode` now. A cancelled one is passed over, and every source after the end of the
-    ///   loop's thread.
+    /// - Returns: Whether the source is in `mode` now. A cancelled source is passed over, and so is every source after
+    ///   the end of the loop's thread.
     /// - Throws: what the system refused: `EBADF` for a descriptor that is not open, `EMFILE`, `ENFILE`, `ENOMEM` and
-    ///   `ENOSPC` when it is out of something.
+    ///   `ENOSPC` when the system is out of something.
     ///
     /// Precondition: the source's closure may run on this loop's thread, and the source is in no other loop.
     /// Corresponds to `CFRunLoopAddSource`.
@@ -20,12 +21,12 @@ extension RunLoop {
 
     /// Takes an event source out of `mode`, or, if it was added to common, out of all common modes.
     ///
-    /// It stays as it is and can be added again, to this loop or to another.
+    /// The source stays as it is and can be added again, to this loop or to another.
     /// Corresponds to `CFRunLoopRemoveSource`.
     /// Thread safety: any thread.
     public func remove(_ source: EventSource, from mode: Mode) { source.remove(from: self, in: mode) }
 
-    /// Whether `source` is in `mode`, or, for `.common`, was added to common.
+    /// Whether `source` is in `mode`, or, for `.common`, was added to the common modes.
     ///
     /// Corresponds to `CFRunLoopContainsSource`.
     /// Thread safety: any thread.

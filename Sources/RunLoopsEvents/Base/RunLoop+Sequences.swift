@@ -2,15 +2,15 @@ public import RunLoops
 public import RunLoopsConcurrency
 
 extension RunLoop {
-    /// The signals of one number that the process gets, as a sequence.
+    /// The signals of one number that the process receives, as a sequence.
     ///
-    /// As long as the sequence lasts the signal does nothing else; what was there before is restored at its end. Of signals that
-    /// nobody waits for the last 64 are kept.
+    /// As long as the sequence lasts, the signal does nothing else; at the end of the sequence the signal's previous
+    /// action is restored. Of signals that no task waits for, the last 64 are kept.
     ///
     /// - Parameters:
     ///   - signal: The number, such as `SIGTERM`.
     ///   - mode: The mode that the source is in; `.common` for all common modes.
-    ///   - buffering: What is kept of signals that nobody waits for.
+    ///   - buffering: What is kept of signals that no task waits for.
     /// - Throws: What making a ``SignalSource`` throws.
     public func signals(
         of signal: CInt, in mode: Mode = .common,
@@ -23,16 +23,16 @@ extension RunLoop {
         }
     }
 
-    /// What happens to files and directories, as a sequence; each element is what a ``FileWatch`` tells at once.
+    /// What happens to files and directories, as a sequence; each element is what a ``FileWatch`` reports at once.
     ///
-    /// Nothing is dropped: all that nobody waits for is kept.
+    /// Nothing is dropped: all changes that no task waits for are kept.
     ///
     /// - Parameters:
     ///   - paths: What to watch.
-    ///   - changes: What to be told of.
+    ///   - changes: The changes to report.
     ///   - recursive: Whether directories in directories are watched.
     ///   - mode: The mode that the watch is in; `.common` for all common modes.
-    ///   - buffering: What is kept of changes that nobody waits for.
+    ///   - buffering: What is kept of changes that no task waits for.
     /// - Throws: What making a ``FileWatch`` throws.
     public func changes(
         at paths: [String], for changes: FileWatch.Changes = .standard, recursive: Bool = false,

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// Where a source was made, what it is called, and where its closure may run.
+/// Where a source was made, the source's name, and where its closure may run.
 struct SourceOrigin: Sendable {
     let label: String?
     let fileID: StaticString

@@ -2,16 +2,16 @@ internal import CLinuxKernel
 internal import Glibc
 
 extension ChildSource {
-    /// How a child process ended, and what it used.
+    /// How a child process ended, and what resources it used.
     public struct Exit: Hashable, Sendable {
         /// The number that the process had.
         public let process: CInt
         /// How it ended.
         public let status: Status
-        /// What it used; `nil` if the status is unknown.
+        /// The resources that it used; `nil` if the status is unknown.
         public let usage: Usage?
 
-        /// An end, for tests of what a closure does with one.
+        /// Makes an exit, for tests of a closure.
         public init(process: CInt, status: Status, usage: Usage? = nil) {
             self.process = process
             self.status = status
@@ -25,25 +25,26 @@ extension ChildSource {
         case exited(CInt)
         /// A signal ended it; with a core dump or without.
         case signalled(CInt, dumpedCore: Bool)
-        /// It ended, and how is known to others only: it was not a child of this process, or other code has waited for it.
+        /// The process ended, but only other code knows how: it was not a child of this process, or other code has
+        /// waited for it.
         case unknown
     }
 
-    /// What a process and the children that it waited for have used.
+    /// The resources that a process and the children that it waited for have used.
     public struct Usage: Hashable, Sendable {
         /// Time spent in its own code.
         public let userTime: Duration
         /// Time spent in the kernel for it.
         public let systemTime: Duration
-        /// The most memory it had at a time, in bytes.
+        /// The most memory that the process had at a time, in bytes.
         public let mostResidentBytes: Int
         /// Pages that came without being read from a disk.
         public let minorFaults: Int
         /// Pages that had to be read from a disk.
         public let majorFaults: Int
-        /// How often it waited.
+        /// How often the process waited.
         public let voluntarySwitches: Int
-        /// How often it was made to wait for others.
+        /// How often the process was made to wait for others.
         public let involuntarySwitches: Int
     }
 }

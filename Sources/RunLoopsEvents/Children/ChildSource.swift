@@ -9,13 +9,13 @@ internal import Musl
 
 /// Calls a closure on a loop's thread when a process has ended, once.
 ///
-/// Waits for a descriptor of that one process (a pidfd), and for nothing else: the children of other code are not reaped,
-/// `SIGCHLD` is left alone, and a number that is given to another process is no danger. A child is reaped when its end
-/// is told, unless the source is made to leave that to others, who may be told first. The source is invalidated before its
-/// callout.
+/// The source waits for a descriptor of that one process (a pidfd), and for nothing else: it does not reap the children
+/// of other code, it leaves `SIGCHLD` alone, and a number that is given to another process does no harm. The source
+/// reaps a child when it reports the child's end, unless it was made to leave that to other code, which may learn of
+/// the end first. The source is invalidated before its callout.
 ///
-/// A source that is invalidated before, or whose loop does not run, reaps nothing: waiting for the child is then left to
-/// whoever started it.
+/// A source that is invalidated before the end, or whose loop does not run, reaps nothing: the code that started the
+/// child then has to wait for it.
 ///
 /// Corresponds to a process source of Dispatch, which Linux does not have. Needs Linux 5.4.
 ///
@@ -34,18 +34,18 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     /// A source whose closure runs on the thread that makes it, and may use that thread's state.
     ///
     /// - Parameters:
-    ///   - process: The number of the process: a child that nobody has waited for yet, ended or not. Any other process will
-    ///     do, but how it ends stays unknown.
-    ///   - reaps: Whether the source takes the child's status from the kernel. `false` for children that other code waits
-    ///     for, such as swift-subprocess: if it is faster, the status is unknown.
-    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-    ///   - fileID: Where it was made.
-    ///   - line: Where it was made.
+    ///   - process: The number of the process: a child that no code has waited for yet, ended or not. Any other process
+    ///     will do, but how it ends stays unknown.
+    ///   - reaps: Whether the source takes the child's status from the kernel. `false` for children that other code
+    ///     waits for, such as swift-subprocess: if that code is faster, the status is unknown.
+    ///   - label: The name in descriptions and tools; where the source was made, if `nil`.
+    ///   - fileID: Where the source was made.
+    ///   - line: Where the source was made.
     ///   - handler: Called with the source and how the process ended.
     /// - Throws: `ESRCH` if there is no such process, `EINVAL` for a number that cannot be one, `ENOSYS` before Linux 5.3,
     ///   `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
     ///
-    /// Adding it to the loop of another thread traps.
+    /// Adding the source to the loop of another thread traps.
     public convenience init(
         _ process: CInt, reaps: Bool = true, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping (ChildSource, Exit) -> Void
@@ -87,10 +87,10 @@ public final class ChildSource: EventSource, @unchecked Sendable {
 
     /// Sends the process a signal.
     ///
-    /// It reaches this process or none: never another that has got its number since.
+    /// The signal reaches this process or none: never another process that has received the number since.
     ///
-    /// - Throws: `ESRCH` if the process has ended and was waited for, or the source is invalidated; `EPERM` if it may not be
-    ///   sent signals; `EINVAL` if there is no such signal.
+    /// - Throws: `ESRCH` if the process has ended and was waited for, or the source is invalidated; `EPERM` if the
+    ///   caller may not send it signals; `EINVAL` if there is no such signal.
     ///
     /// Thread safety: any thread.
     public func send(_ signal: CInt) throws(RunLoop.SystemCallError) {
@@ -100,13 +100,13 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     override func ready(_ events: Events) {
         var end = rl_child_exit()
         guard let result = withDescriptor({ rl_pidfd_wait($0, reaps, &end) }) else { return }
-        // 0 is not to be expected of a readable pidfd; if it happens, the kernel will say so again.
+        // 0 is not to be expected of a readable pidfd; if it happens, the kernel reports the end again.
         if result == 0 { return }
         let exit = result > 0 ? Exit(process, end) : Exit(process: process, status: .unknown, usage: nil)
         state.lock()
         let handler = self.handler
         state.unlock()
-        // Before the callout: a run nested in it must not be told again.
+        // Before the callout: a run nested in the callout must not report the end again.
         invalidate()
         handler?(self, exit)
     }

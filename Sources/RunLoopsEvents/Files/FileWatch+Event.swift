@@ -1,7 +1,7 @@
 public import RunLoops
 
 extension FileWatch {
-    /// The kinds of changes that a ``FileWatch`` tells.
+    /// The kinds of changes that a ``FileWatch`` reports.
     public struct Changes: OptionSet, Hashable, Sendable {
         /// The bits.
         public let rawValue: UInt8
@@ -13,11 +13,11 @@ extension FileWatch {
         public static var created: Changes { Changes(rawValue: 1) }
         /// A file or directory was removed, or moved elsewhere.
         public static var removed: Changes { Changes(rawValue: 2) }
-        /// A file or directory was moved within what is watched.
+        /// A file or directory was moved within the watched paths.
         public static var moved: Changes { Changes(rawValue: 4) }
-        /// A file's contents were changed; once a write.
+        /// A file's contents were changed; one event for each write.
         public static var modified: Changes { Changes(rawValue: 8) }
-        /// A file that was open for writing was closed: in general its new contents are whole now.
+        /// A file that was open for writing was closed: its new contents are usually complete now.
         public static var written: Changes { Changes(rawValue: 16) }
         /// Mode, owner, dates, number of links or extended attributes were changed.
         public static var attributes: Changes { Changes(rawValue: 32) }
@@ -26,13 +26,13 @@ extension FileWatch {
         /// A file was read.
         public static var accessed: Changes { Changes(rawValue: 128) }
 
-        /// What changes the names and contents of files.
+        /// The changes to the names and contents of files.
         public static var standard: Changes { [.created, .removed, .moved, .modified, .written] }
     }
 
     /// A file or directory that something happened to.
     public struct File: Hashable, Sendable {
-        /// The path, beginning with the path that is watched as it was given.
+        /// The path, beginning with the watched path as the program gave it.
         public let path: String
         /// Whether it is a directory.
         public let isDirectory: Bool
@@ -44,36 +44,37 @@ extension FileWatch {
         }
     }
 
-    /// One change that a ``FileWatch`` tells.
+    /// One change that a ``FileWatch`` reports.
     public enum Event: Hashable, Sendable {
-        /// It was made, or moved here from elsewhere.
+        /// The file or directory was made, or moved here from elsewhere.
         case created(File)
-        /// It was removed, or moved elsewhere.
+        /// The file or directory was removed, or moved elsewhere.
         case removed(File)
-        /// It was moved or given another name, from the first path to the second.
+        /// The file or directory was moved or renamed, from the first path to the second.
         case moved(File, to: String)
-        /// Its contents were changed.
+        /// The file's contents were changed.
         case modified(File)
-        /// It was closed by one who could write to it.
+        /// A program that could write to the file has closed it.
         case written(File)
-        /// Its attributes were changed.
+        /// The attributes of the file or directory were changed.
         case attributes(File)
-        /// It was opened.
+        /// The file or directory was opened.
         case opened(File)
-        /// It was read.
+        /// The file was read.
         case accessed(File)
-        /// A path given to the watch is not there any more: it was removed, moved or unmounted.
+        /// A path given to the watch does not exist any more: it was removed, moved or unmounted.
         ///
-        /// It is watched no longer. Reported whatever was asked for.
+        /// The path is not watched any more. Reported whatever changes the watch asks for.
         case vanished(String)
-        /// Changes came faster than they were taken, and some are lost: look at everything again.
+        /// Changes came faster than the program took them, and some are lost: look at everything again.
         ///
-        /// The watch itself has done so: every directory of a recursive one is watched. Reported whatever was asked for.
+        /// The watch itself has already looked: every directory of a recursive watch is watched. Reported whatever
+        /// changes the watch asks for.
         case overflowed
-        /// A directory below a watched one cannot be watched: `ENOSPC` if the user's limit (`max_user_watches`) is
-        /// reached, `EACCES` if it may not be read.
+        /// A directory below a watched directory cannot be watched: `ENOSPC` if the user's limit (`max_user_watches`)
+        /// is reached, `EACCES` if the directory may not be read.
         ///
-        /// Reported whatever was asked for.
+        /// Reported whatever changes the watch asks for.
         case unwatched(String, RunLoop.SystemCallError)
     }
 }

@@ -9,18 +9,19 @@ internal import Musl
 
 /// Calls a closure on a loop's thread with what happens to files and directories.
 ///
-/// A path that is a directory is watched with its entries; with all directories below it if the watch is recursive, also
-/// those that are made later. What is in a new directory before it can be watched is told as created, once. The two
-/// halves of a move within what is watched are told as one. Links below a watched directory are not followed.
+/// A path that is a directory is watched with its entries. A recursive watch also watches all directories below, also
+/// directories that are made later. Entries that are in a new directory before it can be watched are reported as
+/// created, once. The two halves of a move within the watched paths are reported as one event. Links below a watched
+/// directory are not followed.
 ///
-/// A watch has a descriptor of the kernel (inotify), of which a user has 128 by default, and one watch for each path and
-/// directory, of which there are many thousands: for many paths make one watch, not many.
+/// A watch has a descriptor of the kernel (inotify), of which a user has 128 by default, and one kernel watch for each
+/// path and directory, of which a user has many thousands: for many paths make one `FileWatch`, not many.
 ///
 /// Corresponds to `FSEvents` of Apple's platforms, file by file and without a history.
 ///
 /// Thread safety: all members may be used by any thread.
 public final class FileWatch: EventSource, @unchecked Sendable {
-    /// Called with the watch and what happened, in order; never with nothing.
+    /// Called with the watch and what happened, in order; never with an empty list.
     typealias Handler = (FileWatch, [Event]) -> Void
 
     private let state = Lock()
@@ -33,16 +34,17 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     /// Changes are collected from now on, also before the watch is added to a loop.
     ///
     /// - Parameters:
-    ///   - paths: What to watch. To follow a file that is replaced by another, watch the directory that it is in.
-    ///   - changes: What to be told of.
+    ///   - paths: What to watch. To follow a file that is replaced by another file, watch the directory that the file
+    ///     is in.
+    ///   - changes: The changes to report.
     ///   - recursive: Whether directories in directories are watched.
-    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-    ///   - fileID: Where it was made.
-    ///   - line: Where it was made.
+    ///   - label: The name in descriptions and tools; where the watch was made, if `nil`.
+    ///   - fileID: Where the watch was made.
+    ///   - line: Where the watch was made.
     ///   - handler: Called with the watch and what happened since the last time, in order.
     /// - Throws: `EMFILE` if the user or the process has too many descriptors; and for a path, what ``insert(_:)`` throws.
     ///
-    /// Adding it to the loop of another thread traps.
+    /// Adding the watch to the loop of another thread traps.
     /// Complexity: O(n) in the paths and, if recursive, in the files below them.
     public convenience init(
         _ paths: [String], for changes: Changes = .standard, recursive: Bool = false, label: String? = nil,
@@ -86,10 +88,10 @@ public final class FileWatch: EventSource, @unchecked Sendable {
 
     // MARK: Paths
 
-    /// Watches another path as well; one that is watched already is passed over.
+    /// Watches another path as well; a path that is watched already is passed over.
     ///
-    /// - Throws: `ENOENT` if there is nothing at the path, `EACCES` if it may not be read, `EEXIST` if it is watched under
-    ///   another path, `ENOSPC` if the user's limit of watches (`max_user_watches`) is reached.
+    /// - Throws: `ENOENT` if there is nothing at the path, `EACCES` if it may not be read, `EEXIST` if it is watched
+    ///   under another path, `ENOSPC` if the user's limit of watches (`max_user_watches`) is reached.
     ///
     /// Thread safety: any thread; waits while a change is being worked out.
     public func insert(_ path: String) throws(RunLoop.SystemCallError) {
@@ -98,16 +100,17 @@ public final class FileWatch: EventSource, @unchecked Sendable {
         }
     }
 
-    /// Watches a path no longer; one that is not watched is passed over.
+    /// Stops watching a path; a path that is not watched is passed over.
     ///
-    /// Changes that have not been told are not told any more.
+    /// Changes that have not been reported yet are not reported any more.
     /// Thread safety: any thread; waits while a change is being worked out.
     public func remove(_ path: String) { state.withLock { tree.remove(path) } }
 
-    /// The paths that are watched, those that have vanished left out, in alphabetical order.
+    /// The paths that are watched, without the vanished paths, in alphabetical order.
     public var paths: [String] { state.withLock { tree.paths } }
 
-    /// How many of the user's watches this one uses: one for each path, and each directory of a recursive watch.
+    /// How many of the user's kernel watches this watch uses: one for each path, and each directory of a recursive
+    /// watch.
     public var watchCount: Int { state.withLock { tree.watchCount } }
 
     // MARK: The loop's thread
@@ -134,10 +137,10 @@ public final class FileWatch: EventSource, @unchecked Sendable {
         withExtendedLifetime(released) {}
     }
 
-    /// What is there; and a little more, if it ends in the middle of a move.
+    /// The records that are there; and a few later ones, if the records end in the middle of a move.
     ///
-    /// The kernel queues the halves of a move right after each other, but not in one step. Who reads in between waits a
-    /// millisecond for the other half: only a move out of what is watched takes that long.
+    /// The kernel queues the halves of a move right after each other, but not in one step. A reader that comes in
+    /// between waits a millisecond for the other half: only a move out of the watched paths takes that long.
     private static func read(_ file: Descriptor) -> [InotifyRecord] {
         let portion = 65536
         return withUnsafeTemporaryAllocation(byteCount: portion, alignment: 16) { buffer in

@@ -4,11 +4,11 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// What the kernel says of one change.
+/// The kernel's record of one change.
 struct InotifyRecord: Equatable {
     var watch: CInt
     var mask: UInt32
-    /// The same for both halves of a move; 0 for all else.
+    /// The same number for both halves of a move; 0 for all other changes.
     var cookie: UInt32 = 0
     var name = ""
 
@@ -40,7 +40,7 @@ struct MovePairs {
     /// The second half of the move that has begun at a place.
     private var seconds: [Int: Int] = [:]
     private var paired: Set<Int> = []
-    /// Whether there is a first half without a second: it may still come.
+    /// Whether there is a first half without a second: the second half may still come.
     private(set) var isIncomplete = false
 
     init(_ records: [InotifyRecord]) {
@@ -59,6 +59,6 @@ struct MovePairs {
     /// The place of the second half of the move that begins at `place`.
     func second(of place: Int) -> Int? { seconds[place] }
 
-    /// Whether the record at `place` is the second half of a move that has been told with its first.
+    /// Whether the record at `place` is the second half of a move that has been reported with its first half.
     func isSecond(_ place: Int) -> Bool { paired.contains(place) }
 }

@@ -2,9 +2,9 @@ internal import CLinuxKernel
 
 /// One watched directory or file, and the watched directories in it.
 ///
-/// Paths are put together when they are asked for: a directory that is moved takes all below it along.
+/// Paths are put together when they are asked for: a directory that is moved takes everything below along.
 final class WatchNode {
-    /// The path for a root, the name for all others.
+    /// The path for a root, the name for all other nodes.
     var name: String
     var watch: CInt
     weak var parent: WatchNode?
@@ -27,7 +27,7 @@ final class WatchNode {
         return path.hasSuffix("/") ? path + entry : path + "/" + entry
     }
 
-    /// Makes it the entry `newName` of `newParent`.
+    /// Makes the node the entry `newName` of `newParent`.
     func move(to newName: String, in newParent: WatchNode) {
         leaveParent()
         name = newName
@@ -52,7 +52,7 @@ final class WatchNode {
     }
 }
 
-/// The entries of a directory that is there and may be read; a link to one is none.
+/// The entries of a directory that exists and may be read; a link to a directory does not count as a directory.
 func entries(ofDirectory path: String) -> [(name: String, isDirectory: Bool)] {
     guard let directory = rl_directory_open(path) else { return [] }
     defer { rl_directory_close(directory) }

@@ -7,14 +7,15 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// What one inotify descriptor watches, kept up to date with what it reports.
+/// The files and directories that one inotify descriptor watches, kept up to date with what the descriptor reports.
 struct WatchTree {
     private let file: Descriptor
     private let isRecursive: Bool
     private let changes: FileWatch.Changes
     private var roots: [String: WatchNode] = [:]
     private var nodes: [CInt: WatchNode] = [:]
-    /// Entries of new directories that were told because they were found there, and that the kernel may tell again.
+    /// Entries of new directories that were reported because they were found there, and that the kernel may report
+    /// again.
     private var found: Set<String> = []
     private var events: [FileWatch.Event] = []
 
@@ -33,7 +34,7 @@ struct WatchTree {
     mutating func insert(_ path: String) throws(RunLoop.SystemCallError) {
         if roots[path] != nil { return }
         let watch = try check("inotify_add_watch", rl_inotify_add(file.number, path, mask))
-        // One inode has one watch: two paths to it could not be told apart.
+        // One inode has one kernel watch: two paths to the inode could not be distinguished.
         if nodes[watch] != nil { throw RunLoop.SystemCallError(call: "inotify_add_watch", code: EEXIST) }
         let root = WatchNode(path, watch: watch, in: nil)
         nodes[watch] = root
@@ -51,7 +52,7 @@ struct WatchTree {
         // A file that was removed and is still open is silent (EXCL_UNLINK).
         var bits = IN_DELETE_SELF | IN_MOVE_SELF | CInt(bitPattern: UInt32(IN_EXCL_UNLINK))
         if isRecursive || !changes.isDisjoint(with: [.created, .removed, .moved]) {
-            // All four: a move is told from a removal by its second half.
+            // All four: the second half distinguishes a move from a removal.
             bits |= IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
         }
         if changes.contains(.modified) { bits |= IN_MODIFY }
@@ -64,11 +65,12 @@ struct WatchTree {
 
     /// Watches every directory below `top`; all of `top` is known then.
     ///
-    /// - Parameter telling: Whether what is found is new, and so to be told.
+    /// - Parameter telling: Whether the entries that are found are new, and so to be reported.
     private mutating func watchAll(below top: WatchNode, telling: Bool) {
         var waiting = [top]
         while let node = waiting.popLast() {
-            // Watched first, listed then: what comes in between is told twice by the kernel, and once to the user.
+            // Watched first, listed then: the kernel reports an entry that comes in between twice, and the user learns
+            // of it once.
             for entry in entries(ofDirectory: node.path) {
                 let path = node.path(of: entry.name)
                 if telling { tellFound(FileWatch.File(path: path, isDirectory: entry.isDirectory)) }
@@ -83,7 +85,7 @@ struct WatchTree {
         let onlyDirectories = mask | UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW)
         let result = rl_inotify_add(file.number, path, onlyDirectories)
         if result < 0 {
-            // Gone again, or something else by now: the kernel tells that too.
+            // Removed again, or something else by now: the kernel reports that too.
             if result != -ENOENT, result != -ENOTDIR {
                 events.append(.unwatched(path, RunLoop.SystemCallError(call: "inotify_add_watch", code: -result)))
             }
@@ -97,16 +99,16 @@ struct WatchTree {
         return node
     }
 
-    /// Gives up the watches of a node and all below it.
+    /// Releases the kernel watches of a node and of all nodes below.
     private mutating func stopWatching(_ top: WatchNode) {
         for node in top.subtree {
-            // EINVAL: the kernel has given it up before.
+            // EINVAL: the kernel has released the watch before.
             if nodes.removeValue(forKey: node.watch) != nil { _ = rl_inotify_remove(file.number, node.watch) }
         }
         top.leaveParent()
     }
 
-    /// After an overflow nothing is certain: watches what is there, and no longer what is not.
+    /// After an overflow nothing is certain: watches what exists, and stops watching what does not.
     private mutating func watchAnew() {
         for (path, root) in roots {
             if rl_inotify_add(file.number, path, mask) != root.watch {
@@ -136,7 +138,7 @@ struct WatchTree {
         for (place, record) in records.enumerated() where !pairs.isSecond(place) {
             apply(record, pairs.second(of: place).map { records[$0] })
         }
-        // Whatever the kernel may tell again was in its queue before the directory was listed.
+        // An entry that the kernel may report again was in its queue before the directory was listed.
         if !found.isEmpty, rl_bytes_waiting(file.number) <= 0 { found = [] }
         defer { events = [] }
         return events
@@ -150,7 +152,7 @@ struct WatchTree {
         // A watch that was given up meanwhile.
         guard let node = nodes[record.watch] else { return }
         if record.has(IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF) { return applyToSelf(record, node) }
-        // A directory's own changes are told by the one it is in as well.
+        // The directory above also reports a directory's own changes.
         if record.name.isEmpty, !node.isRoot { return }
         let file = FileWatch.File(path: node.path(of: record.name), isDirectory: record.has(IN_ISDIR))
         if record.has(IN_MOVED_FROM) {
@@ -170,7 +172,7 @@ struct WatchTree {
 
     private mutating func applyToSelf(_ record: InotifyRecord, _ node: WatchNode) {
         if node.isRoot { return vanish(node) }
-        // Where it went is told by the directory it was in; here only the watch has gone.
+        // The directory above reports where the entry went; here only the kernel watch has gone.
         guard record.has(IN_IGNORED) else { return }
         nodes[node.watch] = nil
         node.leaveParent()
@@ -203,7 +205,7 @@ struct WatchTree {
         }
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private mutating func tellContents(_ record: InotifyRecord, _ file: FileWatch.File) {
         if record.has(IN_MODIFY) { tell(.modified(file), .modified) }

@@ -7,20 +7,20 @@ internal import Musl
 #endif
 
 extension SignalSource {
-    /// One signal, with what the kernel says of it.
+    /// One signal, with the details that the kernel gives.
     public struct Delivery: Hashable, Sendable {
         /// The number of the signal, such as `SIGTERM`.
         public let signal: CInt
-        /// How many signals this stands for.
+        /// How many signals this delivery stands for.
         ///
-        /// One, or more if signals came so fast that there was no room for each: then what is said is of the last of them.
-        /// The kernel itself gives a standard signal once if it is sent again before it was delivered.
+        /// One, or more if signals came so fast that there was no room for each: then the details are those of the last
+        /// signal. If a standard signal is sent again before it was delivered, the kernel itself delivers it once.
         public let count: Int
-        /// Who sent it; `nil` if it was the kernel, as it is for Ctrl-C.
+        /// The process that sent the signal; `nil` if the kernel sent it, as it does for Ctrl-C.
         public let sender: Sender?
-        /// The number that `sigqueue(3)` sent along; 0 with any other.
+        /// The number that `sigqueue(3)` sent along; 0 for other signals.
         public let value: CInt
-        /// Where it came from (`si_code`), such as `SI_USER` or `SI_KERNEL`.
+        /// The origin of the signal (`si_code`), such as `SI_USER` or `SI_KERNEL`.
         public let code: CInt
     }
 
@@ -28,10 +28,10 @@ extension SignalSource {
     public struct Sender: Hashable, Sendable {
         /// The number of the process; for `SIGCHLD`, of the child.
         public let process: CInt
-        /// The number of its user.
+        /// The number of the process's user.
         public let user: UInt32
 
-        /// A sender, for tests of what a closure does with one.
+        /// Makes a sender, for tests of a closure.
         public init(process: CInt, user: UInt32) {
             self.process = process
             self.user = user

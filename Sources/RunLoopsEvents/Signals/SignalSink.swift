@@ -1,7 +1,7 @@
 internal import CLinuxKernel
 internal import RunLoops
 
-/// What the handler of a signal writes to and one source reads from.
+/// The object that the handler of a signal writes to and one source reads from.
 ///
 /// Detached when the last reference goes.
 final class SignalSink: @unchecked Sendable {
@@ -25,14 +25,14 @@ final class SignalSink: @unchecked Sendable {
 
     deinit { Self.changes.withLock { rl_signal_detach(pointer) } }
 
-    /// The oldest record, if there is one; the descriptor is readable afterwards if there are more.
+    /// The oldest record, if there is one; the descriptor is readable afterwards if there are more records.
     func take() -> rl_signal_record? {
         taking.withLock {
             var record = rl_signal_record()
             let isThere = rl_signal_take(pointer, &record)
             if !rl_signal_waits(pointer) {
                 _ = rl_eventfd_take(file.number)
-                // A handler that came in between has had its write taken.
+                // The read has also taken the write of a handler that came in between.
                 if rl_signal_waits(pointer) { _ = rl_eventfd_write(file.number) }
             }
             return isThere ? record : nil

@@ -6,15 +6,15 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Calls a closure on a loop's thread for each signal that the process gets.
+/// Calls a closure on a loop's thread for each signal that the process receives.
 ///
 /// While there is a source for a signal, the signal does nothing else: `SIGINT` does not end the process. When the last
-/// source of a signal goes, what was there before the first is restored. Several sources for one signal, on one loop or on
-/// loops of several threads, are each called. Signals are taken from whichever thread the kernel picks, whether it was
-/// made before or after the source; no thread has to block them.
+/// source of a signal goes, the action that the signal had before the first source is restored. Several sources for one
+/// signal, on one loop or on loops of several threads, are each called. The kernel may deliver a signal to any thread,
+/// whether the thread was made before or after the source; no thread has to block signals.
 ///
-/// The kernel tells about signals that were sent at the same time in no particular order, and merges equal standard ones
-/// that are pending. Up to 64 signals wait for a busy loop with all that is known of them; more are counted.
+/// The kernel reports signals that were sent at the same time in no particular order, and merges equal pending standard
+/// signals. Up to 64 signals wait for a busy loop with all their details; further signals are only counted.
 ///
 /// Corresponds to what a program on Apple's platforms does with a signal source of Dispatch.
 ///
@@ -36,16 +36,16 @@ public final class SignalSource: EventSource, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - signal: The number of the signal, such as `SIGTERM`.
-    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-    ///   - fileID: Where it was made.
-    ///   - line: Where it was made.
+    ///   - label: The name in descriptions and tools; where the source was made, if `nil`.
+    ///   - fileID: Where the source was made.
+    ///   - line: Where the source was made.
     ///   - handler: Called with the source and the signal.
     /// - Throws: `EINVAL` for a number that is no signal or cannot be caught (`SIGKILL`, `SIGSTOP`), `EMFILE`, `ENFILE` and
     ///   `ENOMEM` when the system is out of something.
     ///
-    /// Precondition: the signal is not one that a thread sends itself by a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`,
-    /// `SIGTRAP`): the thread would return to the fault, over and over.
-    /// Adding it to the loop of another thread traps.
+    /// Precondition: the signal is not one of the signals that a thread sends itself by a fault (`SIGSEGV`, `SIGBUS`,
+    /// `SIGFPE`, `SIGILL`, `SIGTRAP`): the thread would return to the fault, over and over.
+    /// Adding the source to the loop of another thread traps.
     /// Complexity: O(1).
     public convenience init(
         _ signal: CInt, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
@@ -90,7 +90,8 @@ public final class SignalSource: EventSource, @unchecked Sendable {
     }
 
     override func ready(_ events: Events) {
-        // No reference to the sink is kept over the callout, so that an invalidate inside it restores what was there before.
+        // No reference to the sink is kept over the callout, so that an invalidate inside the callout restores the
+        // signal's previous action.
         let (handler, record) = state.withLock { (self.handler, sink?.take()) }
         if let handler, let record { handler(self, Delivery(signal, record)) }
     }

@@ -3,7 +3,7 @@
 /// Pure: knows nothing of sockets.
 struct OutputBuffer {
     private var bytes: [UInt8] = []
-    /// Bytes before this place have gone.
+    /// Bytes before this place have been sent.
     private var start = 0
     /// From this many bytes on the buffer counts as full, until it is empty.
     let highWaterMark: Int
@@ -19,14 +19,14 @@ struct OutputBuffer {
         if count >= highWaterMark { isFull = true }
     }
 
-    /// Lets `send` take from the front, which says how many bytes it took.
+    /// Lets `send` take bytes from the front; `send` returns how many bytes it took.
     ///
-    /// Complexity: amortised O(1) for each byte; what has gone is moved out of the way when it is the larger part.
+    /// Complexity: amortised O(1) for each byte; sent bytes are moved out of the way when they are the larger part.
     mutating func take(_ send: (UnsafeRawBufferPointer) -> Int) {
         let taken = bytes.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[start...])) }
         start += max(0, taken)
         if start == bytes.count {
-            // A burst's memory is given back.
+            // The memory of a burst is released.
             bytes.removeAll(keepingCapacity: bytes.capacity <= 4 * highWaterMark)
             start = 0
         } else if start > bytes.count / 2 {

@@ -2,9 +2,9 @@ internal import CLinuxKernel
 public import RunLoops
 
 extension RunLoop {
-    /// A connected stream socket, closed when the last reference to it goes.
+    /// A connected stream socket that is closed when the last reference to it goes.
     ///
-    /// What ``SocketListener`` and ``SocketConnector`` give, and ``SocketStream`` takes.
+    /// ``SocketListener`` and ``SocketConnector`` make sockets, and ``SocketStream`` takes a socket.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Socket: Sendable, CustomStringConvertible {
@@ -12,8 +12,8 @@ extension RunLoop {
 
         /// Takes over a connected stream socket from elsewhere, and makes it non-blocking and closed on exec.
         ///
-        /// - Parameter descriptor: The descriptor, which is closed with this object and must not be closed by others.
-        /// - Throws: `EBADF` if it is not open.
+        /// - Parameter descriptor: The descriptor, which is closed with this object and which no other code may close.
+        /// - Throws: `EBADF` if the descriptor is not open.
         public init(adopting descriptor: CInt) throws(RunLoop.SystemCallError) {
             try check("fcntl", rl_make_nonblocking(descriptor))
             file = Descriptor(descriptor)
@@ -21,7 +21,7 @@ extension RunLoop {
 
         init(_ file: Descriptor) { self.file = file }
 
-        /// Two Unix sockets that are connected with each other.
+        /// Two Unix sockets that are connected to each other.
         ///
         /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when the system is out of something.
         public static func pair() throws(RunLoop.SystemCallError) -> (RunLoop.Socket, RunLoop.Socket) {
@@ -30,10 +30,10 @@ extension RunLoop {
             return (RunLoop.Socket(Descriptor(ends[0])), RunLoop.Socket(Descriptor(ends[1])))
         }
 
-        /// The number of the descriptor, for options and questions; valid as long as this object lives.
+        /// The number of the descriptor, for reading and setting options; valid as long as this object lives.
         public var descriptor: CInt { file.number }
 
-        /// The address of the other side; `nil` if it has gone.
+        /// The address of the other side; `nil` if the other side has gone.
         public var peerAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: descriptor, peer: true) }
 
         /// The socket's own address.

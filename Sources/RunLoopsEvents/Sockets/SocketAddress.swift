@@ -8,13 +8,13 @@ internal import Musl
 #endif
 
 extension RunLoop {
-    /// Where a stream socket is: a path of the file system, or a host and a port.
+    /// The address of a stream socket: a path of the file system, or a host and a port.
     ///
-    /// Names of hosts are not looked up, which would take time and a thread: hosts are numbers.
+    /// A host is a number. Host names are not looked up, because a look-up would take time and a thread.
     ///
     /// Corresponds to the address data of `CFSocket`. Thread safety: a value; any thread.
     public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
-        /// What the kernel is given.
+        /// The bytes that the kernel receives.
         let bytes: [UInt8]
 
         /// The address of a Unix socket at `path`; a path that begins with a zero is a name outside the file system.
@@ -29,7 +29,7 @@ extension RunLoop {
 
         /// The address of a TCP socket: a number of Internet Protocol 4 or 6, such as `127.0.0.1` or `::1`, and a port.
         ///
-        /// Port 0 lets the kernel choose one, where a socket listens.
+        /// Port 0 lets the kernel choose a port for a listening socket.
         ///
         /// - Throws: `EINVAL` if `host` is not such a number.
         public static func internet(_ host: String, port: UInt16) throws(RunLoop.SystemCallError)
@@ -38,7 +38,7 @@ extension RunLoop {
             try RunLoop.SocketAddress("inet_pton") { rl_address_internet($0, host, port) }
         }
 
-        /// This machine, reached from this machine alone (`127.0.0.1`).
+        /// This machine, reachable from this machine alone (`127.0.0.1`).
         public static func loopback(port: UInt16 = 0) -> RunLoop.SocketAddress {
             guard let address = try? internet("127.0.0.1", port: port) else { fatalError("127.0.0.1 is an address") }
             return address
@@ -84,7 +84,8 @@ extension RunLoop {
             return String(decoding: characters.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
 
-        /// The bytes with zeroes up to the length of the longest address: an unnamed one consists of its family alone.
+        /// The bytes with zeroes up to the length of the longest address: an unnamed address consists of its family
+        /// alone.
         private func withPadding<Result>(_ body: (UnsafeRawPointer) -> Result) -> Result {
             let padded = bytes + [UInt8](repeating: 0, count: Int(RL_ADDRESS_ROOM) - bytes.count)
             return padded.withUnsafeBytes { body($0.baseAddress.unsafelyUnwrapped) }

@@ -7,11 +7,12 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Connects to an address, and calls a closure on a loop's thread with the socket or the reason why there is none, once.
+/// Connects to an address, and calls a closure on a loop's thread with the socket or the reason why there is none,
+/// once.
 ///
-/// The attempt begins when the connector is made; the result waits for the loop. The kernel gives up on a host that does not
-/// answer after about two minutes: for a limit of your own, invalidate the connector from a timer. The source is invalidated
-/// before its callout.
+/// The attempt begins when the connector is made; the result waits for the loop. When a host does not answer, the
+/// kernel gives up after about two minutes: for a limit of your own, invalidate the connector from a timer. The source
+/// is invalidated before its callout.
 ///
 /// Corresponds to `CFSocketConnectToAddress` with the connect callback.
 ///
@@ -22,7 +23,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     /// Called with the connector and the result.
     typealias Handler = (SocketConnector, Outcome) -> Void
 
-    /// Where it connects to.
+    /// The address that the connector connects to.
     public let address: RunLoop.SocketAddress
     /// What `connect(2)` refused at once.
     private let refusal: RunLoop.SystemCallError?
@@ -34,15 +35,15 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - address: Where to connect to.
-    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-    ///   - fileID: Where it was made.
-    ///   - line: Where it was made.
-    ///   - handler: Called with the connector and the socket, or with what `connect(2)` refused: `ECONNREFUSED` if nobody
-    ///     listens, `ENOENT` if there is no such path, `ETIMEDOUT`, `EHOSTUNREACH`, `ENETUNREACH`; `EAGAIN` if the backlog
-    ///     of a Unix socket is full.
+    ///   - label: The name in descriptions and tools; where the connector was made, if `nil`.
+    ///   - fileID: Where the connector was made.
+    ///   - line: Where the connector was made.
+    ///   - handler: Called with the connector and the socket, or with what `connect(2)` refused: `ECONNREFUSED` if
+    ///     nobody listens, `ENOENT` if there is no such path, `ETIMEDOUT`, `EHOSTUNREACH`, `ENETUNREACH`; `EAGAIN` if
+    ///     the backlog of a Unix socket is full.
     /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when the system is out of something.
     ///
-    /// Adding it to the loop of another thread traps.
+    /// Adding the connector to the loop of another thread traps.
     public convenience init(
         to address: RunLoop.SocketAddress, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping (SocketConnector, Outcome) -> Void
@@ -83,7 +84,8 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
         refusal = isUnderWay ? nil : RunLoop.SystemCallError(call: "connect", code: -result)
         self.address = address
         self.handler = handler
-        // Writable when it is connected or refused. A socket that was refused at once is ready as well: it is hung up.
+        // Writable when the socket is connected or refused. A socket that was refused at once is ready as well: it is
+        // hung up.
         super.init(file, for: .writable, origin)
     }
 

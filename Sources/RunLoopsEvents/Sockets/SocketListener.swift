@@ -7,30 +7,30 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Listens on an address, and calls a closure on a loop's thread with each connection that is made to it.
+/// Listens on an address, and calls a closure on a loop's thread with each connection that is made to the address.
 ///
-/// One connection is accepted a turn, so that a crowd at the door keeps nobody else waiting.
+/// The listener accepts one connection a turn, so that many connections at once do not keep other items waiting.
 ///
 /// Corresponds to a `CFSocket` with the accept callback. A server under load belongs to SwiftNIO.
 ///
 /// Thread safety: all members may be used by any thread.
 public final class SocketListener: EventSource, @unchecked Sendable {
-    /// What a listener tells.
+    /// What a listener reports.
     public enum Event: Sendable {
-        /// Somebody has connected.
+        /// A client has connected.
         case accepted(RunLoop.Socket)
-        /// A connection that waits cannot be accepted, since the process or the system is out of descriptors or memory
+        /// A waiting connection cannot be accepted, since the process or the system is out of descriptors or memory
         /// (`EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM`).
         ///
-        /// The listener pauses, as the connection stays where it is and would be offered again at once. Close something and
-        /// call ``SocketListener/resume()``.
+        /// The listener pauses, because the connection stays in the backlog and would be offered again at once. Close
+        /// something and call ``SocketListener/resume()``.
         case refused(RunLoop.SystemCallError)
     }
 
     /// Called with the listener and what happened.
     typealias Handler = (SocketListener, Event) -> Void
 
-    /// The address that is listened on, with the port that the kernel has chosen.
+    /// The address that the listener listens on, with the port that the kernel has chosen.
     public let address: RunLoop.SocketAddress
     private let state = Lock()
     // Guarded by `state`.
@@ -41,14 +41,14 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     /// - Parameters:
     ///   - address: Where to listen. The file of a Unix socket is removed when the listener is invalidated or goes away.
     ///   - backlog: How many connections may wait to be accepted; the kernel has a limit of its own (`somaxconn`).
-    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-    ///   - fileID: Where it was made.
-    ///   - line: Where it was made.
+    ///   - label: The name in descriptions and tools; where the listener was made, if `nil`.
+    ///   - fileID: Where the listener was made.
+    ///   - line: Where the listener was made.
     ///   - handler: Called with the listener and what happened.
-    /// - Throws: `EADDRINUSE` if somebody listens there, or a Unix socket's path exists; `EACCES`, `ENOENT`,
+    /// - Throws: `EADDRINUSE` if another socket listens there, or a Unix socket's path exists; `EACCES`, `ENOENT`,
     ///   `EADDRNOTAVAIL` and others of `bind(2)`; `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
     ///
-    /// Adding it to the loop of another thread traps.
+    /// Adding the listener to the loop of another thread traps.
     /// Corresponds to `CFSocketCreate` with `kCFSocketAcceptCallBack`, and `CFSocketSetAddress`.
     public convenience init(
         on address: RunLoop.SocketAddress, backlog: Int = 128, label: String? = nil, fileID: StaticString = #fileID,
@@ -98,7 +98,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     /// Whether the listener waits for ``resume()``.
     public var isPaused: Bool { watched.isEmpty }
 
-    /// Accepts no more connections for now; they wait in the backlog.
+    /// Accepts no more connections for now; connections wait in the backlog.
     public func pause() { watched = [] }
 
     /// Accepts connections again.
@@ -111,8 +111,8 @@ public final class SocketListener: EventSource, @unchecked Sendable {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM:
             refused(RunLoop.SystemCallError(call: "accept4", code: -result))
         default:
-            // Who wanted to connect has gone, or others have taken the connection: EAGAIN, ECONNABORTED, and whatever the
-            // network had to say of a connection that never was (accept(2) asks for these to be treated like EAGAIN).
+            // The client has gone, or another process has taken the connection: EAGAIN, ECONNABORTED, and whatever the
+            // network reported of a connection that never existed (accept(2) asks to treat these like EAGAIN).
             break
         }
     }
@@ -138,7 +138,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     }
 }
 
-/// The file of a Unix socket, which the kernel leaves behind.
+/// The file of a Unix socket, which the kernel does not remove.
 private struct SocketFile: Sendable {
     private let path: String
     private var number: UInt64 = 0
@@ -150,11 +150,11 @@ private struct SocketFile: Sendable {
         guard rl_socket_file(path, &number, &device) == 0 else { return nil }
     }
 
-    /// Removes the file, if it is still the same.
+    /// Removes the file, if it is still the same file.
     func remove() {
         var (present, place): (UInt64, UInt64) = (0, 0)
         guard rl_socket_file(path, &present, &place) == 0, present == number, place == device else { return }
-        // It may not be ours to remove any more; there is nobody to tell.
+        // This process may not be allowed to remove the file any more; the error has no receiver.
         _ = rl_unlink(path)
     }
 }

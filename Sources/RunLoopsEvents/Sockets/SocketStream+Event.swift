@@ -1,24 +1,24 @@
 public import RunLoops
 
 extension SocketStream {
-    /// What a ``SocketStream`` tells.
+    /// What a ``SocketStream`` reports.
     public enum Event: Hashable, Sendable {
-        /// Bytes have come: never none, at most 64 KiB at a time.
+        /// Bytes have come: at least one, at most 64 KiB at a time.
         case received([UInt8])
         /// The other side sends no more.
         ///
-        /// It may still read: what is written goes on to be sent.
+        /// The other side may still read: written bytes are still sent.
         case ended
-        /// The output buffer was full and is empty: write on.
+        /// The output buffer was full and is empty now: write on.
         case drained
-        /// Both sides have sent all and said so.
+        /// Both sides have sent everything and ended.
         ///
         /// The last event; the stream is invalidated.
         case closed
-        /// The connection is broken: `ECONNRESET` or `EPIPE` if the other side has gone in the middle, `ETIMEDOUT` and others
-        /// of `tcp(7)`.
+        /// The connection is broken: `ECONNRESET` or `EPIPE` if the other side has gone in the middle, `ETIMEDOUT` and
+        /// others of `tcp(7)`.
         ///
-        /// The last event; the stream is invalidated, and what was not sent is lost.
+        /// The last event; the stream is invalidated, and unsent bytes are lost.
         case failed(RunLoop.SystemCallError)
     }
 }

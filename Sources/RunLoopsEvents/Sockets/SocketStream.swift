@@ -6,16 +6,16 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Bytes in and out of a connected socket: calls a closure on a loop's thread with what comes, and sends what it is given
-/// as fast as the other side takes it.
+/// Bytes in and out of a connected socket: calls a closure on a loop's thread with the bytes that come, and sends
+/// written bytes as fast as the other side takes them.
 ///
-/// What cannot be sent at once is kept and sent when there is room. ``write(_:)`` says when too much is kept, and
-/// ``Event/drained`` when it has gone. In the other direction ``isReadingPaused`` holds off the sender. Each side ends what it
-/// sends by itself: the other's end is told with ``Event/ended``, one's own is ``finish()``; when both have, the stream is
-/// closed.
+/// Bytes that cannot be sent at once are kept and sent when there is room. ``write(_:)`` says when too many bytes are
+/// kept, and ``Event/drained`` when they have been sent. In the other direction ``isReadingPaused`` holds off the
+/// sender. Each side ends its own direction: ``Event/ended`` reports that the other side has ended, and ``finish()``
+/// ends this side. When both sides have ended, the stream is closed.
 ///
-/// Corresponds to `CFSocket` and to a pair of `CFStream` with their callbacks. It serves a handful of connections well; a
-/// server under load belongs to SwiftNIO.
+/// Corresponds to `CFSocket` and to a pair of `CFStream` with their callbacks. It serves a handful of connections well;
+/// a server under load belongs to SwiftNIO.
 ///
 /// Thread safety: all members may be used by any thread. Bytes that several threads write are sent whole, call by call.
 public final class SocketStream: EventSource, @unchecked Sendable {
@@ -30,14 +30,14 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// A stream whose closure runs on the thread that makes it, and may use that thread's state.
     ///
     /// - Parameters:
-    ///   - socket: The connected socket. Nobody else should read from it or write to it.
+    ///   - socket: The connected socket. No other code should read from it or write to it.
     ///   - highWaterMark: How many bytes the output buffer holds before it counts as full.
-    ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-    ///   - fileID: Where it was made.
-    ///   - line: Where it was made.
+    ///   - label: The name in descriptions and tools; where the stream was made, if `nil`.
+    ///   - fileID: Where the stream was made.
+    ///   - line: Where the stream was made.
     ///   - handler: Called with the stream and what happened.
     ///
-    /// Adding it to the loop of another thread traps.
+    /// Adding the stream to the loop of another thread traps.
     /// Corresponds to `CFStreamCreatePairWithSocket` and `CFReadStreamSetClient`.
     public convenience init(
         _ socket: RunLoop.Socket, highWaterMark: Int = 65536, label: String? = nil, fileID: StaticString = #fileID,
@@ -78,8 +78,8 @@ public final class SocketStream: EventSource, @unchecked Sendable {
 
     /// Sends bytes, now or as soon as there is room.
     ///
-    /// All of them are taken in any case. `false` says that the buffer is full: who goes on writing before
-    /// ``SocketStream/Event/drained`` makes it grow. On a stream that is broken or invalid nothing is done.
+    /// The stream takes all bytes in any case. `false` says that the buffer is full: if you go on writing before
+    /// ``SocketStream/Event/drained``, the buffer grows. On a broken or invalid stream the call does nothing.
     ///
     /// - Parameter bytes: What to send.
     /// - Returns: Whether there is room for more.
@@ -99,9 +99,10 @@ public final class SocketStream: EventSource, @unchecked Sendable {
         return hasRoom ?? false
     }
 
-    /// Ends what this side sends, once all that was written has gone; the other side is told, and may go on sending.
+    /// Ends what this side sends, once all written bytes have been sent; the other side sees the end, and may go on
+    /// sending.
     ///
-    /// A second call does nothing. To end at once, and what is read as well, invalidate the stream.
+    /// A second call does nothing. To end both directions at once, invalidate the stream.
     /// Corresponds to `shutdown(2)` with `SHUT_WR`.
     public func finish() {
         change { number in
@@ -114,9 +115,9 @@ public final class SocketStream: EventSource, @unchecked Sendable {
 
     // MARK: Input
 
-    /// Whether what comes is left in the kernel, which holds off the sender when its room is used up.
+    /// Whether received bytes are left in the kernel, which holds off the sender when the kernel's room is used up.
     ///
-    /// The end of the stream and a break are not told either while nothing is read and nothing waits to be sent.
+    /// The end of the stream and a break are not reported either while nothing is read and nothing waits to be sent.
     public var isReadingPaused: Bool {
         get { state.withLock { flow.isPaused } }
         set {
@@ -127,13 +128,13 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     // MARK: The loop's thread
 
     override func ready(_ events: Events) {
-        // The system calls are made under the lock, the callouts are not; each may end the stream.
+        // The system calls are made under the lock, the callouts are not; each callout may end the stream.
         var input: Event?
         if !events.isDisjoint(with: [.readable, .hangUp, .error]) {
             input = change { flow.read($0) } ?? nil
         }
         if let input { call(input) }
-        // While there is something to read, a break waits: what the other side has sent before is not lost.
+        // While there are bytes to read, a break waits: bytes that the other side has sent before are not lost.
         if case .received = input, state.withLock({ flow.failure != nil }) { return }
         if let event = change({ flow.send($0) }) ?? nil { call(event) }
         if let last = change({ _ in flow.takeEnd() }) ?? nil { end(with: last) }
@@ -152,7 +153,8 @@ public final class SocketStream: EventSource, @unchecked Sendable {
         withExtendedLifetime(released) {}
     }
 
-    /// Changes the flow, and has the descriptor watched for what it then needs; `nil` once the stream is invalidated.
+    /// Changes the flow, and adjusts the events that the descriptor is watched for; `nil` once the stream is
+    /// invalidated.
     @discardableResult
     private func change<Result>(_ body: (CInt) -> Result) -> Result? {
         state.withLock {

@@ -7,7 +7,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// What goes through a stream in both directions, and how far each is: the state of a ``SocketStream``.
+/// The bytes of a stream in both directions, and how far each direction is: the state of a ``SocketStream``.
 struct StreamFlow {
     /// Bytes taken from the kernel at a time.
     private static let portion = 65536
@@ -19,21 +19,21 @@ struct StreamFlow {
     private var isFinished = false
     /// Whether the other side's end has come.
     private var isEnded = false
-    /// What broke the connection; told when nothing is left to read.
+    /// What broke the connection; reported when nothing is left to read.
     private(set) var failure: RunLoop.SystemCallError?
-    /// After the last event.
+    /// Set after the last event.
     private var isOver = false
 
     init(highWaterMark: Int) { output = OutputBuffer(highWaterMark: highWaterMark) }
 
-    /// Whether writing makes sense.
+    /// Whether a write makes sense.
     var isUsable: Bool { failure == nil && !isOver }
     var hasRoom: Bool { isUsable && !output.isFull }
 
-    /// What the descriptor has to be watched for.
+    /// The events that the descriptor has to be watched for.
     ///
-    /// A break that nothing was told of yet, and an end of both sides, are told in a callout of their own: a socket that is
-    /// shut down or broken is writable.
+    /// A break that was not reported yet, and an end of both sides, are reported in a callout of their own: a socket
+    /// that is shut down or broken is writable.
     var interest: EventSource.Events {
         var events: EventSource.Events = []
         if !isPaused, !isEnded { events.insert(.readable) }
@@ -46,7 +46,7 @@ struct StreamFlow {
     mutating func write(_ bytes: some Sequence<UInt8>, to descriptor: CInt) {
         let wasEmpty = output.isEmpty
         output.append(bytes)
-        // Behind what waits already there is no room.
+        // Behind bytes that wait already there is no room.
         if wasEmpty { flush(descriptor) }
     }
 
@@ -55,7 +55,7 @@ struct StreamFlow {
         shutDownIfDone(descriptor)
     }
 
-    /// Sends what waits; `drained` when the buffer was full and is empty.
+    /// Sends the waiting bytes; returns `drained` when the buffer was full and is empty now.
     mutating func send(_ descriptor: CInt) -> SocketStream.Event? {
         if failure == nil { flush(descriptor) }
         return failure == nil && output.takeDrained() && !isFinishing ? .drained : nil
@@ -64,7 +64,7 @@ struct StreamFlow {
     private mutating func flush(_ descriptor: CInt) {
         if output.isEmpty { return shutDownIfDone(descriptor) }
         var result: CInt = 0
-        // Once: what the kernel did not take, it will say when it can.
+        // Once: the kernel reports when it can take the bytes that it did not take now.
         output.take { bytes in
             result = rl_socket_send(descriptor, bytes.baseAddress, bytes.count)
             return Int(result)
@@ -76,17 +76,17 @@ struct StreamFlow {
     private mutating func shutDownIfDone(_ descriptor: CInt) {
         guard isFinishing, !isFinished, output.isEmpty, failure == nil else { return }
         let result = rl_socket_finish(descriptor)
-        // ENOTCONN: the other side has gone altogether, and reading will say how.
+        // ENOTCONN: the other side has gone altogether, and the next read will say how.
         if result < 0, result != -ENOTCONN { fail("shutdown", -result) }
         isFinished = true
     }
 
     // MARK: Input
 
-    /// Takes what has come.
+    /// Takes the bytes that have come.
     mutating func read(_ descriptor: CInt) -> SocketStream.Event? {
         guard !isPaused, !isEnded, !isOver else { return nil }
-        // A message is in general much shorter than what one is prepared for: it gets memory of its own length.
+        // A message is usually much shorter than the portion: it gets memory of its own length.
         let (bytes, result) = withUnsafeTemporaryAllocation(byteCount: Self.portion, alignment: 16) { buffer in
             let result = rl_read(descriptor, buffer.baseAddress, buffer.count)
             return (Array(UnsafeRawBufferPointer(rebasing: buffer[..<Int(max(0, result))])), result)
@@ -105,7 +105,7 @@ struct StreamFlow {
 
     // MARK: The end
 
-    /// The last event, when it is time for it.
+    /// The last event, when it is due.
     mutating func takeEnd() -> SocketStream.Event? {
         if isOver { return nil }
         if let failure {
