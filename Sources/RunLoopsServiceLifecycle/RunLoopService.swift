@@ -3,11 +3,12 @@ public import RunLoops
 internal import RunLoopsConcurrency
 public import ServiceLifecycle
 
-/// What is done on a run loop, as a service of a `ServiceGroup`.
+/// Work on a run loop, as a service of a `ServiceGroup`.
 ///
-/// The service starts by a closure on the loop's thread, which adds timers and sources; it then runs, until the group shuts down
-/// gracefully, its task is cancelled, or the loop's thread ends; and it stops by another closure on that thread, which takes them
-/// out. The loop has to run: the main loop does after `RunLoop.adoptMain()`, in a program whose `main` awaits the group:
+/// The service starts with a closure on the loop's thread, which adds timers and sources. It then runs until the group
+/// shuts down gracefully, its task is cancelled, or the loop's thread ends. It stops with another closure on that
+/// thread, which takes the timers and sources out. The loop has to run: the main loop does after `RunLoop.adoptMain()`,
+/// in a program whose `main` awaits the group:
 ///
 /// ```swift
 /// @main struct App {
@@ -33,8 +34,8 @@ public struct RunLoopService: Service, CustomStringConvertible {
     /// - Parameters:
     ///   - loop: The loop, which has to run.
     ///   - mode: The mode that the closures run in; `.common` for all common modes.
-    ///   - start: Adds what the service consists of; on the loop's thread. What it throws ends the service.
-    ///   - stop: Takes it out again; on the loop's thread, once, if `start` has not thrown.
+    ///   - start: Adds the items of the service; on the loop's thread. An error that it throws ends the service.
+    ///   - stop: Takes the items out again; on the loop's thread, once, if `start` has not thrown.
     public init(
         on loop: RunLoop, in mode: RunLoop.Mode = .common, start: @escaping @Sendable (RunLoop) throws -> Void,
         stop: @escaping @Sendable (RunLoop) -> Void = { _ in }
@@ -52,14 +53,15 @@ public struct RunLoopService: Service, CustomStringConvertible {
     public func run() async throws {
         let (loop, start, stop) = (loop, start, stop)
         try await loop.result(in: mode) { try start(loop) }
-        // A signal of its own, which lives as long as the thread: that it has ended is seen by the sequence's end.
+        // A source of its own, which lives as long as the thread: the end of the sequence shows that the thread has
+        // ended.
         let (_, threadLives) = loop.performs(in: mode)
         await withGracefulShutdownHandler {
             for await _ in threadLives {}
         } onGracefulShutdown: {
             threadLives.invalidate()
         }
-        // Cancelled or not: what was started is stopped. A task of its own, which is not cancelled.
+        // Cancelled or not: a started service is stopped. In a task of its own, which is not cancelled.
         try await Task.detached { [mode] in try await loop.result(in: mode) { stop(loop) } }.value
     }
 
@@ -67,7 +69,7 @@ public struct RunLoopService: Service, CustomStringConvertible {
     public var description: String { "RunLoopService(\(loop))" }
 }
 #else
-/// What is done on a run loop, as a service of a group; with the trait `ServiceLifecycle` alone.
+/// Work on a run loop, as a service of a group; with the trait `ServiceLifecycle` alone.
 @available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"ServiceLifecycle\"])")
 public enum RunLoopService {}
 #endif

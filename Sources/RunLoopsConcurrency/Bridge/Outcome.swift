@@ -1,11 +1,11 @@
 public import RunLoops
 
-/// What a task waits for and somebody else brings: a result, once.
+/// A result that a task waits for and that other code brings, once.
 ///
-/// The first who brings one is heard; it may come before the task waits. One task waits, once.
+/// The first result counts; it may come before the task waits. One task waits, once.
 package final class Outcome<Success: Sendable>: Sendable {
     private struct State {
-        /// Somebody is about to bring the result.
+        /// A caller is about to bring the result.
         var isClaimed = false
         var result: Result<Success, any Error>?
         var waiting: CheckedContinuation<Success, any Error>?
@@ -15,9 +15,9 @@ package final class Outcome<Success: Sendable>: Sendable {
 
     package init() {}
 
-    /// Brings the result; whether it was the first.
+    /// Brings the result; returns whether this result was the first.
     ///
-    /// - Parameter cleanUp: Done by the first, before the waiting task goes on.
+    /// - Parameter cleanUp: Called for the first result, before the waiting task goes on.
     @discardableResult
     package func settle(_ result: Result<Success, any Error>, after cleanUp: () -> Void = {}) -> Bool {
         guard claim() else { return false }
@@ -26,7 +26,7 @@ package final class Outcome<Success: Sendable>: Sendable {
         return true
     }
 
-    /// Takes it upon the caller to deliver; whether nobody else has.
+    /// Reserves the delivery for the caller; returns whether no other caller has reserved it.
     package func claim() -> Bool {
         state.withLock { state in
             defer { state.isClaimed = true }
@@ -34,14 +34,14 @@ package final class Outcome<Success: Sendable>: Sendable {
         }
     }
 
-    /// Brings the result, by who has claimed that.
+    /// Brings the result; called by the caller that has claimed the delivery.
     package func deliver(_ result: Result<Success, any Error>) {
         let waiting = state.withLock { state in
             state.result = result
             defer { state.waiting = nil }
             return state.waiting
         }
-        // Without the lock: to resume is to enqueue, which may be anybody's code.
+        // Without the lock: to resume is to enqueue, which may run any code.
         waiting?.resume(with: result)
     }
 
@@ -57,9 +57,10 @@ package final class Outcome<Success: Sendable>: Sendable {
     }
 }
 
-/// The duty to settle an outcome: whoever lets go of it unsettled has settled it with an error.
+/// The duty to settle an outcome: whoever releases the duty unsettled has settled the outcome with an error.
 ///
-/// Held by what a loop keeps (a timer's closure, a block), which the end of its thread releases uncalled.
+/// An item of a loop holds the duty (a timer's closure, a block). The end of the loop's thread releases the item
+/// without a call.
 package final class Duty<Success: Sendable>: Sendable {
     package let outcome: Outcome<Success>
 
@@ -69,7 +70,7 @@ package final class Duty<Success: Sendable>: Sendable {
 }
 
 extension RunLoop {
-    /// The thread of a loop has ended, and what was asked of the loop will not happen.
+    /// The thread of a loop has ended, and the loop will not do what was asked of it.
     public struct ThreadEndedError: Error, Hashable, CustomStringConvertible {
         /// The error.
         public init() {}

@@ -3,16 +3,16 @@ public import RunLoops
 extension RunLoop {
     /// Runs a closure on the loop's thread, and waits for what it returns.
     ///
-    /// It runs in the next turn of a run in `mode`, which is woken for it. If the task is cancelled before it has begun it is
-    /// not run; once it has begun, its result is waited for.
+    /// The closure runs in the next turn of a run in `mode`; the call wakes the loop. If the task is cancelled before
+    /// the closure has begun, the closure does not run. Once the closure has begun, the task waits for its result.
     ///
     /// - Parameters:
     ///   - mode: The mode; `.common` for all common modes.
-    ///   - body: What is to be done; may use no other thread's state.
+    ///   - body: The closure; may use no other thread's state.
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws; `CancellationError`; ``ThreadEndedError`` when the loop's thread has ended or ends before.
     ///
-    /// Thread safety: any thread, the loop's own too: the task waits, not the thread.
+    /// Thread safety: any thread, also the loop's own: the task waits, not the thread.
     public func result<Success: Sendable>(
         in mode: Mode = .common, of body: @escaping @Sendable () throws -> Success
     ) async throws -> Success {
@@ -35,21 +35,23 @@ extension RunLoop {
         }
     }
 
-    /// Has the loop's thread run the loop, nested in the run that is in progress there, and waits for how that ends.
+    /// Makes the loop's thread run the loop, nested in the run that is in progress there, and waits for the run's
+    /// result.
     ///
-    /// The nested run begins in the next turn of a run in `outer`. When the task is cancelled, that run is stopped, and no other:
-    /// runs that are nested in it come to their own end first.
+    /// The nested run begins in the next turn of a run in `outer`. When the task is cancelled, that run is stopped, and
+    /// no other: runs that are nested in that run come to their own end first.
     ///
     /// - Parameters:
     ///   - mode: The mode to run in.
-    ///   - duration: How long at most; `nil` for no limit. One that is not positive polls once.
+    ///   - duration: How long at most; `nil` for no limit. With a duration that is not positive the run polls once.
     ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
-    ///   - outer: The mode of the run that it is nested in; `.common` for all common modes.
+    ///   - outer: The mode of the run that the new run is nested in; `.common` for all common modes.
     /// - Returns: Why the run ended; `stopped` also when it was stopped by cancellation.
     /// - Throws: `CancellationError` when the task was cancelled before the run began; ``ThreadEndedError`` when the loop's
     ///   thread has ended or ends before.
     ///
-    /// Jobs of the task's own executor do not run meanwhile if the run is nested in one of them; see ``RunLoopExecutor``.
+    /// If the run is nested in a job of the task's own executor, that executor's jobs do not run meanwhile; see
+    /// ``RunLoopExecutor``.
     public func run(
         in mode: Mode, for duration: Duration? = nil, returnAfterSourceHandled: Bool = false, from outer: Mode = .common
     ) async throws -> RunResult {

@@ -3,17 +3,17 @@ public import RunLoops
 extension RunLoop {
     /// Runs the loop until a task is done, and returns its result: for synchronous code that cannot await.
     ///
-    /// The loop serves everything in `mode` meanwhile, nested in whatever callout this is called from. A stop of the loop does
-    /// not end it, only the task does.
+    /// The loop serves everything in `mode` meanwhile, nested in the callout that this is called from. Only the task
+    /// ends the run; a stop of the loop does not.
     ///
-    /// A task that needs the thread cannot go on while one of the thread's own jobs waits for it here. Called inside such a job,
-    /// of ``executor`` or another executor of the loop, or of the main actor on the main loop, this traps at once instead of
-    /// hanging now and then: await the task there.
+    /// A task that needs the thread cannot go on while one of the thread's own jobs waits for the task here. Called
+    /// inside such a job, of ``executor`` or another executor of the loop, or of the main actor on the main loop, this
+    /// call traps at once instead of hanging now and then: await the task there.
     ///
     /// - Parameters:
     ///   - task: The task; whether it runs on this thread or elsewhere does not matter.
-    ///   - mode: The mode to run in. A task that runs on the loop goes on if its executor's mode is this one, or common and this
-    ///     mode is.
+    ///   - mode: The mode to run in. A task that runs on the loop goes on if its executor's mode is this mode, or if
+    ///     the executor's mode is common and so is this mode.
     /// - Returns: What the task returns.
     /// - Throws: What the task throws.
     ///
@@ -26,7 +26,8 @@ extension RunLoop {
         require(mode != .common, "run(until:) was asked to run in the common modes: run in one of them.")
         let steered = SteeredRun(self, mode)
         let result = Guarded<Result<Success, Failure>?>(nil)
-        // Without anything of the caller's: neither its priority nor its executor may keep the loop from being told.
+        // The detached task inherits nothing from the caller: neither the caller's priority nor its executor may keep
+        // the end of the task from the loop.
         Task.detached {
             let known = await task.result
             result.withLock { $0 = known }

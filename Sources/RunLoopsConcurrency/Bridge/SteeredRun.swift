@@ -1,12 +1,12 @@
 internal import RunLoops
 internal import Synchronization
 
-/// A run that somebody else can end, that run and no other.
+/// A run that other code can end, this run and no other.
 ///
-/// A stop ends the innermost run, which may be one that is nested in the one that is meant. So the end is only noted, and the
-/// run itself stops, at a point where it is the innermost: between its own observers.
+/// A stop ends the innermost run, which may be nested in the run that is to end. So the end is only noted, and the run
+/// stops itself at a point where it is the innermost: between its own observers.
 ///
-/// All but ``end()`` and ``isOver`` belongs to the loop's thread.
+/// Everything except ``end()`` and ``isOver`` belongs to the loop's thread.
 // Unchecked: the depth belongs to the loop's thread, the mark is atomic.
 final class SteeredRun: @unchecked Sendable {
     private let loop: RunLoop
@@ -25,13 +25,13 @@ final class SteeredRun: @unchecked Sendable {
     /// Ends the run, or the next one; any thread.
     func end() {
         over.store(true, ordering: .sequentiallyConsistent)
-        // A turn in which the run looks at the mark.
+        // Causes a turn in which the run looks at the mark.
         loop.wakeUp()
     }
 
     /// Runs `body`, in which the loop's runs in the mode are steered.
     func steer<Result>(_ body: () -> Result) -> Result {
-        // Last of all: what other observers do at the same point still counts for this turn.
+        // Last of all: the work of other observers at the same point still counts for this turn.
         let observer = RunLoop.Observer(
             [.entry, .beforeTimers, .beforeWaiting, .exit], order: .max, label: "steered run"
         ) { [unowned self] _, activity in

@@ -1,6 +1,6 @@
 package import RunLoops
 
-/// An item that its loop alone keeps, for who may want to take it out.
+/// An item that only its loop keeps, for code that may want to take the item out.
 // Unchecked: the reference is written by init alone, and reading a weak one is atomic.
 package final class WeakItem: @unchecked Sendable {
     package private(set) weak var item: RunLoop.Item?

@@ -1,6 +1,6 @@
-/// Jobs that wait, the more urgent before the less urgent, equals first in, first out.
+/// Jobs that wait, the more urgent before the less urgent, jobs of equal urgency first in, first out.
 ///
-/// Belongs to one thread, or to who holds a lock.
+/// Belongs to one thread, or to the holder of a lock.
 struct JobQueue: ~Copyable {
     /// A job that waits.
     struct Entry {
@@ -15,12 +15,12 @@ struct JobQueue: ~Copyable {
 
     static let urgencies = 5
 
-    /// How many of the less urgent jobs are asked, after a batch that leaves some, whether they were escalated.
+    /// After a batch that leaves jobs, how many of the less urgent jobs are checked for an escalation.
     private static let asked = 256
 
     // SAFETY: one ring an urgency, the most urgent first; initialised by init, destroyed by deinit.
     private let rings: UnsafeMutablePointer<JobRing>
-    /// A bit a ring that is not empty, the lowest for the most urgent.
+    /// One bit for each ring that is not empty, the lowest bit for the most urgent ring.
     private var occupied: UInt32 = 0
     /// Where the next look for escalated jobs begins, counted through the less urgent rings.
     private var lookedAt = 0
@@ -39,7 +39,7 @@ struct JobQueue: ~Copyable {
 
     var count: Int { (0..<Self.urgencies).reduce(0) { $0 + rings[$1].count } }
 
-    /// The ring for a priority: Swift has five of them, and numbers between.
+    /// The ring for a priority: Swift has five priorities, and numbers between them.
     @inline(__always)
     static func urgency(of priority: UInt8) -> Int {
         // userInteractive 33, high 25, medium 21, low 17, background 9.
@@ -54,7 +54,7 @@ struct JobQueue: ~Copyable {
         occupied |= 1 << UInt32(entry.urgency)
     }
 
-    /// The oldest of the most urgent, which leaves.
+    /// Removes and returns the oldest of the most urgent jobs.
     @inline(__always)
     mutating func removeMostUrgent() -> JobReference? {
         while occupied != 0 {
@@ -63,7 +63,7 @@ struct JobQueue: ~Copyable {
         return nil
     }
 
-    /// The oldest of the least urgent, which leaves.
+    /// Removes and returns the oldest of the least urgent jobs.
     mutating func removeLeastUrgent() -> JobReference? {
         while occupied != 0 {
             if let job = removeFirst(31 - occupied.leadingZeroBitCount) { return job }
@@ -81,7 +81,7 @@ struct JobQueue: ~Copyable {
         return job
     }
 
-    /// Moves all of `other` to the end of this one.
+    /// Moves all jobs of `other` to the end of this queue.
     mutating func append(all other: inout JobQueue) {
         while other.occupied != 0 {
             let urgency = other.occupied.trailingZeroBitCount
@@ -92,10 +92,10 @@ struct JobQueue: ~Copyable {
         }
     }
 
-    /// Lifts jobs whose tasks were escalated since they were put in.
+    /// Lifts jobs whose tasks were escalated since the jobs were put in.
     ///
-    /// A bounded number of them is looked at; the next call goes on where this one ends, so that all are.
-    /// - Parameter priority: The present priority of a job that was put in with the given one.
+    /// Looks at a bounded number of jobs; the next call goes on where this call ends, so that every job gets a look.
+    /// - Parameter priority: The present priority of a job that was put in with the given priority.
     mutating func liftEscalated(_ priority: (JobReference, UInt8) -> UInt8 = { $0.priority($1) }) {
         let waiting = (1..<Self.urgencies).reduce(0) { $0 + rings[$1].count }
         if waiting == 0 { return }

@@ -1,6 +1,6 @@
 internal import CLinuxKernel
 
-/// A job and in which role the executor got it, in one word.
+/// A job, and the role in which the executor got it, in one word.
 struct JobReference: Equatable {
     // SAFETY: UnownedJob is one pointer, to memory that is aligned to 16 bytes: the lowest bit is free. The runtime keeps the job
     // until it is run, and the executor runs each once.
@@ -12,7 +12,7 @@ struct JobReference: Equatable {
         bits = isOfActor ? pointer + 1 : pointer
     }
 
-    /// A word of a test's own, which is no job.
+    /// A test's own word, which is no job.
     init(number: Int) { bits = UnsafeRawPointer(bitPattern: number).unsafelyUnwrapped }
     var number: Int { Int(bitPattern: bits) }
 
@@ -23,9 +23,9 @@ struct JobReference: Equatable {
     @inline(__always)
     var job: UnownedJob { unsafeBitCast(pointer, to: UnownedJob.self) }
 
-    /// Where the job lies: its name among those that have not been run.
+    /// Where the job lies: this identifies the job among those that have not been run.
     var pointer: UnsafeRawPointer { bits - (number & 1) }
 
-    /// The priority at present, of a job that was put in with the given one.
+    /// The present priority of a job that was put in with the given priority.
     func priority(_ enqueued: UInt8) -> UInt8 { rl_job_priority(pointer, enqueued) }
 }

@@ -1,6 +1,6 @@
-/// Jobs in a ring of memory: put in at the end, taken out at the beginning, without an allocation each.
+/// Jobs in a ring of memory: put in at the end, taken out at the beginning, without an allocation for each job.
 ///
-/// Not copied: ``JobQueue``, which has them, gives the memory back.
+/// Not copied: ``JobQueue``, which owns the rings, releases the memory.
 struct JobRing {
     // SAFETY: `capacity` places, of which `count` from `first` on, around the end, hold jobs.
     // `nil` is the place of a job that was lifted to another ring.
@@ -14,14 +14,14 @@ struct JobRing {
     @inline(__always)
     mutating func append(_ job: JobReference) {
         if count == capacity { grow() }
-        // A power of two: the rest of the division is a mask.
+        // A power of two: a mask gives the remainder of the division.
         base.unsafelyUnwrapped[(first &+ count) & (capacity &- 1)] = job
         count &+= 1
     }
 
-    /// The first one, which leaves; `nil` where it was lifted.
+    /// Removes and returns the first job; `nil` where the job was lifted.
     ///
-    /// Precondition: not empty.
+    /// Precondition: the ring is not empty.
     @inline(__always)
     mutating func removeFirst() -> JobReference? {
         let job = base.unsafelyUnwrapped[first]
@@ -36,7 +36,7 @@ struct JobRing {
         nonmutating set { base.unsafelyUnwrapped[(first &+ index) & (capacity &- 1)] = newValue }
     }
 
-    /// Gives the memory back, if there is more than a burst's worth of it and nothing in it.
+    /// Releases the memory, if there is more than a burst's worth of it and no job in it.
     mutating func trim() {
         if isEmpty, capacity > 4096 { free() }
     }

@@ -3,23 +3,24 @@ public import RunLoops
 extension RunLoop {
     /// Runs tasks and actors on this loop's thread, in all common modes.
     ///
-    /// The same object at each ask, so that code that goes from one actor to another on it stays where it is. Keep it in a
-    /// constant where it is used often.
+    /// Every call returns the same object, so that code that goes from one actor to another on this executor stays
+    /// where it is. Keep the executor in a constant where you use it often.
     ///
     /// Thread safety: any thread. Complexity: one look-up under a lock.
     public var executor: RunLoopExecutor { executor(in: .common) }
 
     /// Runs tasks and actors on this loop's thread, while it runs in `mode`.
     ///
-    /// The same object at each ask with the same mode. Executors of different modes are different: going from one to the other
-    /// takes a turn of the loop, and jobs of one may run inside a run that is nested in a job of the other.
+    /// Every call with the same mode returns the same object. Executors of different modes are different objects: going
+    /// from one to the other takes a turn of the loop, and jobs of one executor may run inside a run that is nested in
+    /// a job of the other.
     ///
     /// Thread safety: any thread. Complexity: one look-up under a lock.
     public func executor(in mode: Mode) -> RunLoopExecutor { ExecutorTable.shared.executor(of: self, mode) }
 }
 
 extension RunLoop {
-    /// Whether a job of the loop is under way: of an executor of its, or, on the main loop, of the main actor.
+    /// Whether a job of the loop is under way: of one of the loop's executors, or, on the main loop, of the main actor.
     ///
     /// The loop's thread.
     var isInJob: Bool { isInMainQueue || ExecutorTable.shared.executors(of: self).contains { $0.isInJob } }
@@ -40,7 +41,8 @@ private final class ExecutorTable: Sendable {
         let key = Key(loop: ObjectIdentifier(loop), mode: mode)
         if let known = executors.withLock({ $0[key] }) { return known }
         let executor = RunLoopExecutor(loop: loop, mode: mode) { [weak self] in self?.remove($0, key) }
-        // Nobody can find out of an ended one that it is the same, and it would stay in the table for ever.
+        // An executor that has ended is not kept: nobody can find out that it is not the same object, and it would stay
+        // in the table for ever.
         if executor.isEnded { return executor }
         let kept = executors.withLock { table in
             if let other = table[key] { return other }
@@ -57,7 +59,7 @@ private final class ExecutorTable: Sendable {
         executors.withLock { table in table.filter { $0.key.loop == ObjectIdentifier(loop) }.map(\.value) }
     }
 
-    /// The caller's reference keeps the executor from going while the lock is held.
+    /// The caller's reference keeps the executor alive while the lock is held.
     private func remove(_ executor: RunLoopExecutor, _ key: Key) {
         executors.withLock { table in
             if table[key] === executor { table[key] = nil }

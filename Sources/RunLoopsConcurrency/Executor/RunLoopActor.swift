@@ -1,7 +1,7 @@
 /// An actor whose state lives on the thread of a run loop.
 ///
-/// Say which loop's executor it has; everything isolated to the actor then runs on that loop's thread, and may use what only
-/// that thread may use:
+/// Say which loop's executor the actor has. Everything isolated to the actor then runs on that loop's thread, and may
+/// use what only that thread may use:
 ///
 /// ```swift
 /// actor Meter: RunLoopActor {
@@ -22,7 +22,7 @@
 public protocol RunLoopActor: Actor {
     /// The executor, the same for the actor's whole life.
     ///
-    /// The actor keeps it: an executor must live as long as what runs on it.
+    /// The actor keeps the executor: an executor must live as long as the code that runs on it.
     nonisolated var runLoopExecutor: RunLoopExecutor { get }
 }
 

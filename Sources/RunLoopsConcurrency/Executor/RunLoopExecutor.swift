@@ -4,28 +4,29 @@ internal import Synchronization
 
 /// Runs tasks and actors on the thread of a run loop.
 ///
-/// An executor is one item of its loop, a source of order 0. In a turn in which it has work it runs up to 64 jobs, and then
-/// lets the loop look at everything else: a flood of jobs delays a timer by one such batch and no more. The more urgent jobs go
-/// first, equals in the order in which they came; a task that is escalated while it waits moves up; the last place of a full
-/// batch is for the least urgent job, so that none waits for ever.
+/// An executor is one item of its loop, a source of order 0. In a turn in which it has work it runs up to 64 jobs, and
+/// then lets the loop look at everything else: a flood of jobs delays a timer by one such batch and no more. The more
+/// urgent jobs go first, jobs of equal urgency in the order in which they came. A task that is escalated while it waits
+/// moves up. The last place of a full batch is for the least urgent job, so that no job waits for ever.
 ///
-/// Jobs run while the loop runs in the executor's mode. A run that is begun inside a job serves the loop's other items and no
-/// further job of the same executor: they are serial, and the one that is under way has not ended.
+/// Jobs run while the loop runs in the executor's mode. A run that is begun inside a job serves the loop's other items
+/// and no further job of the same executor: the jobs are serial, and the job that is under way has not ended.
 ///
-/// While the thread is awake a job costs no system call, and any number of jobs costs one wake-up while it sleeps. Jobs that
-/// come from the loop's own thread take no lock.
+/// While the thread is awake a job costs no system call. While it sleeps, any number of jobs costs one wake-up. Jobs
+/// that come from the loop's own thread take no lock.
 ///
-/// It keeps its mode from being empty: a run in that mode ends by `RunLoop.stop()` or its time limit.
+/// The executor keeps its mode from being empty: a run in that mode ends by `RunLoop.stop()` or its time limit.
 ///
-/// When the thread ends, what waits is run there and then, to the end. A job that comes later traps: nobody could ever run
-/// it, and the task would hang without a word.
+/// When the thread ends, waiting jobs run there and then, to the end. A job that comes later traps: nothing could ever
+/// run the job, and the task would hang without a word.
 ///
 /// Thread safety: all members may be used by any thread.
 /// Core Foundation has no counterpart.
 public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// How many jobs a turn runs at most.
     static let batch = 64
-    /// How many jobs, and jobs of theirs, are run at the end of the thread before it counts as a mistake.
+    /// How many jobs, and jobs that these jobs bring, run at the end of the thread before their number counts as a
+    /// mistake.
     static let lastBatch = 100_000
 
     /// The loop.
@@ -40,19 +41,19 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     // Guarded by the lock.
     @exclusivity(unchecked) private var incoming = JobQueue()
     @exclusivity(unchecked) private var hasEnded = false
-    /// Whether `incoming` has any; written with the lock held.
+    /// Whether `incoming` has any jobs; written with the lock held.
     private let hasIncoming = Atomic<Bool>(false)
-    /// Whether the source is signalled or jobs are being run: nobody needs to signal it.
+    /// Whether the source is signalled or jobs are running: then no thread needs to signal the source.
     private let isScheduled = Atomic<Bool>(false)
 
     // The loop's thread alone.
     @exclusivity(unchecked) private var waiting = JobQueue()
     @exclusivity(unchecked) private var isRunningJobs = false
 
-    /// Written by init alone, which has to be done before a closure can know the executor.
+    /// Written by init alone; this must be done before a closure can know the executor.
     @exclusivity(unchecked) private var source: RunLoop.Source?
 
-    /// - Parameter ended: Told when the thread has ended, on that thread; perhaps before this returns.
+    /// - Parameter ended: Called when the thread has ended, on that thread; perhaps before the initializer returns.
     init(loop: RunLoop, mode: RunLoop.Mode, ended: @escaping @Sendable (RunLoopExecutor) -> Void) {
         self.loop = loop
         self.mode = mode
@@ -60,7 +61,7 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         let source = RunLoop.Source.sendable(
             label: "executor",
             cancel: { [weak self] _, _ in
-                // The source is taken out of its modes by the end of the thread alone, once for each mode.
+                // Only the end of the thread takes the source out of its modes, once for each mode.
                 guard let self else { return }
                 threadEnds()
                 ended(self)
@@ -85,11 +86,11 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     /// Complexity: O(1) amortised; one system call if the loop sleeps, none otherwise.
     public func enqueue(_ job: consuming ExecutorJob) { take(job, isOfActor: true) }
 
-    /// Takes a job of a task that prefers the executor; as ``enqueue(_:)`` otherwise.
+    /// Takes a job of a task that prefers the executor; otherwise like ``enqueue(_:)``.
     @_implements(TaskExecutor,enqueue(_:))
     public func enqueueForTask(_ job: consuming ExecutorJob) {
-        // The runtime asks the executor in two roles by one name, and a job of one is run differently from a job of the
-        // other. The attribute is the only way to tell them apart.
+        // The runtime calls the executor in two roles by one name, and a job of one role is run differently from a job
+        // of the other. The attribute is the only way to distinguish the roles.
         take(job, isOfActor: false)
     }
 
@@ -101,7 +102,7 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         if SystemCalls.threadID == threadID { enqueueHere(entry) } else { enqueueFromElsewhere(entry) }
     }
 
-    /// For who records: when the job was queued, and by whom.
+    /// For recorders: when the job was queued, and by which code.
     @inline(never)
     private func leaveWord(_ job: JobReference) {
         rl_stamp_job(job.pointer, loop.kernel.now(.monotonic), SystemCalls.threadID)
@@ -109,10 +110,10 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     @inline(__always)
     private func enqueueHere(_ entry: JobQueue.Entry) {
-        // What came before from elsewhere stays before it.
+        // Jobs that came from elsewhere before this job stay before it.
         absorb()
         waiting.append(entry)
-        // Who runs jobs looks here again before it stops.
+        // The code that runs jobs looks here again before it stops.
         if isRunningJobs { return }
         if lock.withLock({ hasEnded }) { refuse() }
         schedule()
@@ -135,7 +136,7 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         schedule()
     }
 
-    /// Has the loop run a batch, unless it will anyway.
+    /// Makes the loop run a batch, unless the loop will do so anyway.
     private func schedule() {
         if isScheduled.exchange(true, ordering: .sequentiallyConsistent) { return }
         signal()
@@ -180,15 +181,17 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             // Still scheduled.
             return signal()
         }
-        // sequentiallyConsistent, both: whoever has put one in since either sees that nothing is scheduled, or is seen here.
+        // sequentiallyConsistent, both: a thread that has put a job in since either sees that nothing is scheduled, or
+        // its job is seen here.
         isScheduled.store(false, ordering: .sequentiallyConsistent)
         if hasIncoming.load(ordering: .sequentiallyConsistent) { schedule() }
     }
 
     @inline(__always)
     private func run(_ reference: JobReference) {
-        // A job of an actor says nothing of a task executor: a task that prefers none, as most do, could not go on to the next
-        // actor of this executor without a job of its own. One of a task says both, so that it can go to an actor.
+        // A job of an actor says nothing of a task executor: a task that prefers none, as most tasks do, could not go
+        // on to the next actor of this executor without a job of its own. A job of a task says both, so that the task
+        // can go to an actor.
         if reference.isOfActor {
             reference.job.runSynchronously(on: asUnownedSerialExecutor())
         } else {
@@ -197,16 +200,16 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
         }
     }
 
-    /// The same, told to who looks on.
+    /// Runs a job as above, and reports it to listeners.
     @inline(never)
     private func runWatched(_ reference: JobReference) {
         loop.callOut(job: Self.jobLabel, wanted: LoopWait(job: reference.pointer)) { run(reference) }
     }
 
-    /// One for all: Swift does not tell an executor whose job it is.
+    /// One label for all jobs: Swift does not say to an executor whose job it is.
     private static let jobLabel = ItemLabel("job")
 
-    /// Takes what came from other threads.
+    /// Takes the jobs that came from other threads.
     @inline(__always)
     private func absorb() {
         if !hasIncoming.load(ordering: .sequentiallyConsistent) { return }
@@ -218,10 +221,10 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     // MARK: The end
 
-    /// Takes back an executor that nobody was given.
+    /// Takes back an executor that no caller has received.
     func withdraw() { source?.invalidate() }
 
-    /// Runs what waits and what that brings; jobs that come later are refused.
+    /// Runs the waiting jobs and the jobs that these bring; jobs that come later are refused.
     private func threadEnds() {
         if lock.withLock({ hasEnded }) { return }
         isRunningJobs = true
@@ -255,8 +258,8 @@ extension RunLoopExecutor: CustomStringConvertible {
 
     /// Traps if the calling code does not run on the loop's thread.
     ///
-    /// `assumeIsolated` and its like ask this. All code on the thread may use what is bound to the thread, also a timer's
-    /// callout that runs outside every task, as with the main actor and the main thread.
+    /// `assumeIsolated` and similar calls ask this. All code on the thread may use what is bound to the thread, also a
+    /// timer's callout that runs outside every task, as with the main actor and the main thread.
     public func checkIsolated() {
         require(
             SystemCalls.threadID == threadID,

@@ -21,20 +21,22 @@ extension RunLoop {
     /// }
     /// ```
     ///
-    /// When `main` is suspended for the first time, the main thread runs `RunLoop.main` in the default mode, and
-    /// does so until the process ends. Timers, sources, `DispatchQueue.main`, `@MainActor` and `Task.sleep` all work, and
-    /// every part of `main` runs on the main thread. Without this line Swift gives the main thread to libdispatch, which
-    /// ends it; the main actor then runs on a thread of libdispatch's, and no timer of the main loop fires.
+    /// When `main` is suspended for the first time, the main thread runs `RunLoop.main` in the default mode, and does
+    /// so until the process ends. Timers, sources, `DispatchQueue.main`, `@MainActor` and `Task.sleep` all work, and
+    /// every part of `main` runs on the main thread. Without this line Swift gives the main thread to libdispatch,
+    /// which ends it. The main actor then runs on a thread of libdispatch's, and no timer of the main loop fires.
     ///
-    /// The process ends as it does without the line: when `main` returns or throws, or somebody calls `exit`. A `stop()`
-    /// of the main loop ends a run that is nested in the one below; that one itself goes on.
+    /// The process ends as it does without the line: when `main` returns or throws, or when some code calls `exit`. A
+    /// `stop()` of the main loop ends a run that is nested in the main thread's own run; the main thread's own run goes
+    /// on.
     ///
     /// The line sets a variable that Swift's runtime exports for this purpose; Documentation/Decisions/0020-async-main.md
-    /// says what happens to it when Swift has an interface of its own. A second call does nothing, and so does one in a program
-    /// that links `RunLoopsMainActor`. A library that sets the variable later gets the main thread instead, unnoticed.
+    /// says what happens to it when Swift has an interface of its own. A second call does nothing, and neither does a
+    /// call in a program that links `RunLoopsMainActor`. A library that sets the variable later gets the main thread
+    /// instead, unnoticed.
     ///
-    /// Precondition: called on the main thread, before `main` has been suspended; no other library has set the variable.
-    /// Each of these traps, and says what to do.
+    /// Precondition: called on the main thread, before `main` has been suspended; no other library has set the
+    /// variable. A violation traps, and the message says what to do.
     /// Core Foundation has no counterpart: on Apple's systems the main thread keeps its loop.
     public static func adoptMain() {
         require(
@@ -44,7 +46,7 @@ extension RunLoop {
         takeMainThread()
     }
 
-    /// Has the main loop run on the main thread, once main is suspended.
+    /// Makes the main loop run on the main thread, once main is suspended.
     static func takeMainThread() {
         switch rl_async_main_set_drain({ runMainForever() }) {
         case 0: break
@@ -62,17 +64,19 @@ extension RunLoop {
     /// Runs an async function on the main actor, with the main loop running under it, and ends the process with it.
     ///
     /// For a program with a synchronous `main`. It does what an async `main` with ``adoptMain()`` does: the process ends with
-    /// status 0 when `body` returns; when it throws, the error is written to standard error, and the status is 1. With the main
-    /// queue as main executor it uses nothing but the documented interfaces of Swift and this package.
+    /// status 0 when `body` returns; when `body` throws, the error is written to standard error, and the status is 1.
+    /// With the main queue as main executor the call uses nothing except the documented interfaces of Swift and this
+    /// package.
     ///
     /// - Parameters:
     ///   - mainExecutor: What runs the jobs of the main actor. An async `main` gets ``MainExecutor/runLoop`` by linking
-    ///     `RunLoopsMainActor`, which has to come before its first line.
+    ///     `RunLoopsMainActor`, because the executor has to be in place before the first line of `main`.
     ///   - body: The program.
     ///
-    /// Precondition: called on the main thread; any other traps. For ``MainExecutor/runLoop``, no other library has replaced
-    /// the main actor's executor, and the runtime lets it be replaced; both trap, and say what to do.
-    /// Corresponds to what `NSApplicationMain` and its like do with `CFRunLoopRun`.
+    /// Precondition: called on the main thread; any other traps. For ``MainExecutor/runLoop``, no other library has
+    /// replaced the main actor's executor, and the runtime lets it be replaced; otherwise the call traps, and the
+    /// message says what to do.
+    /// Corresponds to what `NSApplicationMain` and similar calls do with `CFRunLoopRun`.
     @available(*, noasync, message: "An async main has a main thread to keep: make RunLoop.adoptMain() its first line.")
     public static func runMain(
         mainExecutor: MainExecutor = .mainQueue, _ body: @escaping @Sendable @MainActor () async throws -> Void
@@ -94,7 +98,7 @@ extension RunLoop {
     }
 }
 
-/// The main loop never is without work, since the main queue may always bring some; only a stop ends a run.
+/// The main loop is never without work, since the main queue may always bring some; only a stop ends a run.
 private func runMainForever() -> Never {
     while true { RunLoop.main.run(mode: .default, until: nil) }
 }

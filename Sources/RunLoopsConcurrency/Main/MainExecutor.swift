@@ -8,18 +8,20 @@ internal import Musl
 #endif
 
 extension RunLoop {
-    /// What runs the jobs of the main actor, in a program whose main thread the main loop has.
+    /// What runs the jobs of the main actor, in a program whose main loop runs on the main thread.
     public enum MainExecutor: Sendable {
         /// libdispatch's main queue, as in every Swift program on Linux; the main loop serves it.
         ///
-        /// Work of `DispatchQueue.main` and jobs of the main actor come in the one order in which they were put in.
+        /// Work of `DispatchQueue.main` and jobs of the main actor run in one order, the order in which they were put
+        /// in.
         case mainQueue
         /// The executor of the main loop, the same object as `RunLoop.main.executor`.
         ///
-        /// Jobs of the main actor have what jobs of ``RunLoopExecutor`` have: the more urgent first, 64 a turn, and no system
-        /// call and no lock on the main thread itself. An actor that is bound to the main loop is on the main actor's executor:
-        /// going from one to the other is no hop. `DispatchQueue.main` is served by the main loop as before, beside it: its work
-        /// may assume the main actor, and its order with the main actor's jobs is not defined.
+        /// Jobs of the main actor have the properties of ``RunLoopExecutor`` jobs: the more urgent first, 64 a turn,
+        /// and no system call and no lock on the main thread itself. An actor that is bound to the main loop is on the
+        /// main actor's executor: going from one to the other is no hop. The main loop serves `DispatchQueue.main` as
+        /// before, beside the executor. Work of `DispatchQueue.main` may assume the main actor, and its order with the
+        /// main actor's jobs is not defined.
         case runLoop
     }
 
@@ -40,7 +42,8 @@ extension RunLoop {
         }
     }
 
-    /// Does it before the main function, with the main thread for the main loop: what ``adoptMain()`` does in an async main.
+    /// Replaces the executor before the main function, with the main thread for the main loop, as ``adoptMain()`` does
+    /// in an async main.
     package static func takeMainActorAtLoad() {
         replaceMainExecutor()
         takeMainThread()
@@ -59,5 +62,5 @@ private func unownedJob(_ job: UnsafeRawPointer?) -> UnownedJob {
     unsafeBitCast(job.unsafelyUnwrapped, to: UnownedJob.self)
 }
 
-/// As an actor's job, since that is what the main actor's are.
+/// As an actor's job, since jobs of the main actor are an actor's jobs.
 private func handOver(_ job: UnownedJob, to executor: some SerialExecutor) { executor.enqueue(ExecutorJob(job)) }

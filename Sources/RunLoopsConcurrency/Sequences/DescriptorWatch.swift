@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// Watches a descriptor for one event at a time.
 ///
-/// A new descriptor source each time, which its loop alone keeps: adding one says what the system refuses, and that ends the
-/// sequence.
+/// Makes a new descriptor source each time, which only its loop keeps. The call that adds the source throws what the
+/// system refuses, and a refusal ends the sequence.
 final class DescriptorWatch: Sendable {
     typealias Events = RunLoop.DescriptorSource.Events
 
@@ -25,7 +25,7 @@ final class DescriptorWatch: Sendable {
         self.emitter = emitter
     }
 
-    /// Has the next event emitted; what the system refuses ends the sequence, as the end of the thread does.
+    /// Asks for the next event; a refusal of the system ends the sequence, as the end of the thread does.
     @Sendable func begin() {
         let report = Report(emitter)
         let source = RunLoop.DescriptorSource.sendable(descriptor, for: events, label: "readiness") {
@@ -34,11 +34,12 @@ final class DescriptorWatch: Sendable {
             source.invalidate()
         }
         present.withLock { $0 = WeakItem(source) }
-        // A descriptor source that is not taken goes at the end of this, and its report with it.
+        // A descriptor source that the loop does not take is released at the end of this function, and its report with
+        // it.
         _ = try? loop.add(source, in: mode)
     }
 
-    /// Watches no more, and ends the sequence if there was something to watch for.
+    /// Watches no more, and ends the sequence if it was waiting for an event.
     @Sendable func end() {
         let past = present.withLock { present in
             defer { present = nil }

@@ -1,13 +1,15 @@
 public import RunLoops
 
 extension RunLoop {
-    /// What happens on a run loop, as a sequence that a task goes through.
+    /// The events of a run loop, as a sequence that a task goes through.
     ///
-    /// The loop's items are callbacks; this turns one into a sequence. Events are registered for from the moment the sequence is
-    /// made. It ends, and what was registered is taken out of the loop, when the first of these happens: the task that goes
-    /// through it is cancelled; ``invalidate()`` is called; sequence and iterator are released; the thread of the loop ends.
+    /// The loop's items are callbacks; this type turns an item into a sequence. The sequence collects events from the
+    /// moment it is made. It ends, and its item is taken out of the loop, when the first of these happens: the task
+    /// that goes through it is cancelled; ``invalidate()`` is called; sequence and iterator are released; the thread of
+    /// the loop ends.
     ///
-    /// What happens while nobody waits is kept as ``Buffering`` says, which each maker of a sequence states.
+    /// Events that happen while no task waits are kept as ``Buffering`` says; each function that makes a sequence
+    /// states its buffering.
     ///
     /// One task goes through a sequence, once.
     ///
@@ -21,7 +23,7 @@ extension RunLoop {
 
         /// A sequence of what `start` registers for.
         ///
-        /// This is what the sequences of this package are made with, and others can be:
+        /// The sequences of this package are made with this initializer, and your own sequences can be, too:
         ///
         /// ```swift
         /// RunLoop.EventSequence<Void>(buffering: .newest(1)) { emitter in
@@ -32,23 +34,25 @@ extension RunLoop {
         /// ```
         ///
         /// - Parameters:
-        ///   - buffering: What is kept of events that come while nobody waits.
-        ///   - start: Registers, and has events emitted. It gives the emitter to the loop's item, and to nobody else: when the
-        ///     item releases it, because the thread of the loop has ended, the sequence ends. Returns how to stop, which must not
-        ///     keep the item alive.
+        ///   - buffering: What is kept of events that come while no task waits.
+        ///   - start: Registers an item that emits events. The closure gives the emitter to the loop's item, and to
+        ///     nothing else: when the item releases the emitter, because the thread of the loop has ended, the sequence
+        ///     ends. Returns how to stop, which must not keep the item alive.
         public init<Refusal: Error>(
             buffering: Buffering, start: (Emitter) throws(Refusal) -> Stop
         ) throws(Refusal) {
             let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: buffering.policy)
             let registration = Registration()
             registration.begin(with: try start(Emitter(continuation)))
-            // Not held by the continuation, which the item holds: the sequence and its iterator are the ones who keep it.
+            // The item holds the continuation, so the continuation does not hold the registration: the sequence and its
+            // iterator keep it.
             continuation.onTermination = { [weak registration] _ in registration?.end() }
             self.stream = stream
             self.registration = registration
         }
 
-        /// Ends the sequence: what was registered is taken out, and the task that goes through it comes to its end.
+        /// Ends the sequence: the item is taken out of the loop, and the task that goes through the sequence comes to
+        /// its end.
         ///
         /// Thread safety: any thread. A second call does nothing.
         public func invalidate() { registration.end() }
@@ -63,13 +67,13 @@ extension RunLoop {
             fileprivate var base: AsyncStream<Element>.Iterator
             fileprivate let registration: Registration
 
-            /// The next event, kept or to come; `nil` at the end.
+            /// The next event, kept or future; `nil` at the end.
             public mutating func next() async -> Element? {
                 registration.demand()
                 return await base.next()
             }
 
-            /// The next event, kept or to come; `nil` at the end.
+            /// The next event, kept or future; `nil` at the end.
             public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
                 registration.demand()
                 return await base.next(isolation: actor)
@@ -79,13 +83,13 @@ extension RunLoop {
 }
 
 extension RunLoop.EventSequence {
-    /// What is kept of events that come while nobody waits.
+    /// What is kept of events that come while no task waits.
     public enum Buffering: Sendable, Hashable {
-        /// All, without limit.
+        /// All events, without limit.
         case unbounded
-        /// The first so many; later ones are dropped.
+        /// The first events, up to this number; later events are dropped.
         case oldest(Int)
-        /// The last so many; earlier ones are dropped.
+        /// The last events, up to this number; earlier events are dropped.
         case newest(Int)
 
         fileprivate var policy: AsyncStream<Element>.Continuation.BufferingPolicy {
@@ -97,7 +101,7 @@ extension RunLoop.EventSequence {
         }
     }
 
-    /// Where events come in; whoever lets go of it has ended the sequence.
+    /// The place where events come in; whoever releases the emitter has ended the sequence.
     public final class Emitter: Sendable {
         private let continuation: AsyncStream<Element>.Continuation
 
@@ -105,24 +109,25 @@ extension RunLoop.EventSequence {
 
         deinit { continuation.finish() }
 
-        /// Hands an event to the task that waits, or keeps it as the sequence's buffering says.
+        /// Hands an event to the waiting task, or keeps it as the sequence's buffering says.
         ///
         /// Thread safety: any thread.
         public func emit(_ event: Element) { continuation.yield(event) }
 
-        /// Ends the sequence after what is kept; events that come later are dropped.
+        /// Ends the sequence after the kept events; events that come later are dropped.
         ///
         /// Thread safety: any thread.
         public func finish() { continuation.finish() }
     }
 
-    /// How a sequence takes out what it has registered, and what it does when its task asks for more.
+    /// How a sequence takes its item out, and what it does when its task asks for more.
     public struct Stop: Sendable {
         fileprivate let stop: @Sendable () -> Void
         fileprivate let demand: (@Sendable () -> Void)?
 
         /// - Parameters:
-        ///   - demand: Called when the task asks for the next event, before it waits: where events are only wanted one at a time.
+        ///   - demand: Called when the task asks for the next event, before it waits: for items that are to report one
+        ///     event at a time.
         ///   - stop: Called once.
         public init(demand: (@Sendable () -> Void)? = nil, stop: @escaping @Sendable () -> Void) {
             self.stop = stop
@@ -130,7 +135,7 @@ extension RunLoop.EventSequence {
         }
     }
 
-    /// What is registered as long as somebody has the sequence or its iterator.
+    /// The registration, which lasts as long as the sequence or its iterator is kept.
     fileprivate final class Registration: Sendable {
         private let state = Guarded<Stop?>(nil)
 

@@ -3,14 +3,15 @@ public import RunLoops
 extension RunLoop {
     /// The fires of a repeating timer, as a sequence of the instants it was due at.
     ///
-    /// The timer is the loop's, with a grid that no delay shifts. Of fires that nobody waits for the last is kept.
+    /// The timer belongs to the loop, with a grid that no delay shifts. Of fires that no task waits for, the last is
+    /// kept.
     ///
     /// - Parameters:
-    ///   - interval: The time between two fires, the first one included.
+    ///   - interval: The time between two fires, and before the first fire.
     ///   - tolerance: How much later than due a fire may be, never earlier.
     ///   - base: Which of the system's clocks counts.
     ///   - mode: The mode that the timer is in; `.common` for all common modes.
-    ///   - buffering: What is kept of fires that nobody waits for.
+    ///   - buffering: What is kept of fires that no task waits for.
     ///
     /// Precondition: `interval` is at least one nanosecond.
     public func ticks(
@@ -29,14 +30,14 @@ extension RunLoop {
 
     /// The activities of the loop's runs, as a sequence.
     ///
-    /// The loop does not wait for the task: the sequence tells what was passed, not what is. Of activities that nobody waits for
-    /// the last 64 are kept.
+    /// The loop does not wait for the task: the sequence reports what the loop has passed, not where the loop is now.
+    /// Of activities that no task waits for, the last 64 are kept.
     ///
     /// - Parameters:
     ///   - activities: Which ones.
     ///   - order: The observer's place among others.
     ///   - mode: The mode that is observed; `.common` for all common modes.
-    ///   - buffering: What is kept of activities that nobody waits for.
+    ///   - buffering: What is kept of activities that no task waits for.
     public func activities(
         _ activities: Activities, order: Int = 0, in mode: Mode = .common,
         buffering: EventSequence<Activities>.Buffering = .newest(64)
@@ -48,18 +49,19 @@ extension RunLoop {
         }
     }
 
-    /// A source to signal, and what comes of it as a sequence.
+    /// A source to signal, and its performs as a sequence.
     ///
-    /// Signals before the source is performed collapse into one, and so do performs that nobody waits for.
+    /// Signals before the source is performed collapse into one, and so do performs that no task waits for.
     ///
     /// - Parameters:
     ///   - order: The source's place among others.
     ///   - mode: The mode that the source is in; `.common` for all common modes.
-    /// - Returns: The source, which anybody may signal and should follow with `RunLoop.wakeUp()`, and the events.
+    /// - Returns: The source, which any code may signal and should follow with `RunLoop.wakeUp()`, and the events.
     public func performs(order: Int = 0, in mode: Mode = .common) -> (source: Source, events: EventSequence<Void>) {
         var made: Source?
         let events = EventSequence<Void>(buffering: .newest(1)) { emitter in
-            // The caller keeps the source: that the thread ends is not seen by the emitter's being released.
+            // The caller keeps the source, so the end of the thread does not release the emitter: the cancel closure
+            // ends the sequence.
             let source = Source.sendable(order: order, label: "performs", cancel: { _, _ in emitter.finish() }) { _ in
                 emitter.emit(())
             }
@@ -73,9 +75,10 @@ extension RunLoop {
 
     /// What a descriptor is ready for, as a sequence.
     ///
-    /// The descriptor is watched while the task waits and not while it works, so that nothing has to be kept, and the loop
-    /// does not turn for what nobody wants. Each event says what holds after the task has asked. The descriptor stays the
-    /// caller's, as with a descriptor source: end the sequence before closing it, and make it non-blocking.
+    /// The descriptor is watched while the task waits and not while it works, so that nothing has to be kept, and the
+    /// loop does not turn for unwanted events. Each event says what holds after the task has asked. The descriptor
+    /// stays the caller's, as with a descriptor source: end the sequence before you close the descriptor, and make the
+    /// descriptor non-blocking.
     ///
     /// - Parameters:
     ///   - descriptor: The file descriptor.
@@ -84,13 +87,14 @@ extension RunLoop {
     /// - Throws: What the system refuses at first, as for adding a descriptor source. What it refuses later ends the sequence.
     ///
     /// Precondition: `descriptor` is not negative.
-    /// Complexity: two system calls an event that has to be waited for.
+    /// Complexity: two system calls for each event that has to be waited for.
     public func readiness(
         of descriptor: CInt, for events: DescriptorSource.Events = .readable, in mode: Mode = .common
     ) throws(SystemCallError) -> EventSequence<DescriptorSource.Events> {
-        // Hang-up and error are of interest in any case, and a source that asks for nothing is not told.
+        // Hang-up and error are of interest in any case, and the closure of a source that asks for nothing is not
+        // called.
         let events: DescriptorSource.Events = events.isEmpty ? [.hangUp] : events
-        // So that a refusal is thrown here, and not found out by a task that waits.
+        // So that this call throws a refusal, instead of a waiting task finding out.
         let trial = DescriptorSource.sendable(descriptor, for: events, label: "trial") { _, _ in }
         try add(trial, in: mode)
         trial.invalidate()
@@ -102,6 +106,6 @@ extension RunLoop {
 }
 
 extension RunLoop.EventSequence.Stop {
-    /// Makes an item invalid that its loop alone keeps.
+    /// Makes an item invalid that only its loop keeps.
     static func stopping(_ item: RunLoop.Item) -> Self { Self { [weak item] in item?.invalidate() } }
 }

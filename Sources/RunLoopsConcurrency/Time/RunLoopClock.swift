@@ -2,8 +2,9 @@ public import RunLoops
 
 /// The clock of a run loop: a task that sleeps on it is a timer of the loop.
 ///
-/// One wake-up of the loop's thread serves all sleepers whose dates and tolerances allow it, with the loop's other timers. With
-/// the manual loop of `RunLoopsTesting` the clock is virtual: async code that sleeps for hours is tested in no time.
+/// One wake-up of the loop's thread serves all sleepers whose dates and tolerances allow it, with the loop's other
+/// timers. With the manual loop of `RunLoopsTesting` the clock is virtual: a test of async code that sleeps for hours
+/// takes no time.
 ///
 /// ```swift
 /// try await Task.sleep(for: .seconds(1), tolerance: .milliseconds(100), clock: loop.clock)
@@ -13,14 +14,14 @@ public import RunLoops
 public struct RunLoopClock: Clock {
     /// A date of the clock.
     public typealias Instant = RunLoop.Instant
-    /// The time between two of them.
+    /// The time between two dates.
     public typealias Duration = Swift.Duration
 
     /// The loop.
     public let loop: RunLoop
     /// The mode that sleepers are woken in; `.common` for all common modes.
     public let mode: RunLoop.Mode
-    /// Which of the system's clocks it is.
+    /// Which of the system's clocks this clock is.
     public let base: RunLoop.TimeBase
 
     /// The present instant, on the loop's own idea of time.
@@ -36,7 +37,7 @@ public struct RunLoopClock: Clock {
     ///
     /// - Parameters:
     ///   - deadline: When to wake up, on this clock.
-    ///   - tolerance: How much later it may be, never earlier; none if `nil`.
+    ///   - tolerance: How much later the sleep may end, never earlier; none if `nil`.
     /// - Throws: `CancellationError`; ``RunLoops/RunLoop/ThreadEndedError`` if the loop's thread has ended or ends meanwhile.
     ///
     /// Precondition: `deadline` is on the clock's base.
@@ -56,7 +57,7 @@ public struct RunLoopClock: Clock {
         }
     }
 
-    /// The timer is the loop's alone: if its thread ends, the timer goes, and with it the duty.
+    /// Only the loop holds the timer: if the loop's thread ends, the timer is released, and with it the duty.
     private func startTimer(_ deadline: Instant, _ tolerance: Duration, _ outcome: Outcome<Void>) -> WeakItem {
         let duty = Duty(outcome)
         let timer = RunLoop.Timer.starting(at: deadline, tolerance: tolerance, label: "sleep") { _ in

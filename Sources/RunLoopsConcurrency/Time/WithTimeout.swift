@@ -3,15 +3,16 @@ public import RunLoops
 extension RunLoop {
     /// Runs an async operation, and cancels it when it has taken too long.
     ///
-    /// The operation and the sleep are child tasks. What ends first decides; the other is cancelled, and its end is waited for,
-    /// so that nothing goes on behind the caller's back: an operation that does not heed cancellation is not left early. A result
-    /// that it still brings after the time is over is dropped.
+    /// The operation and the sleep are child tasks. The task that ends first decides. The other task is cancelled, and
+    /// the call waits for its end, so that nothing goes on behind the caller's back: the call does not leave an
+    /// operation early that ignores cancellation. A result that the operation still brings after the time is over is
+    /// dropped.
     ///
     /// - Parameters:
-    ///   - duration: How long it may take.
+    ///   - duration: How long the operation may take.
     ///   - tolerance: How much later the time may be over.
     ///   - clock: Which clock counts, such as `RunLoop.clock`.
-    ///   - operation: What is to be done.
+    ///   - operation: The operation.
     /// - Returns: What the operation has returned.
     /// - Throws: ``TimeoutError`` when the time was over first; what the operation throws; `CancellationError` when the caller is
     ///   cancelled.

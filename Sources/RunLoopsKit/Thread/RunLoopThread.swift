@@ -121,7 +121,7 @@ public final class RunLoopThread: Sendable {
         }
     }
 
-    /// Lets the thread end after the task that it runs; the thread takes no more tasks.
+    /// Makes the thread end after the task that it runs; the thread takes no more tasks.
     ///
     /// Returns at once. Called twice, `dropping` after `draining` drops what is left, and any other second call changes
     /// nothing. Nested runs of common modes end as well. A nested run of a private mode goes on to its own end, and
