@@ -5,18 +5,19 @@ extension RunLoop {
     /// Calls a closure on the loop's thread while a file descriptor is ready: to read, to write, with urgent data, hung up or
     /// in error.
     ///
-    /// The descriptor wakes the loop by itself. It is level-triggered: the closure is called once a turn as long as what
-    /// it asks for holds. Ready descriptors are served one a turn, in the order in which they became ready, so that no
-    /// other item has to wait for more than one of them. A source that does not repeat is called once, and again when
-    /// ``events`` is set anew.
+    /// The descriptor wakes the loop by itself. The source is level-triggered: the closure is called once a turn as
+    /// long as an event that the source asks for holds. Ready descriptors are served one a turn, in the order in which
+    /// they became ready, so that no other item has to wait for more than one of them. A source that does not repeat is
+    /// called once, and again when ``events`` is set anew.
     ///
-    /// The descriptor stays the caller's, unless the source is made to close it: invalidate the source before you close the
-    /// descriptor. When a descriptor is closed under its source, and even if the number is another file's at once, the
-    /// source falls silent. Make the descriptor non-blocking: somebody else may have taken what was ready when the closure
+    /// The caller keeps the descriptor, unless the source is made to close it: invalidate the source before you close
+    /// the descriptor. When a descriptor is closed under its source, the source falls silent, even if another file gets
+    /// the number at once. Make the descriptor non-blocking: other code may have taken what was ready when the closure
     /// runs.
     ///
-    /// Corresponds to a `CFRunLoopSource` of version 1, and to `CFFileDescriptor`, whose callbacks are those of a source that
-    /// does not repeat. Any descriptor will do, also those that `epoll(7)` refuses because they are always ready.
+    /// Corresponds to a `CFRunLoopSource` of version 1, and to `CFFileDescriptor`, whose callbacks are like a source
+    /// that does not repeat. Any descriptor will do, also descriptors that `epoll(7)` refuses because they are always
+    /// ready.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class DescriptorSource: Item, @unchecked Sendable {
@@ -33,10 +34,10 @@ extension RunLoop {
         private let lock = Lock()
         private let calls = CallWord()
         // Guarded by the lock.
-        /// The locks of the loops that have it in a mode, of which there is usually one.
+        // The locks of the loops that have the source in a mode; usually there is one such loop.
         @exclusivity(unchecked) private var firstLoop: LoopLock.Pointer?
         @exclusivity(unchecked) private var otherLoops: [LoopLock.Pointer] = []
-        /// See ``CallWord`` for who releases it.
+        /// ``CallWord`` describes which thread releases the closure.
         @exclusivity(unchecked) private var handler: Handler?
 
         /// A closure that is not copied, so that it is not counted on the way of a call.
@@ -50,18 +51,18 @@ extension RunLoop {
         ///
         /// - Parameters:
         ///   - descriptor: The file descriptor.
-        ///   - events: What the closure wants to be called for; see ``events``.
+        ///   - events: The events that the closure is called for; see ``events``.
         ///   - repeats: Whether the closure is called for as long as the descriptor is ready, or once.
-        ///   - closes: Whether the source closes the descriptor when it is invalidated or goes away: after the kernel has been
-        ///     told, and never while the closure runs.
-        ///   - label: The name in descriptions and tools; where it was made, if `nil`.
-        ///   - fileID: Where it was made.
-        ///   - line: Where it was made.
+        ///   - closes: Whether the source closes the descriptor when it is invalidated or goes away: after the kernel
+        ///     has stopped watching, and never while the closure runs.
+        ///   - label: The name in descriptions and tools; where the source was made, if `nil`.
+        ///   - fileID: Where the source was made.
+        ///   - line: Where the source was made.
         ///   - handler: Called with the source and what the descriptor is ready for.
         ///
         /// Corresponds to `CFRunLoopSourceCreate` with a context of version 1, and to `CFFileDescriptorCreate`.
         /// - Precondition: `descriptor` is not negative.
-        ///   Adding it to the loop of another thread traps.
+        ///   Adding the source to the loop of another thread traps.
         public convenience init(
             _ descriptor: CInt, for events: Events = .readable, repeats: Bool = true, closes: Bool = false,
             label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
@@ -73,7 +74,7 @@ extension RunLoop {
                 handler)
         }
 
-        /// A descriptor source whose closure may run on any thread: it can be added to any loop, and to many.
+        /// A descriptor source whose closure may run on any thread: it can be added to any loop, and to several.
         ///
         /// The parameters are those of ``init(_:for:repeats:closes:label:fileID:line:handler:)``.
         public static func sendable(
@@ -120,18 +121,18 @@ extension RunLoop {
         }
 
         deinit {
-            // No loop has it any more. One that was invalidated has closed the descriptor before.
+            // No loop has the source any more. A source that was invalidated has closed the descriptor before.
             if isValid { closeDescriptor() }
         }
 
         // MARK: Interest
 
-        /// What the closure is called for.
+        /// The events that the closure is called for.
         ///
-        /// Hang-up and error are reported as well while the set is not empty; to be told of these alone, ask for `[.hangUp]`.
-        /// With an empty set nothing is reported, and the kernel does not watch the descriptor for this source; the source
-        /// still keeps its modes from being empty. A source that does not repeat has an empty set when its closure is called,
-        /// and is armed again by setting this, also from inside the closure.
+        /// Hang-up and error are reported as well while the set is not empty; for these alone, ask for `[.hangUp]`.
+        /// With an empty set nothing is reported, and the kernel does not watch the descriptor for this source; the
+        /// source still keeps its modes from being empty. A source that does not repeat has an empty set when its
+        /// closure is called. Setting the property arms the source again, also from inside the closure.
         ///
         /// A change takes effect before the next callout. If the system refuses it, because the descriptor is no longer open
         /// (`EBADF`, `ENOENT`) or the system is out of something (`ENOMEM`, `ENOSPC`, `EMFILE`, `ENFILE`), the closure is
@@ -146,20 +147,20 @@ extension RunLoop {
             }
         }
 
-        /// Sets ``events``; throws what the system refused, with an empty set left and nobody told.
+        /// Sets ``events``; throws what the system refused, and leaves an empty set without a call of the closure.
         package func change(to events: Events) throws(SystemCallError) {
             let (old, loops) = lock.withLock {
                 (interest.exchange(events.rawValue, ordering: .relaxed), self.loops)
             }
             if old == events.rawValue { return }
             guard let refusal = tell(loops) else { return }
-            // What another thread has set meanwhile stands.
+            // A set that another thread has set meanwhile stands.
             _ = interest.compareExchange(expected: events.rawValue, desired: 0, ordering: .relaxed)
             _ = tell(loops)
             throw refusal
         }
 
-        /// Has each of the loops follow a change; returns what the system refused first.
+        /// Makes each of the loops follow a change; returns the first refusal of the system.
         private func tell(_ loops: [LoopLock.Pointer]) -> SystemCallError? {
             var refusal: SystemCallError?
             inEach(loops[...]) { loop in
@@ -169,24 +170,24 @@ extension RunLoop {
             return refusal
         }
 
-        /// Has the closure called with `.error`, once, by one of its loops.
+        /// Has one of the source's loops call the closure with `.error`, once.
         package func tellRefusal() {
             let loops = lock.withLock { self.loops }
             inEach(loops.prefix(1)) { $0.tellRefusal(to: self) }
         }
 
-        /// What the closure is to be called for, of what the descriptor is ready for.
+        /// The ready events that the closure is to be called for.
         ///
         /// A source that does not repeat wants nothing more after that. A loop's thread.
         @inline(__always)
         func take(_ ready: Events) -> Events {
             let wanted = events
-            // Usually it wants what it was watched for, and one test does.
+            // Usually the source wants what it was watched for, and one test is enough.
             let told = wanted.isEmpty ? [] : ready.intersection(wanted.union([.hangUp, .error]))
             return repeats || told.isEmpty ? told : takeOnce(told, wanted)
         }
 
-        /// Nothing if another loop, or a change of the set, was faster.
+        /// Does nothing if another loop, or a change of the set, was faster.
         @inline(never)
         private func takeOnce(_ told: Events, _ wanted: Events) -> Events {
             let isFirst = interest.compareExchange(
@@ -194,7 +195,7 @@ extension RunLoop {
             ).exchanged
             guard isFirst else { return [] }
             let loops = lock.withLock { self.loops }
-            // Nothing is refused where nothing is asked for.
+            // The system refuses nothing when no event is asked for.
             _ = tell(loops)
             return told
         }
@@ -217,13 +218,13 @@ extension RunLoop {
         }
 
         private func closeDescriptor() {
-            // The error of a close tells nothing that could be mended: the number is free in any case.
+            // The error of a close says nothing that could be mended: the number is free in any case.
             if closes { _ = rl_close(descriptor) }
         }
 
         // MARK: Being called. A loop's thread.
 
-        /// Has the closure called if the source is valid.
+        /// Calls the closure if the source is valid.
         @inline(__always)
         func call(_ callOut: ((DescriptorSource, Events) -> Void) -> Void) -> Bool {
             guard calls.begin() else { return false }
@@ -265,12 +266,12 @@ extension RunLoop {
             }
         }
 
-        /// Whether a loop other than `loop` has it in a mode.
+        /// Whether a loop other than `loop` has the source in a mode.
         package func isElsewhere(than loop: RunLoop) -> Bool {
             lock.withLock { loops.contains { $0 != loop.lockPointer } }
         }
 
-        /// The locks of all loops that have it; with the lock held.
+        /// The locks of all loops that have the source; with the lock held.
         private var loops: [LoopLock.Pointer] { (firstLoop.map { [$0] } ?? []) + otherLoops }
 
         /// Runs `body` with each of the loops, with its lock held.

@@ -1,14 +1,15 @@
 extension RunLoop {
     // MARK: Adding
 
-    /// Adds a timer to `mode`, or to all common modes and those that will be marked later.
+    /// Adds a timer to `mode`, or to all common modes, also to modes that are marked as common later.
     ///
-    /// A timer is in one loop at most. Adding twice is once. A sleeping loop that has to sleep shorter is woken for it.
-    /// **Delays count from the making of the timer, and not from its adding**: a timer whose date has passed meanwhile fires in
-    /// the next turn.
+    /// A timer is in one loop at most. Adding a timer twice is the same as adding it once. If a sleeping loop has to
+    /// sleep shorter for the timer, the call wakes the loop.
+    /// **Delays count from the making of the timer, and not from its adding**: a timer whose date has passed meanwhile
+    /// fires in the next turn.
     ///
-    /// - Returns: Whether the timer is in `mode` now. One that is invalid or in another loop is passed over, as in Core
-    ///   Foundation, and so is every timer after the end of the loop's thread.
+    /// - Returns: Whether the timer is in `mode` now. A timer that is invalid or in another loop is passed over, as in
+    ///   Core Foundation, and so is every timer after the end of the loop's thread.
     ///
     /// Corresponds to `CFRunLoopAddTimer`.
     /// - Precondition: the timer's closure may run on this loop's thread.
@@ -31,12 +32,12 @@ extension RunLoop {
         return true
     }
 
-    /// Adds a signalled source to `mode`, or to all common modes and those that will be marked later.
+    /// Adds a signalled source to `mode`, or to all common modes, also to modes that are marked as common later.
     ///
-    /// The source's schedule closure is called for each mode it is new in.
+    /// The source's schedule closure is called for each mode that is new for the source.
     ///
-    /// - Returns: Whether the source is in `mode` now. An invalid one is passed over, and every source after the end of the
-    ///   loop's thread.
+    /// - Returns: Whether the source is in `mode` now. An invalid source is passed over, and so is every source after
+    ///   the end of the loop's thread.
     ///
     /// Corresponds to `CFRunLoopAddSource`.
     /// - Precondition: the source's closure may run on this loop's thread.
@@ -44,12 +45,12 @@ extension RunLoop {
     @discardableResult
     public func add(_ source: Source, in mode: Mode) -> Bool { addWithoutDescriptor(source, mode) }
 
-    /// Adds an observer to `mode`, or to all common modes and those that will be marked later.
+    /// Adds an observer to `mode`, or to all common modes, also to modes that are marked as common later.
     ///
     /// An observer is in one loop at most.
     ///
-    /// - Returns: Whether the observer is in `mode` now. One that is invalid or in another loop is passed over, and every
-    ///   observer after the end of the loop's thread.
+    /// - Returns: Whether the observer is in `mode` now. An observer that is invalid or in another loop is passed over,
+    ///   and so is every observer after the end of the loop's thread.
     ///
     /// Corresponds to `CFRunLoopAddObserver`.
     /// - Precondition: the observer's closure may run on this loop's thread.
@@ -57,13 +58,13 @@ extension RunLoop {
     @discardableResult
     public func add(_ observer: Observer, in mode: Mode) -> Bool { addWithoutDescriptor(observer, mode) }
 
-    /// Adds a descriptor source to `mode`, or to all common modes and those that will be marked later.
+    /// Adds a descriptor source to `mode`, or to all common modes, also to modes that are marked as common later.
     ///
-    /// Several descriptor sources on one descriptor are each called for what they ask for. When the system refuses one of
-    /// several modes, the source is in none of them afterwards.
+    /// Several descriptor sources on one descriptor are each called for the events that they ask for. When the system
+    /// refuses one of several modes, the source is in none of them afterwards.
     ///
-    /// - Returns: Whether the source is in `mode` now. An invalid one is passed over, and every source after the end of the
-    ///   loop's thread.
+    /// - Returns: Whether the source is in `mode` now. An invalid source is passed over, and so is every source after
+    ///   the end of the loop's thread.
     /// - Throws: What `epoll_ctl(2)`, `epoll_create1(2)` or `eventfd(2)` refused: `EBADF` for a descriptor that is not
     ///   open, `EMFILE`, `ENFILE`, `ENOMEM` and `ENOSPC` when the system is out of something.
     ///
@@ -107,7 +108,7 @@ extension RunLoop {
         return true
     }
 
-    /// Puts an item into all common modes, or, when the system refuses one, into none.
+    /// Puts an item into all common modes, or, when the system refuses one of them, into none.
     private func putInCommonModes(_ item: Item, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
         do {
             for name in commonModeNames where try !put(item, in: name, &entered) {
@@ -123,11 +124,12 @@ extension RunLoop {
         return true
     }
 
-    /// Marks `mode` as common: it gets the items that were added to common before, and those that will be.
+    /// Marks `mode` as common: the mode gets the items that were added to the common modes before, and items that are
+    /// added later.
     ///
-    /// A mode cannot be unmarked. On the main loop it serves the main queue from its next run on.
-    /// Traps if the system refuses a common descriptor source a place in the mode, which happens when the process is out of
-    /// descriptors or memory.
+    /// A mode cannot be unmarked. On the main loop the mode serves the main queue from its next run on.
+    /// Traps if the system refuses a common descriptor source a place in the mode, which happens when the process is
+    /// out of descriptors or memory.
     /// Corresponds to `CFRunLoopAddCommonMode`.
     /// - Complexity: O(n) in the common items.
     public func addCommonMode(_ mode: Mode) {
@@ -155,11 +157,12 @@ extension RunLoop {
 
     // MARK: Removing
 
-    /// Takes an item out of `mode`, or, if it was added to common, out of all common modes.
+    /// Takes an item out of `mode`, or, if it was added to the common modes, out of all common modes.
     ///
-    /// A source's cancel closure is called for each mode it leaves. The item stays valid and can be added again.
+    /// A source's cancel closure is called for each mode that the source leaves. The item stays valid and can be added
+    /// again.
     /// Legal in every callout; takes effect before the next turn looks at the mode.
-    /// Corresponds to `CFRunLoopRemoveTimer` and its like.
+    /// Corresponds to `CFRunLoopRemoveTimer` and similar calls.
     /// - Complexity: as for adding.
     public func remove(_ item: Item, from mode: Mode) {
         checkNotForked()
@@ -171,7 +174,7 @@ extension RunLoop {
         if !left.isEmpty { item.hasLeft(left, of: self) }
     }
 
-    /// Whether the item was there.
+    /// Takes an item out of one mode; returns whether the item was there.
     private func take(_ item: Item, outOf name: Mode) -> Bool {
         guard let mode = existingMode(name), item.isIn(mode, of: self) else { return false }
         item.leave(mode, of: self)
@@ -180,8 +183,7 @@ extension RunLoop {
 
     /// Takes out an item that has become invalid.
     ///
-    /// With the lock held. An item that is in no mode stays where it is, as in Core Foundation: in the common items, if it is
-    /// there.
+    /// With the lock held. An item that is in no mode stays in the common items if it is there, as in Core Foundation.
     func discard(_ item: Item) {
         let places = modeStates.filter { item.isIn($0, of: self) }
         if places.isEmpty { return }
@@ -189,7 +191,7 @@ extension RunLoop {
         _ = commonItems.remove(item)
     }
 
-    /// What a descriptor source is to be called for has changed; returns what the system refused first.
+    /// The events that a descriptor source asks for have changed; returns the first refusal of the system.
     ///
     /// With the lock held.
     func eventsChanged(of source: DescriptorSource) -> SystemCallError? {
@@ -201,13 +203,14 @@ extension RunLoop {
         return refusal
     }
 
-    /// Has a descriptor source called with `.error` in the next turn of one of its modes, unless it is in none by then.
+    /// Calls a descriptor source with `.error` in the next turn of one of its modes, unless the source is in none by
+    /// then.
     ///
     /// With the lock held.
     func tellRefusal(to source: DescriptorSource) {
         let modes = modeStates.filter { $0.descriptors.contains(source) }.map(\.mode)
         if modes.isEmpty { return }
-        // Unowned: it runs inside a run of this loop only.
+        // Unowned: the block runs inside a run of this loop only.
         let block = Block(modes: BlockModes(modes), wakes: true, place: CodePlace(#fileID, #line)) { [unowned self] in
             guard withLock({ modeStates.contains { $0.descriptors.contains(source) } }) else { return }
             _ = call(source, .error, now(.monotonic))
@@ -218,9 +221,9 @@ extension RunLoop {
 
     // MARK: Asking
 
-    /// Whether `item` is in `mode`, or, for `.common`, was added to common.
+    /// Whether `item` is in `mode`, or, for `.common`, was added to the common modes.
     ///
-    /// Corresponds to `CFRunLoopContainsTimer` and its like.
+    /// Corresponds to `CFRunLoopContainsTimer` and similar calls.
     public func contains(_ item: Item, in mode: Mode) -> Bool {
         withLock {
             if mode == .common { return commonItems.contains(item) && item.countsAsCommon(in: self) }
@@ -228,11 +231,11 @@ extension RunLoop {
         }
     }
 
-    /// Whether a run in `mode` would end at once, because nothing could ever happen in it: it has no source, no timer, and
-    /// no closure that could run.
+    /// Whether a run in `mode` would end at once, because nothing could ever happen in the mode: it has no source, no
+    /// timer, and no closure that could run.
     ///
     /// Observers do not count. On the main loop the main queue counts in every common mode. `.common` is no mode to run
-    /// in, and always empty.
+    /// in, and it is always empty.
     ///
     /// - Precondition: called on the loop's own thread; any other traps.
     /// - Complexity: O(n) in the closures that wait for another mode.

@@ -11,15 +11,15 @@ extension RunLoop {
     /// - Parameters:
     ///   - mode: The mode; `.common` for all common modes.
     ///   - wake: Whether the loop is woken. With `false` a sleeping loop goes on sleeping.
-    ///   - fileID: Where it was added.
-    ///   - line: Where it was added.
-    ///   - body: Runs once; released unrun if the thread ends before.
+    ///   - fileID: Where the closure was added.
+    ///   - line: Where the closure was added.
+    ///   - body: Runs once; released without having run if the thread ends before.
     ///
     /// Corresponds to `CFRunLoopPerformBlock` followed by `CFRunLoopWakeUp`; with `wake: false` to `CFRunLoopPerformBlock`
     /// alone.
     /// Thread safety: any thread.
-    /// - Complexity: O(1) amortised. From another thread one system call if the loop sleeps; from the
-    ///   loop's own thread no system call, and no turn that would not be made without the closure, but for the one that runs it.
+    /// - Complexity: O(1) amortised. From another thread one system call if the loop sleeps. From the loop's own thread
+    ///   no system call, and no turn that would not be made without the closure, except the turn that runs it.
     public func perform(
         in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
@@ -110,7 +110,7 @@ extension RunLoop {
         post(Block(modes: BlockModes(modes), wakes: wake, place: place, body: body))
     }
 
-    /// A block makes the mode it names, as an item does.
+    /// A block makes the mode that it names, as an item does.
     @inline(__always)
     private func nameMode(_ mode: Mode) {
         if mode == .default || mode == .common { return }
@@ -143,13 +143,15 @@ extension RunLoop {
         if wakeWord.phase == .inHost { wakeUp() }
     }
 
-    /// The block with when it was posted, and by whom, told when it runs.
+    /// The block, with the time when it was posted and the code that posted it; the block reports both when it runs.
     ///
-    /// A closure around the block's own, because a block has no room: one allocation, while somebody records.
+    /// A closure around the block's own, because a block has no room for this: one allocation, while a recorder is at
+    /// work.
     @inline(never)
     private func noting(_ block: consuming Block) -> Block {
         let wait = LoopWait(since: now(.monotonic), thread: SystemCalls.threadID)
-        // Unowned: it runs inside a run of this loop only; and one that no run may run must not keep its loop for ever.
+        // Unowned: the block runs inside a run of this loop only; and a block that no run may run must not keep its
+        // loop for ever.
         return block.wrapped { [unowned self] body in
             tracer?.trace(.wanted(wait))
             body()

@@ -16,19 +16,19 @@ extension RunLoop {
 
     /// Runs in `mode` until there is a result.
     ///
-    /// Runs nest: one that is begun in a callout of another has its own mode, limit and stop mark.
+    /// Runs nest: a run that is begun in a callout of another run has its own mode, limit and stop mark.
     ///
     /// - Parameters:
-    ///   - mode: The mode. One that is empty or unknown, and `.common`, end the run at once with `finished`, and no
-    ///     observer is told.
-    ///   - instant: When the time is over; `nil` for never. One that has passed: the loop looks at everything once and
-    ///     does not sleep.
+    ///   - mode: The mode. A mode that is empty or unknown, and `.common`, end the run at once with `finished`, and no
+    ///     observer is called.
+    ///   - instant: When the time is over; `nil` for never. If the instant has passed, the loop looks at everything
+    ///     once and does not sleep.
     ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
     /// - Returns: Why the run ended.
     ///
     /// Corresponds to `CFRunLoopRunInMode`. The limit takes no timer and no thread.
     /// - Precondition: called on the loop's own thread; `instant` is on the monotonic clock.
-    /// - Complexity: to begin, O(n) in the modes of the loop, but for the default one; a turn is O(1) in them.
+    /// - Complexity: to begin, O(n) in the modes of the loop, except the default mode; a turn is O(1) in them.
     @available(
         *, noasync,
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
@@ -44,7 +44,7 @@ extension RunLoop {
         return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)
     }
 
-    /// Runs in `mode` for `duration` at most; one that is not positive polls once.
+    /// Runs in `mode` for `duration` at most; with a duration that is not positive the run polls once.
     ///
     /// The parameters and the result are those of ``run(mode:until:returnAfterSourceHandled:)``.
     @available(
@@ -60,7 +60,8 @@ extension RunLoop {
 
     /// Looks once at everything that is ready in `mode`, does it, and returns without sleeping.
     ///
-    /// The result is `timedOut` unless there is a better reason. One turn: of several ready descriptors one is served.
+    /// The result is `timedOut` unless there is a better reason. The call makes one turn: of several ready descriptors
+    /// it serves one.
     @available(
         *, noasync,
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
@@ -70,16 +71,16 @@ extension RunLoop {
         run(mode, .now, returnsAfterSource: returnAfterSourceHandled)
     }
 
-    /// Does everything that is ready in `mode`, in as many turns as it takes, and returns where it would sleep.
+    /// Does everything that is ready in `mode`, in as many turns as it takes, and returns where the run would sleep.
     ///
-    /// One run, to observers; since the thread does not sleep, they are told neither ``Activities/beforeWaiting`` nor
-    /// ``Activities/afterWaiting``. Whatever makes itself ready again at once, such as a source that signals itself, keeps
-    /// the run from ending until ``stop()``.
+    /// For observers this is one run. Since the thread does not sleep, they are called neither with
+    /// ``Activities/beforeWaiting`` nor with ``Activities/afterWaiting``. An item that makes itself ready again at
+    /// once, such as a source that signals itself, keeps the run from ending until ``stop()``.
     ///
     /// - Returns: `stopped` after ``stop()``; `finished` if nothing is left that could ever become ready; `timedOut`
     ///   otherwise.
     ///
-    /// Corresponds to nothing in Core Foundation, where one polls again and again.
+    /// Corresponds to nothing in Core Foundation, where a program polls again and again.
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
@@ -93,7 +94,7 @@ extension RunLoop {
 
     // MARK: Stopping a given run
 
-    /// A run in progress, by which it can be stopped.
+    /// A run in progress; identifies the run that is to be stopped.
     ///
     /// Thread safety: a value; any thread.
     public struct Run: Hashable, Sendable {
@@ -105,10 +106,10 @@ extension RunLoop {
     /// Corresponds to nothing in Core Foundation. Thread safety: any thread.
     public var currentRun: Run? { withLock { runs.last.map { Run(number: $0.number) } } }
 
-    /// Ends a given run in progress, and not only the innermost.
+    /// Ends a given run in progress, and not only the innermost run.
     ///
-    /// The innermost ends as with ``stop()``. Another one ends at the end of its turn, when the runs that are nested in it have
-    /// ended by themselves: they go on. A run that has ended stays ended.
+    /// The innermost run ends as with ``stop()``. Another run ends at the end of its turn, when the runs that are
+    /// nested in it have ended by themselves: the nested runs go on. A run that has ended stays ended.
     ///
     /// Corresponds to `g_main_loop_quit` of GLib; Core Foundation has nothing like it. Thread safety: any thread.
     /// - Complexity: O(n) in the nested runs.
@@ -119,7 +120,7 @@ extension RunLoop {
             if index < runs.count - 1 {
                 runs[index].isStopped = true
             } else if let phase = wakeWord.stop(now: { now(.monotonic) }) {
-                // With the lock held: the run neither ends nor gets a nested one meanwhile.
+                // With the lock held: the run neither ends nor gets a nested run meanwhile.
                 kernel.wake(wakeWord, phase)
             }
         }

@@ -2,13 +2,14 @@
 ///
 /// Guarded by the loop's lock.
 final class DescriptorTable {
-    /// One descriptor of the mode with all descriptor sources on it; without any the place is free.
+    /// One descriptor of the mode with all descriptor sources on it; without a source the place is free.
     private struct Entry {
         let descriptor: CInt
         var generation: UInt32
-        /// Whether the kernel watches it: not while its sources want nothing, nor once the number is another file's.
+        /// Whether the kernel watches the descriptor: not while its sources want nothing, nor once the number is
+        /// another file's.
         var isWatched = false
-        /// In the order in which they were added; usually there is one.
+        /// In the order in which the sources were added; usually there is one.
         var first: RunLoop.DescriptorSource?
         var others: [RunLoop.DescriptorSource] = []
 
@@ -25,7 +26,7 @@ final class DescriptorTable {
     }
 
     let readiness: any Readiness
-    /// Free places are used again; each use has another generation, so that an event of an earlier one is recognised.
+    /// Free places are used again; each use has another generation, so that an event of an earlier use is recognised.
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeIndices: [UInt32] = []
     @exclusivity(unchecked) private var indices = DescriptorMap<UInt32>()
@@ -40,7 +41,7 @@ final class DescriptorTable {
 
     var sources: [RunLoop.DescriptorSource] { entries.flatMap(\.sources) }
 
-    /// Precondition: the table does not contain it.
+    /// Precondition: the table does not contain the source.
     func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         if let index = indices[source.descriptor] {
             if try join(source, at: index) { return }
@@ -62,7 +63,7 @@ final class DescriptorTable {
 
     /// Adds a second source on one descriptor.
     ///
-    /// False if the kernel no longer knows the descriptor that it watched.
+    /// Returns false if the kernel no longer knows the descriptor that it watched.
     private func join(
         _ source: RunLoop.DescriptorSource, at index: UInt32
     ) throws(RunLoop.SystemCallError) -> Bool {
@@ -80,7 +81,7 @@ final class DescriptorTable {
         return true
     }
 
-    /// Takes the sources of an entry out of the kernel's sight; they stay in the table, on no descriptor.
+    /// Stops the kernel from reporting the sources of an entry; they stay in the table, on no descriptor.
     private func abandon(_ index: UInt32) {
         let descriptor = entries[Int(index)].descriptor
         unwatch(&entries[Int(index)])
@@ -89,19 +90,20 @@ final class DescriptorTable {
     }
 
     func remove(_ source: RunLoop.DescriptorSource) {
-        // Not by the descriptor's number alone: an abandoned entry has lost it.
+        // Not by the descriptor's number alone: an abandoned entry has lost its number.
         guard let index = index(of: source) else { return }
         count -= 1
         entries[Int(index)].remove(source)
         let isAbandoned = indices[source.descriptor] != index
-        // Only a descriptor that was closed can be refused, as nothing new is asked for: it cannot become ready either.
+        // Nothing new is asked for, so the kernel can refuse only a closed descriptor, which cannot become ready
+        // either.
         if !isAbandoned { try? watch(&entries[Int(index)], at: index) }
         if entries[Int(index)].first != nil { return }
         if isAbandoned { abandoned.removeAll { $0 == index } } else { indices[source.descriptor] = nil }
         freeIndices.append(index)
     }
 
-    /// Follows a change of what `source` wants.
+    /// Follows a change of the events that `source` wants.
     func eventsChanged(of source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         guard let index = index(of: source), indices[source.descriptor] == index else { return }
         try watch(&entries[Int(index)], at: index)
@@ -114,8 +116,8 @@ final class DescriptorTable {
 
     // MARK: The kernel
 
-    /// Has the kernel watch the descriptor for what its sources want now, and not at all if they want nothing: it would
-    /// report a hang-up unasked, over and over.
+    /// Makes the kernel watch the descriptor for the events that its sources want now. If they want nothing, the kernel
+    /// does not watch the descriptor at all: it would report a hang-up unasked, over and over.
     private func watch(_ entry: inout Entry, at index: UInt32) throws(RunLoop.SystemCallError) {
         let events = entry.events
         if events.isEmpty { return unwatch(&entry) }
@@ -132,7 +134,7 @@ final class DescriptorTable {
         guard entry.isWatched else { return }
         readiness.unregister(entry.descriptor)
         entry.isWatched = false
-        // An event that was fetched before is not served to who asks later.
+        // An event that was fetched before is not served to a source that asks later.
         entry.generation = nextGeneration()
     }
 
@@ -161,7 +163,7 @@ final class DescriptorTable {
     @inline(__always)
     private static func index(of event: ReadyDescriptor) -> Int { Int(truncatingIfNeeded: event.token & 0xFFFF_FFFF) }
 
-    /// Whether an event can still be served; a doubtful one is asked for again.
+    /// Whether an event can still be served; the kernel is asked again about a doubtful event.
     func stands(_ event: ReadyDescriptor, isDoubtful: Bool) -> Bool {
         guard let source = firstSource(of: event) else { return false }
         return !isDoubtful || !readiness.confirm(source.descriptor).isEmpty
