@@ -61,8 +61,8 @@ extension RunLoop {
         ///   - handler: Called with the source and what the descriptor is ready for.
         ///
         /// Corresponds to `CFRunLoopSourceCreate` with a context of version 1, and to `CFFileDescriptorCreate`.
+        /// Adding the source to the loop of another thread traps.
         /// - Precondition: `descriptor` is not negative.
-        ///   Adding the source to the loop of another thread traps.
         public convenience init(
             _ descriptor: CInt, for events: Events = .readable, repeats: Bool = true, closes: Bool = false,
             label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,

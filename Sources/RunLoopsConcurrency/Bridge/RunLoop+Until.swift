@@ -17,7 +17,8 @@ extension RunLoop {
     /// - Returns: What the task returns.
     /// - Throws: What the task throws.
     ///
-    /// Precondition: called on the loop's own thread, outside its jobs, while the thread lives; `mode` is not `.common`.
+    /// - Precondition: called on the loop's own thread, outside its jobs, while the thread lives; `mode` is not
+    ///   `.common`.
     @available(*, noasync, message: "An async function can wait for the task itself: await task.value.")
     public func run<Success: Sendable, Failure: Error>(
         until task: Task<Success, Failure>, mode: Mode = .default

@@ -21,7 +21,7 @@ struct JobRing {
 
     /// Removes and returns the first job; `nil` where the job was lifted.
     ///
-    /// Precondition: the ring is not empty.
+    /// - Precondition: the ring is not empty.
     @inline(__always)
     mutating func removeFirst() -> JobReference? {
         let job = base.unsafelyUnwrapped[first]

@@ -6,7 +6,8 @@ extension RunLoop {
     /// Every call returns the same object, so that code that goes from one actor to another on this executor stays
     /// where it is. Keep the executor in a constant where you use it often.
     ///
-    /// Thread safety: any thread. Complexity: one look-up under a lock.
+    /// Thread safety: any thread.
+    /// - Complexity: one look-up under a lock.
     public var executor: RunLoopExecutor { executor(in: .common) }
 
     /// Runs tasks and actors on this loop's thread, while it runs in `mode`.
@@ -15,7 +16,8 @@ extension RunLoop {
     /// from one to the other takes a turn of the loop, and jobs of one executor may run inside a run that is nested in
     /// a job of the other.
     ///
-    /// Thread safety: any thread. Complexity: one look-up under a lock.
+    /// Thread safety: any thread.
+    /// - Complexity: one look-up under a lock.
     public func executor(in mode: Mode) -> RunLoopExecutor { ExecutorTable.shared.executor(of: self, mode) }
 }
 

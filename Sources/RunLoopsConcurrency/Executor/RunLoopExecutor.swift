@@ -82,8 +82,9 @@ public final class RunLoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     /// Takes a job, to be run in a later turn of the loop.
     ///
-    /// Swift calls this. Precondition: the loop's thread has not ended.
-    /// Complexity: O(1) amortised; one system call if the loop sleeps, none otherwise.
+    /// Swift calls this.
+    /// - Precondition: the loop's thread has not ended.
+    /// - Complexity: O(1) amortised; one system call if the loop sleeps, none otherwise.
     public func enqueue(_ job: consuming ExecutorJob) { take(job, isOfActor: true) }
 
     /// Takes a job of a task that prefers the executor; otherwise like ``enqueue(_:)``.

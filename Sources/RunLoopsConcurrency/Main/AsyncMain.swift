@@ -35,9 +35,9 @@ extension RunLoop {
     /// call in a program that links `RunLoopsMainActor`. A library that sets the variable later gets the main thread
     /// instead, unnoticed.
     ///
-    /// Precondition: called on the main thread, before `main` has been suspended; no other library has set the
-    /// variable. A violation traps, and the message says what to do.
     /// Core Foundation has no counterpart: on Apple's systems the main thread keeps its loop.
+    /// - Precondition: called on the main thread, before `main` has been suspended; no other library has set the
+    ///   variable. A violation traps, and the message says what to do.
     public static func adoptMain() {
         require(
             SystemCalls.threadID == SystemCalls.mainThreadID,
@@ -73,10 +73,10 @@ extension RunLoop {
     ///     `RunLoopsMainActor`, because the executor has to be in place before the first line of `main`.
     ///   - body: The program.
     ///
-    /// Precondition: called on the main thread; any other traps. For ``MainExecutor/runLoop``, no other library has
-    /// replaced the main actor's executor, and the runtime lets it be replaced; otherwise the call traps, and the
-    /// message says what to do.
     /// Corresponds to what `NSApplicationMain` and similar calls do with `CFRunLoopRun`.
+    /// - Precondition: called on the main thread; any other traps. For ``MainExecutor/runLoop``, no other library has
+    ///   replaced the main actor's executor, and the runtime lets it be replaced; otherwise the call traps, and the
+    ///   message says what to do.
     @available(*, noasync, message: "An async main has a main thread to keep: make RunLoop.adoptMain() its first line.")
     public static func runMain(
         mainExecutor: MainExecutor = .mainQueue, _ body: @escaping @Sendable @MainActor () async throws -> Void

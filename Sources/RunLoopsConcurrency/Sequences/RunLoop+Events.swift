@@ -13,7 +13,7 @@ extension RunLoop {
     ///   - mode: The mode that the timer is in; `.common` for all common modes.
     ///   - buffering: What is kept of fires that no task waits for.
     ///
-    /// Precondition: `interval` is at least one nanosecond.
+    /// - Precondition: `interval` is at least one nanosecond.
     public func ticks(
         every interval: Duration, tolerance: Duration = .zero, clock base: TimeBase = .monotonic,
         in mode: Mode = .common, buffering: EventSequence<Instant>.Buffering = .newest(1)
@@ -86,8 +86,8 @@ extension RunLoop {
     ///   - mode: The mode that is watched; `.common` for all common modes.
     /// - Throws: What the system refuses at first, as for adding a descriptor source. What it refuses later ends the sequence.
     ///
-    /// Precondition: `descriptor` is not negative.
-    /// Complexity: two system calls for each event that has to be waited for.
+    /// - Precondition: `descriptor` is not negative.
+    /// - Complexity: two system calls for each event that has to be waited for.
     public func readiness(
         of descriptor: CInt, for events: DescriptorSource.Events = .readable, in mode: Mode = .common
     ) throws(SystemCallError) -> EventSequence<DescriptorSource.Events> {

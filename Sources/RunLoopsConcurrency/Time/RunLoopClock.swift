@@ -40,8 +40,8 @@ public struct RunLoopClock: Clock {
     ///   - tolerance: How much later the sleep may end, never earlier; none if `nil`.
     /// - Throws: `CancellationError`; ``RunLoops/RunLoop/ThreadEndedError`` if the loop's thread has ended or ends meanwhile.
     ///
-    /// Precondition: `deadline` is on the clock's base.
-    /// Complexity: O(log n) in the timers of the loop.
+    /// - Precondition: `deadline` is on the clock's base.
+    /// - Complexity: O(log n) in the timers of the loop.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         require(
             deadline.base == base,

@@ -11,9 +11,9 @@ extension RunLoop {
     /// - Throws: what the system refused: `EBADF` for a descriptor that is not open, `EMFILE`, `ENFILE`, `ENOMEM` and
     ///   `ENOSPC` when the system is out of something.
     ///
-    /// Precondition: the source's closure may run on this loop's thread, and the source is in no other loop.
-    /// Corresponds to `CFRunLoopAddSource`.
-    /// Thread safety: any thread. Complexity: O(1) and one system call.
+    /// Corresponds to `CFRunLoopAddSource`. Thread safety: any thread.
+    /// - Precondition: the source's closure may run on this loop's thread, and the source is in no other loop.
+    /// - Complexity: O(1) and one system call.
     @discardableResult
     public func add(_ source: EventSource, in mode: Mode) throws(SystemCallError) -> Bool {
         try source.add(to: self, in: mode)

@@ -45,7 +45,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     /// - Throws: `EMFILE` if the user or the process has too many descriptors; and for a path, what ``insert(_:)`` throws.
     ///
     /// Adding the watch to the loop of another thread traps.
-    /// Complexity: O(n) in the paths and, if recursive, in the files below them.
+    /// - Complexity: O(n) in the paths and, if recursive, in the files below them.
     public convenience init(
         _ paths: [String], for changes: Changes = .standard, recursive: Bool = false, label: String? = nil,
         fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping (FileWatch, [Event]) -> Void

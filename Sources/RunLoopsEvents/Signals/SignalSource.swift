@@ -43,10 +43,10 @@ public final class SignalSource: EventSource, @unchecked Sendable {
     /// - Throws: `EINVAL` for a number that is no signal or cannot be caught (`SIGKILL`, `SIGSTOP`), `EMFILE`, `ENFILE` and
     ///   `ENOMEM` when the system is out of something.
     ///
-    /// Precondition: the signal is not one of the signals that a thread sends itself by a fault (`SIGSEGV`, `SIGBUS`,
-    /// `SIGFPE`, `SIGILL`, `SIGTRAP`): the thread would return to the fault, over and over.
     /// Adding the source to the loop of another thread traps.
-    /// Complexity: O(1).
+    /// - Precondition: the signal is not one of the signals that a thread sends itself by a fault (`SIGSEGV`, `SIGBUS`,
+    ///   `SIGFPE`, `SIGILL`, `SIGTRAP`): the thread would return to the fault, over and over.
+    /// - Complexity: O(1).
     public convenience init(
         _ signal: CInt, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping (SignalSource, Delivery) -> Void

@@ -21,7 +21,7 @@ struct OutputBuffer {
 
     /// Lets `send` take bytes from the front; `send` returns how many bytes it took.
     ///
-    /// Complexity: amortised O(1) for each byte; sent bytes are moved out of the way when they are the larger part.
+    /// - Complexity: amortised O(1) for each byte; sent bytes are moved out of the way when they are the larger part.
     mutating func take(_ send: (UnsafeRawBufferPointer) -> Int) {
         let taken = bytes.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[start...])) }
         start += max(0, taken)

@@ -84,8 +84,8 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// - Parameter bytes: What to send.
     /// - Returns: Whether there is room for more.
     ///
-    /// Precondition: ``finish()`` has not been called.
-    /// Complexity: O(n) in the bytes; one system call if nothing waited to be sent.
+    /// - Precondition: ``finish()`` has not been called.
+    /// - Complexity: O(n) in the bytes; one system call if nothing waited to be sent.
     @discardableResult
     public func write(_ bytes: some Sequence<UInt8>) -> Bool {
         let hasRoom = change { number in

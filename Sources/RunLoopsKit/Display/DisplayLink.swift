@@ -46,7 +46,7 @@ extension RunLoop {
         ///   - isPaused: Whether the link waits until ``isPaused`` is set to false.
         ///   - handler: Called with each frame that is not skipped.
         ///
-        /// Precondition: the rate is in that range.
+        /// - Precondition: the rate is in that range.
         public init(
             framesPerSecond: Double, in modes: [RunLoop.Mode] = [.common], isPaused: Bool = false,
             handler: @escaping (Frame) -> Void
@@ -61,7 +61,7 @@ extension RunLoop {
 
         /// The rate; a new rate counts from the next frame of its own grid.
         ///
-        /// Precondition: the rate is from 0.001 to 1,000,000.
+        /// - Precondition: the rate is from 0.001 to 1,000,000.
         public var framesPerSecond: Double {
             didSet {
                 grid = FrameGrid(framesPerSecond: framesPerSecond)

@@ -81,7 +81,7 @@ extension RunLoop {
         ///   - body: Runs once on this thread.
         /// - Returns: The job, with which it can be cancelled.
         ///
-        /// Complexity: O(1); with a latest time O(k) in the jobs that have one.
+        /// - Complexity: O(1); with a latest time O(k) in the jobs that have one.
         @discardableResult
         public func add(
             priority: Priority = .normal, latestAfter delay: Duration? = nil, _ body: @escaping () -> Void

@@ -116,7 +116,7 @@ extension RunLoop {
         ///
         /// Corresponds to `enqueue(_:postingStyle:coalesceMask:forModes:)`, which drops notifications in the same
         /// cases.
-        /// Complexity: O(n) in the waiting notifications.
+        /// - Complexity: O(n) in the waiting notifications.
         public func post(
             _ notification: Notification, _ style: Style = .now, coalescing: Coalescing = [.name, .sender],
             in modes: [RunLoop.Mode] = [.default]

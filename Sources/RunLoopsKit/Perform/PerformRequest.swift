@@ -16,7 +16,8 @@ extension RunLoop {
         ///
         /// - Returns: Whether that was in time: otherwise the closure has begun, or was cancelled before.
         ///
-        /// Corresponds to `cancelPreviousPerformRequests` for one request. Complexity: O(1).
+        /// Corresponds to `cancelPreviousPerformRequests` for one request.
+        /// - Complexity: O(1).
         @discardableResult
         public func cancel() -> Bool { ticket.cancel() }
     }
@@ -38,7 +39,8 @@ extension RunLoop {
     ///
     /// Corresponds to `performSelector:onThread:withObject:waitUntilDone:modes:` without waiting, and to
     /// `performSelector:withObject:afterDelay:inModes:`, which takes the default mode unless modes are named.
-    /// Thread safety: any thread. Complexity: O(1), with a delay O(log n) in the timers of the loop.
+    /// Thread safety: any thread.
+    /// - Complexity: O(1), with a delay O(log n) in the timers of the loop.
     @discardableResult
     public func performRequest(
         for target: (any AnyObject & Sendable)? = nil, after delay: Duration? = nil, in modes: [Mode] = [.common],
@@ -64,7 +66,8 @@ extension RunLoop {
     /// - Returns: How many were in time.
     ///
     /// Corresponds to `cancelPreviousPerformRequests(withTarget:)`, which takes back the requests of the current loop.
-    /// Thread safety: any thread. Complexity: O(k) in the requests for the target.
+    /// Thread safety: any thread.
+    /// - Complexity: O(k) in the requests for the target.
     @discardableResult
     public func cancelPerforms(for target: any AnyObject & Sendable) -> Int {
         PerformTicket.pending.requests(for: ObjectIdentifier(target)).count { $0.loop === self && $0.cancel() }

@@ -61,8 +61,9 @@ extension RunLoop {
 
         /// Hands an object to the innermost pool of the calling thread, and returns it.
         ///
-        /// Precondition: the thread has an open pool; otherwise the call traps, where the original would leak.
-        /// Corresponds to `autorelease`. Complexity: O(1) amortised.
+        /// Corresponds to `autorelease`.
+        /// - Precondition: the thread has an open pool; otherwise the call traps, where the original would leak.
+        /// - Complexity: O(1) amortised.
         @discardableResult
         public static func hold<Object: AnyObject>(_ object: Object) -> Object {
             let stack = PoolStack.current

@@ -61,7 +61,7 @@ public final class RunLoopThread: Sendable {
     /// - Returns: Whether the thread has taken the closure: after ``stop(_:)`` it takes none, and the closure is
     ///   released.
     ///
-    /// Complexity: O(1) amortised.
+    /// - Complexity: O(1) amortised.
     @discardableResult
     public func post(_ task: @escaping @Sendable () -> Void) -> Bool {
         guard let added = tasks.add(task) else { return false }
@@ -83,7 +83,7 @@ public final class RunLoopThread: Sendable {
     /// - Returns: Whether the thread has taken the closure: after ``stop(_:)`` it takes none, and the closure is
     ///   released.
     ///
-    /// Complexity: O(k) in the lists of modes that were ever posted in, amortised.
+    /// - Complexity: O(k) in the lists of modes that were ever posted in, amortised.
     @discardableResult
     public func post(in modes: [RunLoop.Mode], _ task: @escaping @Sendable () -> Void) -> Bool {
         guard let added = tasks.add(task, in: modes) else { return false }
@@ -141,9 +141,9 @@ public final class RunLoopThread: Sendable {
     ///
     /// As in `performAndWait`, the thread is scheduled at least as well as the waiting thread.
     ///
-    /// Precondition: the caller is not the thread itself, which would wait for ever, nor a thread that it waits for
-    /// without a limit, straight or through others. A wait on the joining thread that begins later throws
-    /// ``RunLoops/RunLoop/PerformError/cycle(_:)`` to the thread that begins it.
+    /// - Precondition: the caller is not the thread itself, which would wait for ever, nor a thread that it waits for
+    ///   without a limit, straight or through others. A wait on the joining thread that begins later throws
+    ///   ``RunLoops/RunLoop/PerformError/cycle(_:)`` to the thread that begins it.
     @available(
         *, noasync,
         message: "The wait blocks a thread of Swift's pool: call stop() here, and join() in a synchronous function."

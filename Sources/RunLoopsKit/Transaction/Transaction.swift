@@ -41,7 +41,7 @@ extension RunLoop {
 
         /// Makes a transaction that commits in runs of `modes` of the calling thread's loop.
         ///
-        /// Precondition: `roundLimit` is positive.
+        /// - Precondition: `roundLimit` is positive.
         public init(in modes: [RunLoop.Mode] = [.common], roundLimit: Int = 16) {
             require(
                 roundLimit > 0, "A transaction was given \(roundLimit) rounds a pass: it needs one to commit anything.")
@@ -73,7 +73,7 @@ extension RunLoop {
         ///   - commit: What to do about the change; called once.
         /// - Returns: Whether the object was not marked before.
         ///
-        /// Complexity: O(1).
+        /// - Complexity: O(1).
         @discardableResult
         public func mark(_ object: AnyObject, commit: @escaping () -> Void) -> Bool {
             let mark = CommitList.Mark(object: object, commit: commit)

@@ -84,7 +84,8 @@ extension RunLoop.MessagePort {
         ///   was no room and no time to wait: a limit of zero, or a queue that only this thread could empty.
         ///
         /// Corresponds to `CFMessagePortSendRequest` without a reply mode.
-        /// Complexity: O(1) and at most one wake-up in a process; one system call and a copy of the bytes between processes.
+        /// - Complexity: O(1) and at most one wake-up in a process; one system call and a copy of the bytes
+        ///   between processes.
         public func send(_ message: Message, within limit: Duration? = nil) throws(RunLoop.PortError) {
             try send(message, until: Deadline.after(limit))
         }

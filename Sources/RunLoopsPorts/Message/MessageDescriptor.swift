@@ -14,7 +14,7 @@ extension RunLoop.MessagePort {
 
         /// Takes over `descriptor`, which is closed with this object.
         ///
-        /// Precondition: `descriptor` is not negative.
+        /// - Precondition: `descriptor` is not negative.
         public init(adopting descriptor: CInt) {
             require(
                 descriptor >= 0, "A message was given the descriptor \(descriptor): was the result of open checked?")

@@ -23,7 +23,7 @@ extension RunLoop.MessagePort {
     ///   ``PortError/unsafeDirectory(_:)``, ``PortError/dead`` for an invalid port, ``PortError/system(_:)``.
     ///
     /// Corresponds to the name of `CFMessagePortCreateLocal`.
-    /// Complexity: about ten system calls.
+    /// - Complexity: about ten system calls.
     public func publish(
         as name: String, in directory: Directory? = nil, access: Access = .sameUser
     ) throws(RunLoop.PortError) {
@@ -63,7 +63,7 @@ extension RunLoop.MessagePort.Directory {
     ///
     /// - Throws: ``PortError/system(_:)``.
     ///
-    /// Complexity: O(n) in the files of the directory, and some system calls for each.
+    /// - Complexity: O(n) in the files of the directory, and some system calls for each.
     public func publishedPorts() throws(RunLoop.PortError) -> [Entry] {
         // A second open file of the directory, with a read position of its own.
         let number = try Errors.check("open", rl_port_open_directory(path(of: "."), true))

@@ -20,9 +20,9 @@ extension RunLoop.MessagePort {
 
         /// Limits that suit most ports.
         ///
-        /// Precondition: all limits are positive except `descriptors`, which may be 0; `messageSize` is at most
-        /// 131,072, so that a message fits into one packet, and `descriptors` at most 253, which is what the kernel
-        /// carries.
+        /// - Precondition: all limits are positive except `descriptors`, which may be 0; `messageSize` is at most
+        ///   131,072, so that a message fits into one packet, and `descriptors` at most 253, which is what the kernel
+        ///   carries.
         public init(
             queue: Int = 1024, messageSize: Int = 65536, descriptors: Int = 16, batch: Int = 32, peers: Int = 1024
         ) {

@@ -20,7 +20,7 @@ extension RunLoop.MessagePort.Sender {
     ///   answer that still comes is dropped.
     ///
     /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
-    /// Complexity: what sending costs, and a port for the first of the asks that are open at a time.
+    /// - Complexity: what sending costs, and a port for the first of the asks that are open at a time.
     public func request(
         _ message: RunLoop.MessagePort.Message, on loop: RunLoop, within limit: Duration? = nil,
         in mode: RunLoop.Mode = .common

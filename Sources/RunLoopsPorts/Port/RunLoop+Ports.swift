@@ -9,9 +9,9 @@ extension RunLoop {
     ///   of the loop's thread.
     /// - Throws: what the system refused, for a port with connections: see ``RunLoops/RunLoop/add(_:in:)``.
     ///
-    /// Precondition: the port's closure may run on this loop's thread, and the port has not been in another loop.
     /// Corresponds to `CFRunLoopAddSource` with the source of `CFMessagePortCreateRunLoopSource`.
-    /// Complexity: O(1), and one system call for each connection of the port.
+    /// - Precondition: the port's closure may run on this loop's thread, and the port has not been in another loop.
+    /// - Complexity: O(1), and one system call for each connection of the port.
     @discardableResult
     public func add(_ port: MessagePort, in mode: Mode) throws(SystemCallError) -> Bool {
         guard let sockets = port.join(self, mode) else { return false }
@@ -27,7 +27,8 @@ extension RunLoop {
 
     /// Takes a message port out of `mode`; the port stays valid, and its messages wait.
     ///
-    /// Corresponds to `CFRunLoopRemoveSource`. Complexity: as for adding.
+    /// Corresponds to `CFRunLoopRemoveSource`.
+    /// - Complexity: as for adding.
     public func remove(_ port: MessagePort, from mode: Mode) {
         let sockets = port.leave(mode)
         remove(port.queue.source, from: mode)

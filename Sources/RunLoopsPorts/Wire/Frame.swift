@@ -119,7 +119,7 @@ package struct Frame: Equatable {
 
     /// Writes the header to the beginning of `space`.
     ///
-    /// Precondition: there is room for it.
+    /// - Precondition: there is room for it.
     package func write(to space: UnsafeMutableRawBufferPointer) {
         func put<Number: FixedWidthInteger>(_ number: Number, _ offset: Int) {
             space.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
