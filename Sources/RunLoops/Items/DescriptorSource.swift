@@ -34,7 +34,7 @@ extension RunLoop {
         private let lock = Lock()
         private let calls = CallWord()
         // Guarded by the lock.
-        // The locks of the loops that have the source in a mode; usually there is one such loop.
+        /// The locks of the loops that have the source in a mode; usually there is one such loop.
         @exclusivity(unchecked) private var firstLoop: LoopLock.Pointer?
         @exclusivity(unchecked) private var otherLoops: [LoopLock.Pointer] = []
         /// ``CallWord`` describes which thread releases the closure.

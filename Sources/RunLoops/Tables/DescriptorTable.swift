@@ -116,8 +116,9 @@ final class DescriptorTable {
 
     // MARK: The kernel
 
-    /// Makes the kernel watch the descriptor for the events that its sources want now. If they want nothing, the kernel
-    /// does not watch the descriptor at all: it would report a hang-up unasked, over and over.
+    /// Makes the kernel watch the descriptor for the events that its sources want now.
+    ///
+    /// If they want nothing, the kernel does not watch the descriptor: it would report a hang-up unasked, over and over.
     private func watch(_ entry: inout Entry, at index: UInt32) throws(RunLoop.SystemCallError) {
         let events = entry.events
         if events.isEmpty { return unwatch(&entry) }

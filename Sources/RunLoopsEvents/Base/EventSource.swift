@@ -83,8 +83,9 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
         return "<\(type(of: self)) \(label)>{\(state)}"
     }
 
-    /// What `body` returns. The descriptor stays open for `body`, even if another thread invalidates the source
-    /// meanwhile; `nil` once the source is invalid.
+    /// What `body` returns; `nil` once the source is invalid.
+    ///
+    /// The descriptor stays open for `body`, even if another thread invalidates the source meanwhile.
     final func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result? {
         guard let file = lock.withLock({ file }) else { return nil }
         defer { withExtendedLifetime(file) {} }

@@ -1,7 +1,9 @@
 public import RunLoops
 
 extension RunLoop.NotificationQueue {
-    /// Something that has happened: a name, and the object that it happened to. A ``NotificationQueue`` delivers it.
+    /// Something that has happened: a name, and the object that it happened to.
+    ///
+    /// A ``NotificationQueue`` delivers it.
     public struct Notification {
         /// What kind of event it is.
         public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {

@@ -22,7 +22,7 @@ final class PerformTicket: @unchecked Sendable {
     private let word: StateWord
     let loop: RunLoop
     /// Whether the loop's thread was given the scheduling of a waiting thread.
-    /// Relaxed: seen late, a thread of the same priority goes on a little longer before the thread that it has woken.
+    // Relaxed: seen late, a thread of the same priority goes on a little longer before the thread that it has woken.
     let isHurried = Atomic(false)
     // Set before another thread sees the ticket; afterwards it belongs to the thread that ends `pending`.
     @exclusivity(unchecked) private var body: (() -> Void)?
@@ -95,8 +95,9 @@ final class PerformTicket: @unchecked Sendable {
     }
 }
 
-/// What a loop holds of a ticket. When the loop releases the holder, as it does at its thread's end, the ticket is
-/// discarded.
+/// What a loop holds of a ticket.
+///
+/// When the loop releases the holder, as it does at its thread's end, the ticket is discarded.
 final class TicketHolder: Sendable {
     private let ticket: PerformTicket
 

@@ -169,8 +169,9 @@ public final class RunLoopThread: Sendable {
     }
 }
 
-/// The end of a thread. The system lets a program wait for it once: the first caller joins the thread, or it is
-/// detached.
+/// The end of a thread.
+///
+/// The system lets a program wait for it once: the first caller joins the thread; without a caller it is never joined.
 private final class ThreadEnd: @unchecked Sendable {
     // Only locked to wait, or by threads that wait for that.
     private let lock = Lock()

@@ -8,8 +8,9 @@ final class ThreadTasks: @unchecked Sendable {
 
     private let lock = Lock()
     // Guarded by the lock.
-    // One queue for each list of modes that tasks were posted in, the usual one first; the lists are few, so the queues
-    // stay.
+    /// One queue for each list of modes that tasks were posted in, the usual list first.
+    ///
+    /// The lists are few, so the queues stay.
     @exclusivity(unchecked) private var queues = [ThreadTaskQueue(modes: [.common])]
     /// The number of the next task: across queues they run in the order in which they came.
     @exclusivity(unchecked) private var number: UInt64 = 0

@@ -23,8 +23,10 @@ final class Publication: @unchecked Sendable {
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private(set) var source: RunLoop.DescriptorSource?
-    /// A descriptor in reserve, on the loop's thread alone. When the process has no number left, the reserve is given
-    /// up to accept and close a connection, which would otherwise keep the loop awake.
+    /// A descriptor in reserve, on the loop's thread alone.
+    ///
+    /// When the process has no number left, the reserve is given up to accept and close a connection, which would
+    /// otherwise keep the loop awake.
     @exclusivity(unchecked) private var spare: RunLoop.MessagePort.Descriptor?
 
     init(

@@ -72,8 +72,9 @@ extension RunLoop {
         /// Whether the port can still receive; once `false`, for ever `false`.
         public var isValid: Bool { lock.withLock { valid } }
 
-        /// Takes the port out of its loop, for good. Names are withdrawn, connections and descriptors closed, and
-        /// waiting messages dropped; senders get errors.
+        /// Takes the port out of its loop, for good.
+        ///
+        /// Names are withdrawn, connections and descriptors closed, and waiting messages dropped; senders get errors.
         ///
         /// Legal everywhere, also in the port's own closure, which ends normally. A second call does nothing.
         /// Corresponds to `CFMessagePortInvalidate`.

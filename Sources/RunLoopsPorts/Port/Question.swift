@@ -7,8 +7,9 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// A message that was sent with a question. Its answer arrives on the thread of a loop: for callers that cannot wait on
-/// a thread.
+/// A message that was sent with a question.
+///
+/// Its answer arrives on the thread of a loop: for callers that cannot wait on a thread.
 ///
 /// Thread safety: any thread.
 package final class Question: Sendable {
