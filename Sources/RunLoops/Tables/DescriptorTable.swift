@@ -118,7 +118,8 @@ final class DescriptorTable {
 
     /// Makes the kernel watch the descriptor for the events that its sources want now.
     ///
-    /// If they want nothing, the kernel does not watch the descriptor: it would report a hang-up unasked, over and over.
+    /// If they want nothing, the kernel does not watch the descriptor, since it would report a hang-up unasked, over
+    /// and over.
     private func watch(_ entry: inout Entry, at index: UInt32) throws(RunLoop.SystemCallError) {
         let events = entry.events
         if events.isEmpty { return unwatch(&entry) }

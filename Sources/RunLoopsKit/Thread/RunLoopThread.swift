@@ -171,7 +171,7 @@ public final class RunLoopThread: Sendable {
 
 /// The end of a thread.
 ///
-/// The system lets a program wait for it once: the first caller joins the thread; without a caller it is never joined.
+/// The system lets a program wait for it once: the first caller joins the thread; without a caller it is detached.
 private final class ThreadEnd: @unchecked Sendable {
     // Only locked to wait, or by threads that wait for that.
     private let lock = Lock()
