@@ -29,7 +29,7 @@ public final class MainQueueGuest {
         source = DispatchSource.makeReadSource(fileDescriptor: try RunLoop.main.pollDescriptor, queue: .main)
         source.setEventHandler { RunLoop.main.runReady(in: mode, servingMainQueue: false) }
         source.activate()
-        // The descriptor stands for the work of the main queue too until the loop has been told to leave it.
+        // The descriptor stands for the work of the main queue too until a call asks the loop to leave that work.
         RunLoop.main.runReady(in: mode, servingMainQueue: false)
     }
 

@@ -11,8 +11,8 @@ public import RunLoopsDiagnostics
 /// log.addNewLoops()
 /// ```
 ///
-/// Callouts that took longer than their kind may are logged as warnings, the ends of runs as debug messages. Lines are written by
-/// the loop's thread, right after what they tell of.
+/// Callouts that took longer than their kind may are logged as warnings, the ends of runs as debug messages. The
+/// loop's thread writes each line, right after the event that the line reports.
 ///
 /// Hangs are logged by whoever watches for them:
 ///
@@ -36,7 +36,7 @@ public import RunLoopsDiagnostics
 ///
 /// Thread safety: all members may be used by any thread, except where they say otherwise.
 public final class LoopLog: Sendable {
-    /// How long callouts of each kind may take; those of kinds that are not named may take any time.
+    /// How long callouts of each kind may take; callouts of kinds that are not named may take any time.
     public struct Limits: Sendable, ExpressibleByDictionaryLiteral {
         /// By kind.
         public var byKind: [RunLoop.Trace.Event.Callee: Duration]

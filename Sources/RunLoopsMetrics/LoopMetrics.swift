@@ -13,7 +13,7 @@ public import RunLoopsDiagnostics
 /// ```
 ///
 /// A loop reports when it is about to sleep, at most once an interval, and once more when this is stopped. No timer is added, and
-/// no sleeping loop is woken: one that sleeps for an hour reports after it. Where an endpoint is asked for metrics, give no
+/// no sleeping loop is woken: a loop that sleeps for an hour reports after that hour. Where an endpoint is asked for metrics, give no
 /// interval and call ``report()`` when it is asked.
 ///
 /// All names begin with `run_loop_`, all times are in seconds, and each metric has the dimension `loop`: `main`, the name of the
@@ -43,9 +43,9 @@ public final class LoopMetrics: Sendable {
     /// Metrics of no loop at first.
     ///
     /// - Parameters:
-    ///   - interval: The least time between two reports of one loop; `nil` for none but those that ``report()`` asks for.
-    ///   - factory: Where the metrics go. Its handlers are called by the loop's thread, which waits meanwhile, or by who calls
-    ///     ``report()`` or ``stop()``.
+    ///   - interval: The least time between two reports of one loop; `nil` for only the reports that ``report()`` asks for.
+    ///   - factory: Where the metrics go. Its handlers are called by the loop's thread, which waits meanwhile, or by the
+    ///     caller of ``report()`` or ``stop()``.
     ///
     /// Precondition: the interval is positive.
     public init(every interval: Duration?, factory: any MetricsFactory = MetricsSystem.factory) {

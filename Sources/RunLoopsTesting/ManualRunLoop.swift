@@ -64,13 +64,13 @@ public final class ManualRunLoop {
     /// `stop()` ends the advance where it was called.
     ///
     /// - Parameters:
-    ///   - duration: How much time goes by.
+    ///   - duration: How much time passes.
     ///   - mode: The mode to run in.
-    /// - Returns: `stopped`, or `timedOut` when all the time has gone by.
+    /// - Returns: `stopped`, or `timedOut` when all the time has passed.
     @discardableResult
     public func advance(by duration: Duration, in mode: RunLoop.Mode = .default) -> RunLoop.RunResult {
         let end = now.advanced(by: duration)
-        // What is due now already goes first, also when no time goes by.
+        // What is due now already goes first, also when no time passes.
         var result = loop.poll(mode: mode)
         while result != .stopped, now < end {
             result = loop.run(mode: mode, until: end)

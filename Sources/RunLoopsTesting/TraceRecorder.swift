@@ -58,7 +58,7 @@ extension RunLoop {
             return tracer.lines
         }
 
-        /// Adds a line of one's own.
+        /// Adds a line of your own.
         public func note(_ text: String) { tracer.write(text) }
 
         private final class Tracer: LoopTracer {

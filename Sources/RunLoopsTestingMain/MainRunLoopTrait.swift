@@ -16,7 +16,7 @@ public import Testing
 ///
 /// Tests share the main thread and run beside each other; a test that takes it for itself belongs in a serialized suite.
 ///
-/// XCTest runs its tests on the main thread, in no run loop of ours: there, wait with
+/// XCTest runs its tests on the main thread, in no run loop of this package: there, wait with
 /// `RunLoop.run(until:mode:)`, which runs the loop meanwhile.
 public struct MainRunLoopTrait: TestTrait, SuiteTrait, TestScoping {
     /// Counts for the tests of a suite too.

@@ -124,7 +124,7 @@ package struct ScenarioGenerator {
                     activities: makeActivities(), order: isCommon ? distinct[index] : random.upTo(3) - 1,
                     repeats: random.chance(75), script: []))
         }
-        // One that sees every turn, in most scenarios: its lines show turns in which nothing else happens.
+        // An observer that sees every turn, in most scenarios: its lines show turns in which nothing else happens.
         if random.chance(70) {
             scenario.observers.append(
                 .init(activities: 0x0FFF_FFFF, order: random.pick([-9, 9]), repeats: true, script: []))

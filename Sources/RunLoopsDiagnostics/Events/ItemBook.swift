@@ -75,7 +75,7 @@ final class ItemBook: @unchecked Sendable {
 
     /// What is known so far, with one more look into the loop.
     ///
-    /// Any thread. The last page is that of the present time, or of the last look before the thread's end.
+    /// Any thread. The last page shows the present time, or the last look before the thread's end.
     func read() -> (modesRun: [RunLoop.Mode], pages: [ItemPage]) {
         let now = clock.now
         let items = loop?.itemsInModes()

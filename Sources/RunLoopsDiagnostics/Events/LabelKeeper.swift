@@ -29,7 +29,7 @@ struct LabelKeeper: ~Copyable {
         }
     }
 
-    /// The text as a number that stays good as long as the table; 0 when there is no more room.
+    /// The text as a number, which stays valid as long as the table; 0 when the table is full.
     private mutating func keep(_ text: ItemLabel.Text) -> UInt64 {
         let reference = Unmanaged.passUnretained(text)
         let address = UInt(bitPattern: reference.toOpaque())

@@ -25,7 +25,7 @@ extension RunLoop.Trace {
 
         /// Kinds of callouts.
         public enum Callee: UInt8, Sendable, CaseIterable, CustomStringConvertible {
-            /// An observer was told.
+            /// An observer was called.
             case observer
             /// A closure given to `perform` ran.
             case block

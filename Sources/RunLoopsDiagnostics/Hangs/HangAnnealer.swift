@@ -37,7 +37,7 @@ struct HangAnnealer {
         return (isReported, leftOut)
     }
 
-    /// One that was reported has ended, with this majority stack.
+    /// A reported hang has ended, with this majority stack.
     mutating func ends(_ majority: Key) {
         if known.contains(where: { $0.key.matches(majority) }) { return }
         if known.count == Self.mostKinds { known.removeFirst() }

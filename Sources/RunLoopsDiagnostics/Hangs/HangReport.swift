@@ -53,7 +53,7 @@ extension RunLoop.HangWatch {
         /// The callout that is responsible; with ``HangWatch/Cause/congestion`` the one that has taken most time, counted by
         /// label.
         public var callout: Callout?
-        /// Those that have taken most time, counted by label: the greatest first, at most eight.
+        /// The callouts that have taken most time, counted by label: the greatest first, at most eight.
         public var commonest: [Callout]
         /// How many callouts have returned in the stretch.
         public var calloutCount: Int
@@ -86,7 +86,7 @@ extension RunLoop.HangWatch {
         public enum Wait: Sendable, Hashable, CustomStringConvertible {
             /// A lock, a semaphore or a condition: something that another thread has to give.
             case lock
-            /// A time: `sleep` and its like.
+            /// A time: `sleep` and similar calls.
             case sleep
             /// A file, a pipe, a socket, or one of several.
             case descriptors

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// Which callouts a stretch consists of: those that have returned, and those under way.
+/// Which callouts a stretch consists of: the returned callouts, and the callouts under way.
 struct HangTally {
     /// One callout, with its time in nanoseconds.
     struct Timed {

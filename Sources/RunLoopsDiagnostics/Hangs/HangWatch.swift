@@ -10,9 +10,10 @@ extension RunLoop {
     /// RunLoop.main.run()
     /// ```
     ///
-    /// One thread looks at all loops of a process that are watched. It sleeps while they sleep. When a limit is passed it
-    /// takes the stack of the loop's thread, again and again, and reports twice: when the hang begins, and when it has ended.
-    /// The article <doc:WatchingForHangs> says what counts as a hang, and what is told apart.
+    /// One thread looks at all loops of a process that are watched. It sleeps while they sleep. When a limit is passed,
+    /// the thread takes the stack of the loop's thread, again and again, and reports twice: when the hang begins, and
+    /// when the hang has ended. The article <doc:WatchingForHangs> says what counts as a hang, and which causes it can
+    /// have.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class HangWatch: Sendable {
@@ -67,8 +68,8 @@ extension RunLoop {
         /// loop that a `TraceRecorder` traces is not watched.
         ///
         /// - Parameters:
-        ///   - loop: The loop; in general the main one. Others are not watched unless they are given.
-        ///   - limit: How long a stretch of its work may take; `nil` for that of the options.
+        ///   - loop: The loop; usually the main loop. Only loops that are added are watched.
+        ///   - limit: How long a stretch of the loop's work may take; `nil` for the limit of the options.
         /// - Throws: ``HangWatch/Refusal/refused(_:)`` when the system has no thread for the first watch of the process.
         public func add(_ loop: RunLoop, limit: Duration? = nil) throws(Refusal) {
             let limit = limit ?? options.limit

@@ -100,7 +100,7 @@ final class StretchTally: @unchecked Sendable {
         }
     }
 
-    /// One that had the longest inside it is not to blame, unless it took as much again by itself.
+    /// A callout with the longest callout inside it is not to blame, unless it took as much again by itself.
     private func isLongest(_ stretch: UnsafeMutablePointer<Atomic<UInt64>>, _ taken: UInt64, _ since: Int64) -> Bool {
         let longest = get(stretch, .longestTime)
         guard taken > longest else { return false }

@@ -36,7 +36,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
     private var detector: HangDetector
     /// At the last look.
     private var usage: Usage
-    /// When the present stretch began, as far as can be told.
+    /// When the present stretch began, as far as is known.
     private var usageBefore: Usage
     private var hang: Hang?
     /// Of a stretch of a traced process.
@@ -99,7 +99,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         return detector.nextLook
     }
 
-    /// One that was over before it could be looked at: all that is known is what the loop's thread has noted.
+    /// A stretch that was over before the watcher could look at it: only the notes of the loop's thread are known.
     private func missed(
         _ ended: StretchTally.Stretch, _ duration: Int64, _ status: LoopStatus.Snapshot, _ now: Int64
     ) {

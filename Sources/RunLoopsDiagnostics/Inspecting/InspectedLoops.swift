@@ -61,7 +61,7 @@ final class InspectedLoops: @unchecked Sendable {
         nextPruning = max(64, entries.count * 2)
     }
 
-    /// Those that live, in the order in which they were added.
+    /// The loops that live, in the order in which they were added.
     var all: [Inspected] {
         let entries = lock.withLock {
             prune()
@@ -78,10 +78,10 @@ final class InspectedLoops: @unchecked Sendable {
         lock.withLock { entries = [] }
     }
 
-    /// Has `listener` told of those that are there and of those that come, until `owner` is removed.
+    /// Calls `listener` with the loops that are there, and with each new loop until `owner` is removed.
     func follow(_ owner: AnyObject, _ listener: @escaping Newcomer) {
         lock.withLock { newcomers.append((ObjectIdentifier(owner), listener)) }
-        // One that comes in between is told of twice.
+        // The listener receives a loop that comes in between twice.
         for inspected in all { listener(inspected) }
     }
 

@@ -68,7 +68,7 @@ extension RunLoop {
             server.directory.tidy()
         }
 
-        /// From here on nobody can; who looks just now is told no more.
+        /// From here on nobody can; a client that looks just now receives no more.
         ///
         /// A second call does nothing.
         public static func stop() {
@@ -81,7 +81,7 @@ extension RunLoop {
 
         /// Makes a loop known that was made before ``start()``.
         ///
-        /// Without an inspector it does nothing, and so it does while a `TraceRecorder` has the loop.
+        /// Does nothing without an inspector, and nothing while a `TraceRecorder` has the loop.
         ///
         /// Precondition: called on the loop's own thread.
         public static func add(_ loop: RunLoop) {
@@ -97,7 +97,7 @@ extension RunLoop {
                 do {
                     return try InspectorServer(InspectorDirectory(path, makes: true))
                 } catch {
-                    // The best place's reason is told; the next is tried.
+                    // The error gives the best place's reason; the next place is tried.
                     if reason == nil { reason = StartError(error) }
                 }
             }

@@ -64,7 +64,7 @@ final class InspectorConnection {
         } else if ready != 0 {
             guard receive() else { return false }
         }
-        // Of requests that came at once, the later ones wait here: the socket will not tell of them again.
+        // Of requests that came at once, the later ones wait here: the socket will not report them again.
         while !hasOutput, !isEnding, takeRequest() {}
         return hasOutput || !isEnding
     }

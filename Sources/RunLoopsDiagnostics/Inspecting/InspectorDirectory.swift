@@ -50,7 +50,7 @@ final class InspectorDirectory: Sendable {
         return nil
     }
 
-    /// One that is there, or is made.
+    /// A directory that is there, or is made.
     init(_ path: String, makes: Bool) throws(Unusable) {
         if makes {
             let made = rl_port_make_directory(path, 0o700)
@@ -73,7 +73,7 @@ final class InspectorDirectory: Sendable {
     func listen() throws(Unusable) -> (socket: InspectorDescriptor, name: String) {
         let socket = InspectorDescriptor(adopting: try Self.check("socket", rl_inspect_socket()))
         let name = "\(getpid())-\(String(rl_port_random(), radix: 16))"
-        // Under another name first: who finds the name finds that somebody listens, or that the process has died.
+        // Under another name first: a client that finds the name finds a listener, or a process that has died.
         let new = name + ".new"
         try Self.check("bind", rl_port_bind(socket.number, address(new)))
         do {
@@ -99,7 +99,7 @@ final class InspectorDirectory: Sendable {
 
     /// The sockets that listen or have listened, by the number their process gave itself.
     func names() -> [(process: pid_t, name: String)] {
-        // One that does not listen yet looks like one of a dead process.
+        // A socket that does not listen yet looks like a dead process's socket.
         everyName().filter { !$0.name.hasSuffix(".new") }
     }
 

@@ -15,7 +15,7 @@ enum InspectorProtocol {
     static let longestRequest = 256
     /// The longest first line of an answer.
     static let longestHead = 64
-    /// The most bytes of an answer: who asks believes no more.
+    /// The most bytes of an answer: a client refuses to believe in more.
     static let longestAnswer = 256 << 20
     /// The most bytes of one loop's description; the rest is counted.
     static let longestDescription = 1 << 20

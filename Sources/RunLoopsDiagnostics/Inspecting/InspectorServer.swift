@@ -135,7 +135,8 @@ final class InspectorServer: @unchecked Sendable {
         } else {
             connections.append(connection)
         }
-        // Who was turned away has its answer in the socket: a new one has room. Nobody waits for it to be read.
+        // A client that was turned away has its answer in the socket: a new socket has room. Nobody waits until the client
+        // reads it.
     }
 
     private func refuseForWantOfDescriptors() {

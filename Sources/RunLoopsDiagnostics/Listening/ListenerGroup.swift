@@ -51,7 +51,7 @@ final class ListenerGroup<Listener: OwnedListener>: @unchecked Sendable {
     }
 
     private func listen(to loop: RunLoop) -> Bool {
-        // Who has many threads, one after the other, does not keep what was known of each.
+        // A program with many threads, one after the other, does not keep what was known of each.
         _ = present
         return lock.withLock {
             if isStopped { return false }

@@ -13,12 +13,12 @@ extension RunLoop {
     /// for loop in metering.readings() { print(loop.loop, loop.statistics.turns, loop.statistics.busyShare) }
     /// ```
     ///
-    /// Who wants to be told gives a reporter and an interval: it is called when a loop is about to sleep, at most once an
-    /// interval. A loop that sleeps for an hour reports nothing in that hour; ``report()`` asks it.
+    /// For regular reports, give a reporter and an interval. A loop's reporter is called when the loop is about to sleep,
+    /// at most once an interval. A loop that sleeps for an hour reports nothing in that hour; ``report()`` asks it.
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
     public final class Metering: Sendable {
-        /// Makes what is told of one loop, when that is added.
+        /// Makes the reporter of one loop, when that loop is added.
         public typealias ReporterMaker = @Sendable (Identity) -> @Sendable (Report) -> Void
 
         private let group: ListenerGroup<MeteredLoop>
@@ -31,11 +31,12 @@ extension RunLoop {
         /// Counts and tells.
         ///
         /// - Parameters:
-        ///   - interval: The least time between two reports of one loop; `nil` for none but those that ``report()`` asks for.
-        ///   - reporter: Called once for each loop; what it returns is called with each of the loop's reports. By the loop's
-        ///     thread when that is about to sleep or its outermost run has ended, if the interval has gone by; by who calls
-        ///     ``report()`` or ``stop()``; a last time, after its thread's end, by who adds or reports next. No lock is held
-        ///     meanwhile; as long as it takes, the loop waits.
+        ///   - interval: The least time between two reports of one loop; `nil` for only the reports that ``report()`` asks for.
+        ///   - reporter: Called once for each loop; what it returns is called with each of the loop's reports. The callers
+        ///     are the loop's thread, when the loop is about to sleep or its outermost run has ended, if the interval has
+        ///     passed; the thread that calls ``report()`` or ``stop()``; and a last time, after the end of the loop's
+        ///     thread, the thread that adds or reports next. No lock is held meanwhile. The loop waits until the call
+        ///     returns.
         ///
         /// Precondition: the interval is positive.
         public init(every interval: Duration?, reporter: @escaping ReporterMaker) {

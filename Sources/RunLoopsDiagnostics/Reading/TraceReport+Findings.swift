@@ -181,7 +181,7 @@ extension RunLoop.Trace.Report {
 }
 
 extension [RunLoop.Trace.Report.Slice] {
-    /// Those that end after `start` and begin before `end`, of sleeps of one thread, which follow each other.
+    /// The slices that end after `start` and begin before `end`: sleeps of one thread, which follow each other.
     fileprivate func between(_ start: Double, _ end: Double) -> ArraySlice<RunLoop.Trace.Report.Slice> {
         var low = startIndex
         var high = endIndex

@@ -1,7 +1,7 @@
 public import RunLoops
 
 extension RunLoop.Watch {
-    /// What a ``Watch`` tells of.
+    /// What a ``Watch`` reports.
     ///
     /// Thread safety: a value; any thread.
     public enum Event: Sendable {
@@ -31,7 +31,7 @@ extension RunLoop.Watch {
         public var waited: Duration?
         /// How many runs it was inside of.
         public var depth: Int
-        /// How many of the same kind and label have not been told of since the last that was.
+        /// How many callouts of the same kind and label were left out since the last report of such a callout.
         public var leftOut: Int
 
         /// One line.

@@ -7,7 +7,7 @@ import Glibc
 import Musl
 #endif
 
-/// A thread that runs a loop of its own until it is told to stop.
+/// A thread that runs a loop of its own until `stop()` is called.
 ///
 /// Thread safety: `stop()` may be called from any thread, once.
 final class LoopThread: Sendable {

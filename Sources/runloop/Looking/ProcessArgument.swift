@@ -23,7 +23,7 @@ enum ProcessArgument {
                 + "with RUNLOOP_INSPECT=1 or call Inspector.start()")
     }
 
-    /// What became of asking a process.
+    /// The end of a command that could not ask a process.
     static func failure(_ process: Int32, _ reason: InspectorClient.Failure) -> CommandEnd {
         if case .silent = reason, isStopped(process) { return .failure("process \(process) is stopped") }
         return .failure("process \(process): \(reason)")
