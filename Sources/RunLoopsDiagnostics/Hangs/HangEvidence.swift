@@ -38,6 +38,8 @@ struct HangEvidence {
         isOver ? wholeDelay * 2 >= duration && duration - wholeDelay < limit : wholeDelay * 4 >= duration * 3
     }
 
+    /// The wait for a processor, also while it lasts.
+    ///
     /// The kernel counts a delay when it is over. A delay that lasts shows in a thread that is ready and does not run.
     private var wholeDelay: Int64 {
         runs > waits.values.reduce(0, +) ? max(delay, duration - processor) : delay

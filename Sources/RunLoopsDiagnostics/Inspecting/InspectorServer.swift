@@ -135,8 +135,8 @@ final class InspectorServer: @unchecked Sendable {
         } else {
             connections.append(connection)
         }
-        // A client that was turned away has its answer in the socket: a new socket has room. Nobody waits until the client
-        // reads it.
+        // A client that was turned away has its answer in the socket: a new socket has room. Nobody waits until the
+        // client reads it.
     }
 
     private func refuseForWantOfDescriptors() {

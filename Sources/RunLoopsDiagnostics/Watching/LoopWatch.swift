@@ -24,8 +24,8 @@ extension RunLoop {
         ///   - limits: How long callouts of each kind may take; callouts of kinds that are not named may take any time.
         ///   - pause: For how long slow callouts of one kind and label are only counted after one was reported.
         ///   - watchesRuns: Whether the ends of runs are reported.
-        ///   - handler: Called by the loop's thread, with no lock held. The loop waits until it returns. That time counts for a
-        ///     callout that the event was inside of.
+        ///   - handler: Called by the loop's thread, with no lock held. The loop waits until it returns. That time
+        ///     counts for a callout that the event was inside of.
         public init(
             limits: [Trace.Event.Callee: Duration], pause: Duration = .zero, watchesRuns: Bool = true,
             handler: @escaping Handler
@@ -41,7 +41,8 @@ extension RunLoop {
 
         /// Watches a loop from here on.
         ///
-        /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
+        /// Returns whether the loop is watched: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding
+        /// a loop twice is the same as adding it once.
         ///
         /// Precondition: called on the loop's own thread.
         @discardableResult
@@ -50,10 +51,10 @@ extension RunLoop {
         /// Watches every loop that is made from here on.
         public func addNewLoops() { group.addNewLoops() }
 
-        /// Watches no more.
+        /// Ends the watch.
         ///
-        /// A second call does nothing. Ends by itself with the watch's life. An event on another thread may still be reported
-        /// while this returns.
+        /// A second call does nothing. The watch ends by itself with its life. An event on another thread may still be
+        /// reported while this returns.
         public func stop() { _ = group.stop() }
     }
 }
