@@ -36,7 +36,7 @@ struct PolledDescriptors: ~Copyable {
             if known == nil || !confirm(entry.fd, bits, isChange: known != bits) { add(entry.fd, bits) }
         }
         for descriptor in gone.keys {
-            // EBADF, ENOENT: it was closed, and has left by itself.
+            // EBADF, ENOENT: the descriptor was closed, and has left the epoll by itself.
             _ = rlg_epoll_remove(epoll, descriptor)
             events[descriptor] = nil
             changes += 1

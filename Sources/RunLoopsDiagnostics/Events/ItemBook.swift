@@ -13,7 +13,7 @@ struct ItemPage: Sendable, Equatable {
 /// when runs begin and end and before it sleeps, never so often that looking would take more than a hundredth of the time.
 // Unchecked: what is not guarded by the lock belongs to the loop's thread, or never changes.
 final class ItemBook: @unchecked Sendable {
-    /// More changes than these are not kept; of those that follow the latest is.
+    /// More changes than these are not kept; of the changes that follow, only the latest is kept.
     private static let mostPages = 64
     /// How often the loop is looked into before it sleeps, at most.
     private static let betweenSleeps: Int64 = 100_000_000

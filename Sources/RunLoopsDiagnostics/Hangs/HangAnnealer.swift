@@ -19,10 +19,10 @@ struct HangAnnealer {
         var leftOut = 0
     }
 
-    /// More kinds of hangs than this are not told apart from new ones.
+    /// More kinds of hangs than this cannot be distinguished from new kinds.
     private static let mostKinds = 64
 
-    // The one that came last is last.
+    // The kind that came last is last.
     private var known: [Known] = []
 
     /// A hang has begun: whether to report it, and how many have been left out before.

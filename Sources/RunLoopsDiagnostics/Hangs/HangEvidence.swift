@@ -6,7 +6,7 @@ internal import RunLoops
 struct HangEvidence {
     /// The limit that was passed.
     var limit: Int64
-    /// The stretch so far, of which the others are parts.
+    /// The stretch so far; the other durations are parts of it.
     var duration: Int64
     /// The thread's processor time.
     var processor: Int64

@@ -8,7 +8,7 @@ struct HangTally {
         var nanoseconds: Int64
     }
 
-    /// The one that took the greatest part, or is taking it.
+    /// The callout that took the greatest part, or is taking it.
     private(set) var longest: Timed?
     /// By label, the greatest first.
     private(set) var commonest: [RunLoop.HangWatch.Report.Callout]

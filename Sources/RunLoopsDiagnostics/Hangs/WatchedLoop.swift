@@ -53,7 +53,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         usageBefore = usage
     }
 
-    // Nobody looks any more: a report of a hang under way would stay for ever.
+    // Nobody looks now: a report of a hang under way would stay for ever.
     deinit { hang?.file?.remove() }
 
     /// Whether the loop's thread has ended.
@@ -137,7 +137,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         var report = makeReport(.began, hang, duration: duration(now), now, nil)
         (hang.isReported, hang.leftOut) = setting.annealer.begins(key(report, hang))
         report.leftOut = hang.leftOut
-        // Also of one that is not reported: nobody knows whether the program survives it.
+        // Also for a hang that is not reported: nobody knows whether the program survives the hang.
         hang.file = setting.file(for: report)
         self.hang = hang
         if hang.isReported { setting.handler(report) }

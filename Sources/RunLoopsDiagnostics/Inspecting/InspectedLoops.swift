@@ -40,7 +40,7 @@ final class InspectedLoops: @unchecked Sendable {
 
     func ignoreNewLoops() { NewLoops.shared.remove(self) }
 
-    /// The loop's thread, or the only one that knows the loop.
+    /// The loop's thread, or the only thread that knows the loop.
     func add(_ loop: RunLoop) {
         if lock.withLock({ entries.contains { $0.loop === loop } }) { return }
         let status = LoopStatus(loop)
@@ -53,7 +53,7 @@ final class InspectedLoops: @unchecked Sendable {
         for listener in listeners { listener(Inspected(loop: loop, status: status, announcer: announcer)) }
     }
 
-    /// Forgets those that have died.
+    /// Forgets the loops that have died.
     ///
     /// With the lock held.
     private func prune() {
@@ -72,7 +72,7 @@ final class InspectedLoops: @unchecked Sendable {
         }
     }
 
-    /// No status is written any more.
+    /// Ends the writing of the status.
     func removeAll() {
         for inspected in all { inspected.announcer.remove(inspected.status) }
         lock.withLock { entries = [] }

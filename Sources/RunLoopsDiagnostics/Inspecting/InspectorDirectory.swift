@@ -9,8 +9,8 @@ internal import Musl
 
 /// A directory in which this user's inspected processes have their sockets, checked once and then held open.
 ///
-/// `PID-RANDOM` is a socket, `PID-RANDOM.new` one that does not listen yet. A name is used once: so nobody who removes what
-/// a dead process has left behind can hit a living one.
+/// `PID-RANDOM` is a socket, `PID-RANDOM.new` a socket that does not listen yet. A name is used once. So a process that
+/// removes what a dead process has left behind cannot hit a living process.
 final class InspectorDirectory: Sendable {
     /// Why a directory is not used.
     enum Unusable: Error {
@@ -33,7 +33,7 @@ final class InspectorDirectory: Sendable {
         return parents.filter { isPrivate($0) }.map { "\($0)/run-loop-inspect" } + ["/tmp/run-loop-inspect-\(user)"]
     }
 
-    /// Whether it is a directory of this user's alone: who may write there may rename what has been checked.
+    /// Whether the directory belongs to this user alone: a user who may write there may rename what has been checked.
     private static func isPrivate(_ path: String) -> Bool {
         let number = rl_port_open_directory(path, true)
         guard number >= 0 else { return false }
@@ -120,7 +120,7 @@ final class InspectorDirectory: Sendable {
         return names.sorted { $0 < $1 }
     }
 
-    /// A connection, or why there is none; what a dead process has left is removed.
+    /// A connection, or why there is none; removes what a dead process has left.
     func connect(_ name: String) -> Result<InspectorDescriptor, RunLoop.SystemCallError> {
         let number = rl_inspect_socket()
         if number < 0 { return .failure(.init(call: "socket", code: -number)) }

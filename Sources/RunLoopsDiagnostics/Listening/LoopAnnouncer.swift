@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// Tells those who listen to one loop what it does: the loop itself knows one tracer.
+/// Announces what one loop does to its listeners: the loop itself knows one tracer.
 ///
 /// The clock is read once for all of them.
 // Unchecked: what is not atomic belongs to the loop's thread, or is guarded by the lock.

@@ -92,7 +92,7 @@ extension RunLoop.Trace.Report {
         }
     }
 
-    /// The turns, by number, of which the sleep was ended by a timer.
+    /// The turns, by number, whose sleep a timer ended.
     private func turnsWokenByTimer() -> Set<Int> {
         Set(slices.lazy.filter { $0.kind == "sleep" && $0.details["wokenBy"]?.string == "timer" }.compactMap(\.parent))
     }

@@ -28,7 +28,7 @@ struct HangSamples {
         }
     }
 
-    /// What is inside the innermost callout; everything, where there is none.
+    /// The frames inside the innermost callout; all frames, where there is no callout.
     private static func insideCallout(
         _ counters: [UInt64], _ symbolizer: Symbolizer
     ) -> [(function: UInt64, counter: UInt64)] {

@@ -17,7 +17,7 @@ final class LoopThread: Sendable {
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// What the thread shares with whoever stops it.
+    /// What the thread shares with the thread that stops it.
     private final class Shared: Sendable {
         /// `stop()` on a loop that is not running yet has no effect; a signalled source waits until it does.
         let stop = RunLoop.Source.sendable(label: "stop") { _ in RunLoop.current.stop() }

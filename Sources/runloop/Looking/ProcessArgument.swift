@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// A process as it is named on the command line: by number.
+/// A process as the command line names it: by number.
 enum ProcessArgument {
     static func parse(_ word: String, usage: String) throws -> Int32 {
         guard let process = Int32(word), process > 0 else {
