@@ -1,16 +1,16 @@
 internal import Dispatch
 public import RunLoops
 
-/// The main run loop inside whatever does the work of `DispatchQueue.main` on the main thread: Foundation's `RunLoop`, for
-/// one.
+/// The main run loop inside the host that does the work of `DispatchQueue.main` on the main thread, such as
+/// Foundation's `RunLoop`.
 ///
 /// A dispatch source on the main queue waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``, and its handler runs what
-/// is ready. Nothing is looked at by the clock. The work of the main queue itself stays with the host: the loop, which
-/// would do it too, leaves it alone in here.
+/// is ready. Nothing is polled on a schedule. The work of the main queue itself stays with the host: the loop, which
+/// would usually do this work too, leaves it to the host.
 ///
-/// A wake-up passes through libdispatch's own thread, which watches descriptors, and the main queue: two changes of threads,
-/// where a host that waits for the descriptor itself has one. A block that is posted with `wake: false`
-/// waits for the next occasion.
+/// A wake-up passes through libdispatch's own thread, which watches descriptors, and then through the main queue. That
+/// makes two changes of threads; a host that waits for the descriptor itself has one change. A block that is posted
+/// with `wake: false` waits for the next occasion.
 ///
 /// `dispatchMain()` and an asynchronous `main` cannot be the host on Linux: there the main thread ends, and other threads do
 /// the main queue's work.
@@ -29,7 +29,7 @@ public final class MainQueueGuest {
         source = DispatchSource.makeReadSource(fileDescriptor: try RunLoop.main.pollDescriptor, queue: .main)
         source.setEventHandler { RunLoop.main.runReady(in: mode, servingMainQueue: false) }
         source.activate()
-        // The descriptor stands for the work of the main queue too until the loop has been told to leave it.
+        // The descriptor stands for the work of the main queue too until a call asks the loop to leave that work.
         RunLoop.main.runReady(in: mode, servingMainQueue: false)
     }
 

@@ -2,15 +2,18 @@
 internal import CGLib
 public import RunLoops
 
-/// A GLib main context as a source of the current thread's run loop: what is attached to it is dispatched by the loop.
+/// A GLib main context as a source of the current thread's run loop: the loop dispatches what is attached to the
+/// context.
 ///
-/// Before the loop sleeps, the context is prepared and queried: its descriptors are waited for with the loop's own, its
-/// next timeout becomes the date of a timer, and when any of them is ready the context is checked and dispatched. GLib's
+/// Before the loop sleeps, the context is prepared and queried. The loop waits for the context's descriptors with its
+/// own, and the context's next timeout becomes the date of a timer. When any of these is ready, the context is checked
+/// and dispatched. GLib's
 /// priorities hold among the context's own sources. A source that another thread attaches, and `g_main_context_invoke`,
-/// wake the loop through the context's own descriptor. Nothing is looked at by the clock.
+/// wake the loop through the context's own descriptor. The loop never polls the context on a schedule.
 ///
-/// The loop's thread owns the context (`g_main_context_acquire`) as long as this object lives: another thread can attach to
-/// it and invoke on it, and cannot run it. The thread itself may run it, also in its own callbacks.
+/// The loop's thread owns the context (`g_main_context_acquire`) as long as this object lives: another thread can
+/// attach to the context and invoke on it, and cannot run it. The loop's thread itself may run it, also in its own
+/// callbacks.
 ///
 /// The context leaves the loop when this object is released or made invalid.
 ///
@@ -35,8 +38,8 @@ public final class GLibContextSource {
     /// Adds a context to a mode of the current thread's loop.
     ///
     /// - Parameters:
-    ///   - context: A `GMainContext`; `nil` for the default one. It is kept.
-    ///   - mode: The mode in which it is dispatched; `.common` for all common modes.
+    ///   - context: A `GMainContext`; `nil` for the default context. It is kept.
+    ///   - mode: The mode in which the context is dispatched; `.common` for all common modes.
     /// - Throws: ``GLibContextError``: another thread owns the context, or the system is out of descriptors.
     public init(context: OpaquePointer? = nil, mode: RunLoop.Mode = .default) throws(GLibContextError) {
         guard let context = context ?? g_main_context_default() else {
@@ -75,7 +78,7 @@ public final class GLibContextSource {
         let timer = RunLoop.Timer(.at(Self.never, every: .seconds(1 << 32)), label: "GLib's timeout") { _ in
             source.signal()
         }
-        // Last of all observers: another may have something for the context.
+        // Last of all observers: another observer may have something for the context.
         let observer = RunLoop.Observer([.beforeSources, .beforeWaiting], order: .max, label: "GLib") {
             [weak self] _, activity in
             self?.turn(activity)

@@ -2,26 +2,26 @@
 internal import CGLib
 public import RunLoops
 
-/// A run loop inside a GLib main context: one more source of the context, as those of GTK are.
+/// A run loop inside a GLib main context: one more source of the context, like the sources of GTK.
 ///
-/// While somebody runs the context (`g_main_loop_run`, `g_application_run`), the loop's timers, sources, blocks and descriptor
-/// sources are served on that thread, and with the main loop `DispatchQueue.main` and `@MainActor` too. Nothing is looked
-/// at by the clock: the context waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``. A block that is posted without a
-/// wake-up by the thread itself is found before the context goes to sleep, as a loop that runs by itself finds it in its
-/// next turn.
+/// While somebody runs the context (`g_main_loop_run`, `g_application_run`), the loop's timers, sources, blocks and
+/// descriptor sources are served on that thread, and with the main loop `DispatchQueue.main` and `@MainActor` too.
+/// Nothing is polled on a schedule: the context waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``. If the
+/// thread itself posts a block without a wake-up, the guest finds the block before the context goes to sleep, as a loop
+/// that runs by itself finds the block in its next turn.
 ///
 /// The loop leaves the context when this object is released or made invalid.
 ///
-/// Thread safety: made on the loop's thread, which is to run the context; running it on another traps.
+/// Thread safety: made on the loop's thread, which must run the context; running the context on another thread traps.
 public final class GLibGuest {
     private let source: UnsafeMutablePointer<GSource>
 
     /// Adds the current thread's loop to a context.
     ///
     /// - Parameters:
-    ///   - context: A `GMainContext`; `nil` for the default one. It is kept as long as the loop is in it.
+    ///   - context: A `GMainContext`; `nil` for the default context. It is kept as long as the loop is in it.
     ///   - mode: The mode of the loop that the context runs.
-    ///   - priority: GLib's: the lower goes first; 0 is the default, and what input events have in GTK.
+    ///   - priority: GLib's priority: the lower goes first; 0 is the default, and the priority of input events in GTK.
     /// - Throws: what the system refused when the loop was made a guest.
     public init(
         context: OpaquePointer? = nil, mode: RunLoop.Mode = .default, priority: CInt = 0
@@ -73,7 +73,7 @@ private enum GuestSource {
         return source
     }
 
-    /// Where GLib's part ends and ours begins.
+    /// Where GLib's part ends and this package's part begins.
     private static var offset: Int { MemoryLayout<GSource>.stride }
 
     private static func reference(_ source: UnsafeMutablePointer<GSource>?) -> Unmanaged<State> {

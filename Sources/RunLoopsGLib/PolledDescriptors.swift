@@ -4,17 +4,17 @@ internal import RunLoops
 
 /// The descriptors that a context asks for, in an epoll of their own.
 ///
-/// A context names all of them each time; only differences are told to the kernel. A number can be closed and given to
-/// another file between two looks, which the context does not say: each is therefore confirmed, and one that epoll has
-/// forgotten is added again (Documentation/Decisions/0016-glib-as-a-source.md).
+/// A context names all of them each time; the kernel receives only the differences. A number can be closed and given
+/// to another file between two looks, and the context does not say so. Each number is therefore confirmed, and a number
+/// that epoll has forgotten is added again (Documentation/Decisions/0016-glib-as-a-source.md).
 struct PolledDescriptors: ~Copyable {
     /// Readable while any of them is ready.
     let epoll: CInt
     private var events: [CInt: UInt32] = [:]
-    /// Those that epoll refuses because they are always ready, as regular files are.
+    /// The descriptors that epoll refuses because they are always ready, as regular files are.
     private var alwaysReady: [CInt: UInt32] = [:]
     private var buffer: [epoll_event] = []
-    /// What the kernel was told since the beginning: additions, changes and removals.
+    /// How many additions, changes and removals the kernel has received since the beginning.
     private(set) var changes = 0
 
     init() throws(RunLoop.SystemCallError) {
@@ -36,7 +36,7 @@ struct PolledDescriptors: ~Copyable {
             if known == nil || !confirm(entry.fd, bits, isChange: known != bits) { add(entry.fd, bits) }
         }
         for descriptor in gone.keys {
-            // EBADF, ENOENT: it was closed, and has left by itself.
+            // EBADF, ENOENT: the descriptor was closed, and has left the epoll by itself.
             _ = rlg_epoll_remove(epoll, descriptor)
             events[descriptor] = nil
             changes += 1
@@ -59,8 +59,8 @@ struct PolledDescriptors: ~Copyable {
             return
         }
         events[descriptor] = nil
-        // EPERM: a file that is always ready. EBADF: closed; the context is told as poll(2) would (POLLNVAL). ENOMEM,
-        // ENOSPC: it cannot be waited for; the context is asked again and again rather than never.
+        // EPERM: a file that is always ready. EBADF: closed; the context receives what poll(2) would report
+        // (POLLNVAL). ENOMEM, ENOSPC: epoll cannot wait for it; the context is asked again and again rather than never.
         alwaysReady[descriptor] = result == -EBADF ? UInt32(G_IO_NVAL.rawValue) : bits
     }
 

@@ -11,10 +11,10 @@ public import RunLoopsDiagnostics
 /// log.addNewLoops()
 /// ```
 ///
-/// Callouts that took longer than their kind may are logged as warnings, the ends of runs as debug messages. Lines are written by
-/// the loop's thread, right after what they tell of.
+/// Callouts that took longer than their kind may are logged as warnings, the ends of runs as debug messages. The
+/// loop's thread writes each line, right after the event that the line reports.
 ///
-/// Hangs are logged by whoever watches for them:
+/// Log hangs in the handler of the watch:
 ///
 /// ```swift
 /// let watch = try RunLoop.HangWatch { report in log.log(report) }
@@ -27,21 +27,21 @@ public import RunLoopsDiagnostics
 /// | `kind` | callouts, hangs | `observer`, `block`, `source`, `descriptor`, `timer`, `main queue`, `job` |
 /// | `label`, `place` | callouts, hangs | the item's label; where it was made, as `Module/File.swift:12` |
 /// | `duration_ms` | all | how long, in milliseconds; of callouts without the sleeps of runs inside them |
-/// | `limit_ms` | callouts, hangs | how long it may take |
-/// | `left_out` | callouts, hangs | how many of the same kind and label, or with the same stack, had no line since the last that
-/// had one | | `waited_ms` | callouts | how long it had been wanted before, where that is known |
-/// | `depth`, `mode` | all, runs and hangs | how many runs it was inside of; the innermost one's mode |
+/// | `limit_ms` | callouts, hangs | how long the callout or the stretch may take |
+/// | `left_out` | callouts, hangs | how many of the same kind and label, or stack, had no line since the last line |
+/// | `waited_ms` | callouts | how long the callout had been wanted before, where that is known |
+/// | `depth`, `mode` | all, runs and hangs | how many runs it was inside of; the innermost run's mode |
 /// | `result` | runs | what the run ended with |
-/// | `hang`, `cause`, `stack` | hangs | its number, which its two lines share; why; where, innermost function first |
+/// | `hang`, `cause`, `stack` | hangs | the hang's number, which its two lines share; why; where, innermost first |
 ///
 /// Thread safety: all members may be used by any thread, except where they say otherwise.
 public final class LoopLog: Sendable {
-    /// How long callouts of each kind may take; those of kinds that are not named may take any time.
+    /// How long callouts of each kind may take; callouts of kinds that are not named may take any time.
     public struct Limits: Sendable, ExpressibleByDictionaryLiteral {
         /// By kind.
         public var byKind: [RunLoop.Trace.Event.Callee: Duration]
 
-        /// Those limits.
+        /// These limits.
         public init(dictionaryLiteral limits: (RunLoop.Trace.Event.Callee, Duration)...) {
             byKind = Dictionary(limits) { $1 }
         }
@@ -65,7 +65,7 @@ public final class LoopLog: Sendable {
     /// Logs of no loop at first.
     ///
     /// - Parameters:
-    ///   - logger: Where the lines go. What its level leaves out is not made.
+    ///   - logger: Where the lines go. Lines that the logger's level leaves out are not made.
     ///   - limits: How long callouts may take.
     ///   - pause: For how long slow callouts of one kind and label are only counted after one was logged.
     ///   - slowLevel: The level of slow callouts.
@@ -75,7 +75,7 @@ public final class LoopLog: Sendable {
         slowLevel: Logger.Level = .warning, runLevel: Logger.Level? = .debug
     ) {
         self.logger = logger
-        // What the logger passes over now it passes over for good: its level is a value's.
+        // The lines that the logger leaves out now it always leaves out: its level is part of a value.
         let watchesRuns = runLevel.map { $0 >= logger.logLevel } ?? false
         let limits = slowLevel >= logger.logLevel ? limits.byKind : [:]
         watch = RunLoop.Watch(limits: limits, pause: pause, watchesRuns: watchesRuns) { event in
@@ -92,7 +92,8 @@ public final class LoopLog: Sendable {
 
     /// Logs what a loop does from here on.
     ///
-    /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
+    /// Returns whether the log does so: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding a loop
+    /// twice is the same as adding it once.
     ///
     /// Precondition: called on the loop's own thread.
     @discardableResult
@@ -101,14 +102,14 @@ public final class LoopLog: Sendable {
     /// Logs what every loop does that is made from here on.
     public func addNewLoops() { watch.addNewLoops() }
 
-    /// Logs no more.
+    /// Ends the log.
     ///
-    /// A second call does nothing. Ends by itself with this object's life.
+    /// A second call does nothing. The log ends by itself with this object's life.
     public func stop() { watch.stop() }
 
     /// Logs a hang: a warning when it begins, an error when it has ended.
     ///
-    /// To be called with each report of a `HangWatch`.
+    /// Call this with each report of a `HangWatch`.
     public func log(_ hang: RunLoop.HangWatch.Report) {
         switch hang.stage {
         case .began: logger.warning("A run loop hangs", metadata: hang.metadata)

@@ -12,12 +12,12 @@ public import RunLoopsDiagnostics
 /// let watch = try RunLoop.HangWatch { report in metrics.count(report) }
 /// ```
 ///
-/// A loop reports when it is about to sleep, at most once an interval, and once more when this is stopped. No timer is added, and
-/// no sleeping loop is woken: one that sleeps for an hour reports after it. Where an endpoint is asked for metrics, give no
-/// interval and call ``report()`` when it is asked.
+/// A loop reports when it is about to sleep, at most once an interval, and once more when this is stopped. No timer is
+/// added, and no sleeping loop is woken: a loop that sleeps for an hour reports after that hour. If an endpoint is
+/// asked for metrics, give no interval, and call ``report()`` when the endpoint is asked.
 ///
 /// All names begin with `run_loop_`, all times are in seconds, and each metric has the dimension `loop`: `main`, the name of the
-/// loop's thread, or its number. Give threads names, so that there are not more of them than one can look at.
+/// loop's thread, or its number. Name your threads, so that the dimension has few values.
 ///
 /// | Metric | Kind | Other dimensions | |
 /// |---|---|---|---|
@@ -25,13 +25,13 @@ public import RunLoopsDiagnostics
 /// | `wake_ups` | counter | `cause` | sleeps ended: `wake_up`, `timer`, `descriptor`, `main_queue`, `limit` |
 /// | `callouts` | counter | `kind` | `observer`, `block`, `source`, `descriptor`, `timer`, `main_queue` |
 /// | `busy_seconds`, `sleeping_seconds` | counter | | time awake in runs, and asleep |
-/// | `busy_share` | meter | | of that time, the share awake since the last report |
+/// | `busy_share` | meter | | the share of that time awake, since the last report |
 /// | `pending` | meter | | blocks and signals that wait to be looked at |
 /// | `timer_lateness_seconds` | meter | `quantile` | of timers, since the last report |
 /// | `latency_seconds` | meter | `kind`, `quantile` | how long sources, blocks and descriptors had waited |
 /// | `awake_seconds` | meter | `quantile` | stretches from a sleep's end to the next sleep |
 /// | `hangs` | counter | `cause` | hangs that have ended: `computing`, `waiting`, `congestion`, `starvation`; see ``count(_:)`` |
-/// | `hang_seconds` | timer | `cause` | how long they were |
+/// | `hang_seconds` | timer | `cause` | how long these hangs were |
 ///
 /// The quantiles are 0.5, 0.9, 0.99 and 1, at most an eighth too high; 0 where there was nothing.
 ///
@@ -43,9 +43,10 @@ public final class LoopMetrics: Sendable {
     /// Metrics of no loop at first.
     ///
     /// - Parameters:
-    ///   - interval: The least time between two reports of one loop; `nil` for none but those that ``report()`` asks for.
-    ///   - factory: Where the metrics go. Its handlers are called by the loop's thread, which waits meanwhile, or by who calls
-    ///     ``report()`` or ``stop()``.
+    ///   - interval: The least time between two reports of one loop; `nil` for only the reports that ``report()`` asks
+    ///     for.
+    ///   - factory: Where the metrics go. Its handlers are called by the loop's thread, which waits meanwhile, or by
+    ///     the caller of ``report()`` or ``stop()``.
     ///
     /// Precondition: the interval is positive.
     public init(every interval: Duration?, factory: any MetricsFactory = MetricsSystem.factory) {
@@ -60,7 +61,8 @@ public final class LoopMetrics: Sendable {
 
     /// Reports what a loop does from here on.
     ///
-    /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
+    /// Returns whether the metrics do so: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding a loop
+    /// twice is the same as adding it once.
     ///
     /// Precondition: called on the loop's own thread.
     @discardableResult
@@ -72,14 +74,14 @@ public final class LoopMetrics: Sendable {
     /// Reports all loops now, on the calling thread.
     public func report() { metering.report() }
 
-    /// Reports a last time, and no more.
+    /// Reports a last time, and ends the metrics.
     ///
-    /// A second call does nothing. Ends by itself with this object's life.
+    /// A second call does nothing. The metrics end by themselves with this object's life.
     public func stop() { metering.stop() }
 
     /// Counts a hang, and how long it was, when it has ended.
     ///
-    /// To be called with each report of a `HangWatch`.
+    /// Call this with each report of a `HangWatch`.
     public func count(_ hang: RunLoop.HangWatch.Report) {
         guard hang.stage == .ended else { return }
         let dimensions = [("loop", hang.loop.description), ("cause", hang.cause.name)]

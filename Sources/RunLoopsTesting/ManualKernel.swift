@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A kernel whose time stands still until a wait moves it, and whose descriptors are ready when a test says so.
 ///
-/// Everything but ``wake(_:_:)`` and ``now(_:)`` belongs to the thread of the loop.
+/// Everything except ``wake(_:_:)`` and ``now(_:)`` belongs to the loop's thread.
 package final class ManualKernel: Kernel, @unchecked Sendable {
     /// Nanoseconds since the start of the machine, without and with the time it was suspended, and since 1970.
     private let monotonic = Atomic<Int64>(1_000_000_000)
@@ -11,16 +11,16 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     private let wallClock = Atomic<Int64>(1_700_000_000_000_000_000)
     private let wakes = Atomic<Int>(0)
 
-    /// Waits that were asked for, and how many of them really slept.
+    /// How many waits were asked for, and how many of them really slept.
     package private(set) var waits = 0
     package private(set) var sleeps = 0
-    /// Looks that were not to wait.
+    /// How many looks did not wait.
     package private(set) var polls = 0
     /// Descriptors that are ready, in the order in which they became so.
     package var ready: [(descriptor: CInt, events: RunLoop.DescriptorEvents)] = []
     /// Waits that end at once for no reason, as with EINTR.
     package var interruptions = 0
-    /// Error numbers that the next calls fail with; by the call's name, the first first.
+    /// Error numbers that the next calls fail with: the call's name and the number, oldest first.
     package var failures: [(call: String, code: CInt)] = []
     /// What is done when a thread is about to sleep for ever.
     package var sleepsForever: () -> Void = {}

@@ -2,8 +2,8 @@ public import RunLoops
 
 /// A run loop in virtual time: the same loop, on a kernel whose clock moves only when a test says so.
 ///
-/// Use it to test code that uses a run loop: timers of hours fire in no time, in the order in which they would, and
-/// what woke the loop can be counted.
+/// Use it to test code that uses a run loop: timers of hours fire in no time, in the same order as in real
+/// time, and a test can count what woke the loop.
 ///
 /// ```swift
 /// ManualRunLoop.with { manual in
@@ -13,10 +13,11 @@ public import RunLoops
 /// }
 /// ```
 ///
-/// While time is manual a callout takes none. Descriptors are ready when the test says so (``setReady(_:_:)``); nothing
-/// is asked of the system.
+/// While time is manual, a callout takes no time. Descriptors are ready when the test says so (``setReady(_:_:)``); the
+/// loop asks the system for nothing.
 ///
-/// Thread safety: all members belong to the thread that made it. Its ``loop`` may be used by any thread, as any loop.
+/// Thread safety: all members belong to the thread that made the manual loop. Any thread may use its ``loop``, as any
+/// other loop.
 public final class ManualRunLoop {
     /// The loop; `RunLoop.current` inside ``with(_:)``.
     public let loop: RunLoop
@@ -32,7 +33,7 @@ public final class ManualRunLoop {
 
     /// Runs `body` with a manual loop as the calling thread's own, and puts the thread's loop back afterwards.
     ///
-    /// At the end what is still in the manual loop is cancelled and released, as at the end of a thread.
+    /// At the end, everything that is still in the manual loop is cancelled and released, as at the end of a thread.
     public static func with<Result, Failure: Error>(
         _ body: (ManualRunLoop) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -57,20 +58,20 @@ public final class ManualRunLoop {
         RunLoop.Instant(nanoseconds: kernel.now(base), base: base)
     }
 
-    /// Runs everything that is due within `duration`, in order, each at its own instant, and leaves the clock at the
-    /// end of it.
+    /// Runs everything that is due within `duration`, in order, each at its own instant, and leaves the clock at
+    /// the end of `duration`.
     ///
-    /// Many small advances do what one large one does: each timer fires at the same instant, in the same order. A
+    /// Many small advances do the same as one large advance: each timer fires at the same instant, in the same order. A
     /// `stop()` ends the advance where it was called.
     ///
     /// - Parameters:
-    ///   - duration: How much time goes by.
+    ///   - duration: How much time passes.
     ///   - mode: The mode to run in.
-    /// - Returns: `stopped`, or `timedOut` when all the time has gone by.
+    /// - Returns: `stopped`, or `timedOut` when all the time has passed.
     @discardableResult
     public func advance(by duration: Duration, in mode: RunLoop.Mode = .default) -> RunLoop.RunResult {
         let end = now.advanced(by: duration)
-        // What is due now already goes first, also when no time goes by.
+        // What is due now already goes first, also when no time passes.
         var result = loop.poll(mode: mode)
         while result != .stopped, now < end {
             result = loop.run(mode: mode, until: end)
@@ -80,9 +81,9 @@ public final class ManualRunLoop {
         return result == .stopped ? .stopped : .timedOut
     }
 
-    /// Lets time go by until the next timer of the mode is due, and fires it.
+    /// Lets time pass until the next timer of the mode is due, and fires the timer.
     ///
-    /// Whether there was one.
+    /// Returns whether there was a timer.
     @discardableResult
     public func advanceToNextTimer(in mode: RunLoop.Mode = .default) -> Bool {
         guard let deadline = loop.nextTimerDeadline(in: mode) else { return false }
@@ -90,7 +91,7 @@ public final class ManualRunLoop {
         return true
     }
 
-    /// The machine is suspended for `duration`: the monotonic clock stands still, the others go on.
+    /// The machine is suspended for `duration`: the monotonic clock stands still, the other clocks go on.
     public func suspend(for duration: Duration) { kernel.suspend(for: duration.clampedNanoseconds) }
 
     /// Somebody changes the wall clock by `difference`.
@@ -100,7 +101,7 @@ public final class ManualRunLoop {
 
     // MARK: Descriptors
 
-    /// Makes a descriptor ready for `events`, level-triggered, until it is made ready for others or for none.
+    /// Makes a descriptor ready for `events`, level-triggered, until it is made ready for other events or for none.
     ///
     /// Any number will do; no file is needed. Descriptors are reported in the order in which they became ready.
     public func setReady(_ descriptor: CInt, _ events: RunLoop.DescriptorSource.Events) {

@@ -13,8 +13,8 @@ extension RunLoop {
     /// stopped
     /// ```
     ///
-    /// Each activity is a line, whether anybody observes it or not; each callout is one, with its kind and label; a run
-    /// begins and ends with one, and what happens inside a run or a callout is indented.
+    /// Each activity is a line, whether anybody observes the activity or not. Each callout is a line, with its kind and
+    /// label. A run begins and ends with a line. What happens inside a run or a callout is indented.
     ///
     /// Thread safety: belongs to the loop's thread. The recording ends with ``stop()`` or with the recorder's life.
     public final class TraceRecorder {
@@ -51,14 +51,14 @@ extension RunLoop {
             }
         }
 
-        /// Takes away what was written so far, and returns it.
+        /// Removes the lines so far, and returns them.
         @discardableResult
         public func takeLines() -> [String] {
             defer { tracer.lines = [] }
             return tracer.lines
         }
 
-        /// Adds a line of one's own.
+        /// Adds a line of your own.
         public func note(_ text: String) { tracer.write(text) }
 
         private final class Tracer: LoopTracer {

@@ -5,21 +5,23 @@ public import Testing
 
 /// Runs a test with a live main loop.
 ///
-/// Under Swift Testing on Linux the main thread is libdispatch's, which ends it, so that no timer of the main loop ever fires. A
-/// test target that depends on this module gets the main thread back, for all its tests: the main loop runs on it in the default
-/// mode, with `DispatchQueue.main` and `@MainActor`, from before the first test to the end. The trait says that a test needs
-/// that, waits until the loop is there, and records an issue where it cannot be:
+/// Under Swift Testing on Linux the main thread belongs to libdispatch, which ends it, so that no timer of the main
+/// loop ever fires. A test target that depends on this module gets the main thread back, for all its tests: the main
+/// loop runs on the main thread in the default mode, with `DispatchQueue.main` and `@MainActor`, from before the first
+/// test to the end. The trait says that a test needs the main loop, waits until the loop is there, and records an issue
+/// where the loop cannot be there:
 ///
 /// ```swift
 /// @Test(.mainRunLoop) func `The screen is drawn after a tick`() async { … }
 /// ```
 ///
-/// Tests share the main thread and run beside each other; a test that takes it for itself belongs in a serialized suite.
+/// Tests share the main thread and run beside each other; a test that needs the thread for itself belongs in a
+/// serialized suite.
 ///
-/// XCTest runs its tests on the main thread, in no run loop of ours: there, wait with
+/// XCTest runs its tests on the main thread, in no run loop of this package: there, wait with
 /// `RunLoop.run(until:mode:)`, which runs the loop meanwhile.
 public struct MainRunLoopTrait: TestTrait, SuiteTrait, TestScoping {
-    /// Counts for the tests of a suite too.
+    /// Applies to the tests of a suite too.
     public var isRecursive: Bool { true }
 
     /// Runs a test once the main loop runs.
@@ -45,7 +47,7 @@ extension Trait where Self == MainRunLoopTrait {
     public static var mainRunLoop: Self { Self() }
 }
 
-/// What the C part calls on the main thread, when the runner has given it away.
+/// The C part calls this on the main thread, when the runner has given that thread away.
 @_cdecl("run_loops_testing_main")
 func runLoopsTestingMain() {
     while true { RunLoop.main.run(mode: .default, until: nil) }

@@ -91,7 +91,7 @@ import Testing
         ]
         thread.end()
         for task in waiting { await task.value }
-        // And those that are made afterwards end at once.
+        // And the sequences that are made afterwards end at once.
         for await _ in loop.ticks(every: .seconds(1)) { Issue.record("a tick after the end") }
         for await _ in try loop.readiness(of: ends.first) { Issue.record("an event after the end") }
         withExtendedLifetime(source) {}

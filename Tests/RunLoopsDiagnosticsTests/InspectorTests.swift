@@ -216,7 +216,7 @@ struct InspectorTests {
         #expect(directory.names().map(\.name) == [server.name])
         server.stop()
         #expect(directory.names().isEmpty)
-        // A socket that nobody listens to any more.
+        // A socket without a listener.
         var (socket, name): (InspectorDescriptor?, String) = try directory.listen()
         withExtendedLifetime(socket) {}
         socket = nil

@@ -62,7 +62,7 @@ final class Check {
         }
         g_main_loop_run(mainLoop)
         print("sleeps in an idle second: \(sleeps)")
-        // One until the end, and one that GLib's quit before has ended by waking GLib.
+        // One sleep until the end, and one sleep that GLib's quit before has ended by waking GLib.
         if sleeps > 2 { exit(1) }
     }
 }

@@ -58,7 +58,7 @@ import Testing
             manual.loop.run(mode: .default, for: .seconds(1))
             let turn = ["1999998", "before", "commit", "marked by the hook", "after", "2000002"]
             #expect(Array(lines.value.prefix(6)) == turn)
-            // Nothing is marked any more: the hooks are quiet.
+            // Nothing is marked now: the hooks are quiet.
             manual.loop.wakeUp()
             manual.advance(by: .seconds(1))
             #expect(lines.value.count { $0 == "before" } == 1)

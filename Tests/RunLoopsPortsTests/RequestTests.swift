@@ -109,7 +109,7 @@ import Testing
             let task = Task { try await dying.sender.request(RunLoop.MessagePort.Message(), on: loop) }
             while kept.withLock({ $0.isEmpty }) { await Task.yield() }
             dying.invalidate()
-            // Whoever could still answer lets go of the right to.
+            // Whoever could still answer gives up the right to answer.
             kept.withLock { $0 = [] }
             await #expect(throws: RunLoop.PortError.dead) { try await task.value }
             await #expect(throws: RunLoop.PortError.dead) {

@@ -1,5 +1,5 @@
-// Gives the main thread to the main loop when the program is loaded: the only time that is early enough in a program whose
-// main is not one's own, such as a test runner's.
+// Gives the main thread to the main loop when the program is loaded. No later time is early enough in a program whose
+// main belongs to somebody else, such as a test runner.
 
 #ifndef CMAINLOOPATLOAD_H
 #define CMAINLOOPATLOAD_H

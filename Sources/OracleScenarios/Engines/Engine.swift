@@ -10,7 +10,7 @@ package enum Callout: Hashable, Sendable {
     case cancel(source: Int, mode: String)
 }
 
-/// Whoever runs the scenario: an engine tells it of every callout.
+/// The runner of the scenario: an engine reports every callout to it.
 package protocol CalloutReceiver: AnyObject, Sendable {
     func receive(_ callout: Callout)
 }

@@ -9,8 +9,8 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     /// What both threads read and write.
     struct Shared {
         var trace: [String] = []
-        /// Schedule and cancel callouts of one call: several modes are told in the order of a hash table by the real one,
-        /// so that they are sorted when the call is over.
+        /// Schedule and cancel callouts of one call: the real loop announces several modes in the order of a hash
+        /// table, so they are sorted when the call is over.
         var held: [String]?
         /// Goes up with everything that is done; two equal readings mean that nothing was.
         var progress = 0

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Whoever runs a scenario, as the other thread knows it.
+/// The runner of a scenario, as the other thread knows it.
 protocol ScenarioHost: AnyObject, Sendable {
     var scenario: Scenario { get }
     var engine: (any Engine)! { get }

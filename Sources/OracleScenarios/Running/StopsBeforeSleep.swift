@@ -1,7 +1,7 @@
-/// The runs in progress that were told to stop while the wake-up of the stop counts: before the sleep of their turn.
+/// The runs in progress that were stopped while the wake-up of the stop counts: before the sleep of their turn.
 ///
-/// In the real loop a run that is nested in such a turn takes that wake-up; in ours it leaves the wake-up to the stopped
-/// run. See `KeptDifference`.
+/// In the real loop a run that is nested in such a turn takes that wake-up. In this package's loop the nested run
+/// leaves the wake-up to the stopped run. See `KeptDifference`.
 struct StopsBeforeSleep {
     /// Where in a turn a callout is, as far as its kind tells.
     enum Place {
@@ -39,7 +39,7 @@ extension Callout {
     var place: StopsBeforeSleep.Place? {
         switch self {
         case .observer(_, activity: 64), .timer, .descriptor: .afterSleep
-        // A run that was stopped while entry was told goes from there to exit.
+        // A run that an observer of entry stopped goes from there to exit.
         case .observer(_, activity: 128), .schedule, .cancel: nil
         case .observer, .source: .beforeSleep
         }

@@ -56,8 +56,8 @@ package struct SleepWatch: Sendable {
 
     /// Whether the thread is blocked in a system call.
     ///
-    /// One loop sleeps in a poll, the other in a futex, like a thread that waits for a lock; who asks twice, a while
-    /// apart, tells the two from each other.
+    /// One loop sleeps in a poll, the other in a futex, like a thread that waits for a lock. A caller that asks
+    /// twice, a while apart, can distinguish the two.
     package var isAsleep: Bool {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { buffer in
             // The file begins with the number of the system call and a blank, or says "running".

@@ -66,9 +66,9 @@ package struct Scenario: Sendable {
     /// Whether each mode holds a timer that never comes, from the beginning to the end.
     ///
     /// The real loop on Linux never disarms a mode's timer descriptor when the last timer leaves the mode, and makes an
-    /// empty turn when the forgotten date comes. Where there is always one more timer that cannot happen, and timers may
-    /// do anything; where there is none, they leave a mode only by firing or inside their own callback, unless the family
-    /// is that of the last timer.
+    /// empty turn when the forgotten date comes. With one more timer that always stays, that cannot happen, and timers
+    /// may do anything. Without such a timer, timers leave a mode only by firing or inside their own callback, unless
+    /// the family is `lastTimer`.
     package var hasSentinels = false
     package var modeCount = 1
 

@@ -66,7 +66,7 @@ extension ScenarioGenerator {
     private mutating func makeSetFireDate() -> Action? {
         // Without a sentinel a timer that is moved leaves its old date in the descriptor.
         guard scenario.hasSentinels, let timer = index(scenario.timers) else { return nil }
-        // The one that repeats at slots would leave its own.
+        // The timer that repeats at slots would leave its own slots.
         if timer == slotRepeater { return .setFireDate(timer: timer, .far(random.upTo(30))) }
         return .setFireDate(timer: timer, makeDate())
     }

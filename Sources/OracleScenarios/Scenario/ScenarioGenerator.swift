@@ -12,7 +12,7 @@ package struct ScenarioGenerator {
     var commonObservers: Set<Int> = []
     /// Slots that no timer has been set to; every date is used once, so that no two timers are due at the same moment.
     var freeSlots: [Int] = []
-    /// The one timer that repeats at slots, if any: it has the even ones, the others the odd ones.
+    /// The one timer that repeats at slots, if any: it has the even slots, the other timers have the odd slots.
     var slotRepeater: Int?
     /// Which observer, timer, … an action is being made for.
     var owner: ItemName?
@@ -124,7 +124,7 @@ package struct ScenarioGenerator {
                     activities: makeActivities(), order: isCommon ? distinct[index] : random.upTo(3) - 1,
                     repeats: random.chance(75), script: []))
         }
-        // One that sees every turn, in most scenarios: its lines show turns in which nothing else happens.
+        // An observer that sees every turn, in most scenarios: its lines show turns in which nothing else happens.
         if random.chance(70) {
             scenario.observers.append(
                 .init(activities: 0x0FFF_FFFF, order: random.pick([-9, 9]), repeats: true, script: []))

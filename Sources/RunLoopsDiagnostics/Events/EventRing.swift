@@ -66,7 +66,7 @@ final class EventRing: @unchecked Sendable {
         written.store(number &+ 1, ordering: .releasing)
     }
 
-    /// What is there, oldest first, and how many are not any more.
+    /// The events that are there, oldest first, and how many were overwritten.
     ///
     /// Any thread, while the loop writes on.
     func read() -> (events: [RawEvent], lost: UInt64) {

@@ -13,7 +13,7 @@ struct ItemPage: Sendable, Equatable {
 /// when runs begin and end and before it sleeps, never so often that looking would take more than a hundredth of the time.
 // Unchecked: what is not guarded by the lock belongs to the loop's thread, or never changes.
 final class ItemBook: @unchecked Sendable {
-    /// More changes than these are not kept; of those that follow the latest is.
+    /// More changes than these are not kept; of the changes that follow, only the latest is kept.
     private static let mostPages = 64
     /// How often the loop is looked into before it sleeps, at most.
     private static let betweenSleeps: Int64 = 100_000_000
@@ -75,7 +75,7 @@ final class ItemBook: @unchecked Sendable {
 
     /// What is known so far, with one more look into the loop.
     ///
-    /// Any thread. The last page is that of the present time, or of the last look before the thread's end.
+    /// Any thread. The last page shows the present time, or the last look before the thread's end.
     func read() -> (modesRun: [RunLoop.Mode], pages: [ItemPage]) {
         let now = clock.now
         let items = loop?.itemsInModes()

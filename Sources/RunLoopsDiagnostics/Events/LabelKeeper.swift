@@ -29,7 +29,7 @@ struct LabelKeeper: ~Copyable {
         }
     }
 
-    /// The text as a number that stays good as long as the table; 0 when there is no more room.
+    /// The text as a number, which stays valid as long as the table; 0 when the table is full.
     private mutating func keep(_ text: ItemLabel.Text) -> UInt64 {
         let reference = Unmanaged.passUnretained(text)
         let address = UInt(bitPattern: reference.toOpaque())
@@ -38,7 +38,7 @@ struct LabelKeeper: ~Copyable {
             if UInt(bitPattern: other.toOpaque()) == address { return UInt64(address) }
             index = (index + 1) & Self.mask
         }
-        // A quarter stays free, so that looking for one that is not there ends soon.
+        // A quarter stays free, so that a search for a missing label ends soon.
         if count >= Self.capacity / 4 * 3 { return 0 }
         count += 1
         kept[Int(index)] = reference.retain()

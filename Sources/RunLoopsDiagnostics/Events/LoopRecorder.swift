@@ -24,7 +24,7 @@ final class LoopRecorder: LoopListener, @unchecked Sendable {
         book = ItemBook(loop)
     }
 
-    /// No more events are written, whoever tells of them.
+    /// Writes no more events, whoever reports them.
     func stop() { isOn.store(false, ordering: .relaxed) }
 
     func hear(_ event: LoopEvent, at time: Int64, depth: UInt16) {

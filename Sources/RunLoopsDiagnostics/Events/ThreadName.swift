@@ -6,7 +6,7 @@ internal import Musl
 
 /// What threads are called.
 enum ThreadName {
-    /// The name that a thread of this process was given, as the kernel knows it; empty for one that has ended.
+    /// The name of a thread of this process, as the kernel knows it; empty for a thread that has ended.
     static func ofThread(_ thread: Int32) -> String {
         let file = open("/proc/self/task/\(thread)/comm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }

@@ -25,7 +25,7 @@ extension RunLoop.Trace {
 
         /// Kinds of callouts.
         public enum Callee: UInt8, Sendable, CaseIterable, CustomStringConvertible {
-            /// An observer was told.
+            /// An observer was called.
             case observer
             /// A closure given to `perform` ran.
             case block
@@ -61,11 +61,11 @@ extension RunLoop.Trace {
             ///
             /// A descriptor may have been ready before: the kernel does not say since when.
             public var since: Int64
-            /// The thread that signalled or posted; 0 where there is none, or nobody knows.
+            /// The thread that signalled or posted; 0 where there is none, or where it is not known.
             public var thread: Int32
             /// Of a timer: how much later than its date it may fire, in nanoseconds.
             public var tolerance: Int64
-            /// Of a timer: the nanoseconds between fires; 0 for one that fires once.
+            /// Of a timer: the nanoseconds between fires; 0 for a timer that fires once.
             public var interval: Int64
         }
 

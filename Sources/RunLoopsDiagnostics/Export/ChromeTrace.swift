@@ -149,7 +149,7 @@ struct ChromeTrace {
         open.removeLast()
     }
 
-    /// Closes what is open up to the innermost slice of that kind, and that too; nothing if there is none.
+    /// Closes the open slices up to the innermost slice of that kind, and this slice too; nothing if there is none.
     private mutating func closeSlices(_ time: Int64, through slice: Slice) {
         guard let index = open.lastIndex(of: slice) else { return }
         // The beginning of the innermost callout was lost: what is open belongs to something outside of it.

@@ -19,10 +19,10 @@ struct HangAnnealer {
         var leftOut = 0
     }
 
-    /// More kinds of hangs than this are not told apart from new ones.
+    /// More kinds of hangs than this cannot be distinguished from new kinds.
     private static let mostKinds = 64
 
-    // The one that came last is last.
+    // The kind that came last is last.
     private var known: [Known] = []
 
     /// A hang has begun: whether to report it, and how many have been left out before.
@@ -37,7 +37,7 @@ struct HangAnnealer {
         return (isReported, leftOut)
     }
 
-    /// One that was reported has ended, with this majority stack.
+    /// A reported hang has ended, with this majority stack.
     mutating func ends(_ majority: Key) {
         if known.contains(where: { $0.key.matches(majority) }) { return }
         if known.count == Self.mostKinds { known.removeFirst() }

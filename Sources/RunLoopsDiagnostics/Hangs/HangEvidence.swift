@@ -6,7 +6,7 @@ internal import RunLoops
 struct HangEvidence {
     /// The limit that was passed.
     var limit: Int64
-    /// The stretch so far, of which the others are parts.
+    /// The stretch so far; the other durations are parts of it.
     var duration: Int64
     /// The thread's processor time.
     var processor: Int64
@@ -33,12 +33,14 @@ struct HangEvidence {
     }
 
     private var isStarved: Bool {
-        // One that would have been a hang anyway is not excused by others that took the processor. Before the end nobody
-        // knows that, and it has to be clearer.
+        // Other threads that took the processor do not excuse a stretch that would have been a hang without them.
+        // Before the end nobody knows whether it would have been, so the evidence has to be clearer.
         isOver ? wholeDelay * 2 >= duration && duration - wholeDelay < limit : wholeDelay * 4 >= duration * 3
     }
 
-    /// The kernel counts a delay when it is over: one that lasts is told by the thread that is ready and does not run.
+    /// The wait for a processor, also while it lasts.
+    ///
+    /// The kernel counts a delay when it is over. A delay that lasts shows in a thread that is ready and does not run.
     private var wholeDelay: Int64 {
         runs > waits.values.reduce(0, +) ? max(delay, duration - processor) : delay
     }

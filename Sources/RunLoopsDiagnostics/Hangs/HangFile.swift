@@ -9,7 +9,8 @@ internal import Musl
 
 /// A report that lies on the disk while a hang lasts.
 ///
-/// A disk that is full, or has gone, takes no report: there is nobody to tell but the handler, who gets it anyway.
+/// A disk that is full, or has gone, takes no report. Only the handler can learn of it, and the handler receives the
+/// report anyway.
 struct HangFile {
     private let path: String
     private let keepsEnded: Bool

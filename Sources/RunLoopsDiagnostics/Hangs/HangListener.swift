@@ -38,7 +38,7 @@ final class HangListener: LoopListener, @unchecked Sendable {
     /// Begins, on the loop's thread: in the middle of a run, if it is in that mode.
     func begin(_ mode: RunLoop.Mode?) {
         stackEnd.store(StackSampler.join(), ordering: .relaxed)
-        // What is under way is a stretch as well, of which the first part is not known.
+        // The work under way is a stretch as well; its first part is not known.
         if let mode { hear(.runBegins(mode), at: clock.now, depth: 1) }
     }
 

@@ -3,14 +3,15 @@ public import RunLoops
 extension RunLoop.HangWatch {
     /// A stretch of work of one loop that has taken longer than its limit.
     ///
-    /// A stretch begins where the loop's thread wakes up, or a run begins, before the first observer of that; it ends after
-    /// the last observer before the thread sleeps, or the run has ended. A run inside a callout that sleeps ends it as well.
+    /// A stretch begins when the loop's thread wakes up or a run begins, before the first observer is called. The
+    /// stretch ends after the last observer before the thread sleeps, or when the run has ended. If a callout runs the
+    /// loop and this run sleeps, the stretch ends as well.
     ///
     /// Thread safety: a value; any thread.
     public struct Report: Sendable {
         /// Which of the two reports of a hang this is.
         public enum Stage: Sendable, Equatable {
-            /// The limit has just been passed: what is said is what is known so far.
+            /// The limit has just been passed: the report says what is known so far.
             case began
             /// The loop sleeps again, or has gone on.
             case ended
@@ -20,17 +21,20 @@ extension RunLoop.HangWatch {
         public struct Callout: Sendable, Equatable {
             /// Its kind.
             public var kind: RunLoop.Trace.Event.Callee
-            /// The item's label; the place where it was made, if it has none.
+            /// The item's label; the place where the item was made, if it has no label.
             public var label: String
-            /// Where it was made, as `Module/File.swift:12`.
+            /// Where the item was made, as `Module/File.swift:12`.
             public var place: String?
-            /// How long it has taken of the stretch; of several with the same label all together, and at least so much.
+            /// How long the callout has taken of the stretch.
+            ///
+            /// Several callouts with the same label are added up, and
+            /// have taken at least so much.
             public var duration: Duration
-            /// How many with the same label have returned; 0 of one that is under way.
+            /// How many callouts with the same label have returned; 0 for a callout that is under way.
             public var count: Int
         }
 
-        /// Whether it is the beginning or the end that is reported.
+        /// Whether this report is about the beginning or the end.
         public var stage: Stage
         /// Counts the hangs of the process, so that an end finds its beginning.
         public var number: Int
@@ -38,36 +42,36 @@ extension RunLoop.HangWatch {
         public var loop: RunLoop.Identity
         /// The innermost run's mode when the limit was passed.
         public var mode: RunLoop.Mode?
-        /// How many runs were in progress then, one inside the other.
+        /// How many runs were in progress when the limit was passed, one inside the other.
         public var depth: Int
         /// When the stretch began, on the monotonic clock.
         public var since: RunLoop.Instant
-        /// How long it has taken so far, or in all, without what is in ``standstill``.
+        /// How long the stretch has taken so far, or in all, without the time in ``standstill``.
         public var duration: Duration
         /// How long the process was stopped meanwhile.
         public var standstill: Duration
         /// The limit that was passed.
         public var limit: Duration
-        /// Why.
+        /// Why the loop hangs.
         public var cause: Cause
-        /// The callout that is responsible; with ``HangWatch/Cause/congestion`` the one that has taken most time, counted by
-        /// label.
+        /// The callout that is responsible; with ``HangWatch/Cause/congestion`` the callout that has taken most time,
+        /// counted by label.
         public var callout: Callout?
-        /// Those that have taken most time, counted by label: the greatest first, at most eight.
+        /// The callouts that have taken most time, counted by label: the greatest first, at most eight.
         public var commonest: [Callout]
         /// How many callouts have returned in the stretch.
         public var calloutCount: Int
-        /// The processor time of the loop's thread while the hang was looked at.
+        /// The processor time of the loop's thread while the watch looked at the hang.
         public var processorTime: Duration
-        /// How long its thread was ready to run meanwhile and had no processor.
+        /// How long the loop's thread was ready to run meanwhile and had no processor.
         public var processorDelay: Duration
-        /// Where the thread was most of the times it was looked at, innermost function first, down to the callout.
+        /// Where the thread was in most of the looks, innermost function first, down to the callout.
         public var stack: [StackFrame]
-        /// In how many of ``samples`` it was there.
+        /// In how many of the ``samples`` the thread was there.
         public var stackSamples: Int
-        /// How many times its stack was taken.
+        /// How many times the thread's stack was taken.
         public var samples: Int
-        /// How many hangs with the same stack have not been reported since the last that was.
+        /// How many hangs with the same stack were left out since the last report of such a hang.
         public var leftOut: Int
     }
 
@@ -77,16 +81,16 @@ extension RunLoop.HangWatch {
         case computing
         /// One callout waits in the kernel.
         case waiting(Wait)
-        /// Many callouts, of which none took half of the time.
+        /// Many callouts; none of them took half of the time.
         case congestion
-        /// The thread was ready to run, and something else had the processor: without that it would not have been a hang.
+        /// The thread was ready to run, and something else had the processor. Without this wait, it would be no hang.
         case starvation
 
         /// What a thread can wait for.
         public enum Wait: Sendable, Hashable, CustomStringConvertible {
-            /// A lock, a semaphore or a condition: something that another thread has to give.
+            /// A lock, a semaphore or a condition: something that another thread has to release or signal.
             case lock
-            /// A time: `sleep` and its like.
+            /// A time: `sleep` and similar calls.
             case sleep
             /// A file, a pipe, a socket, or one of several.
             case descriptors
@@ -121,13 +125,13 @@ extension RunLoop.HangWatch {
 
     /// One function on a stack.
     public struct StackFrame: Sendable, Equatable, CustomStringConvertible {
-        /// Where it is, or where it goes on after the call.
+        /// Where the function is, or where it goes on after the call.
         public var address: UInt
-        /// Its name, as it is written in Swift; `nil` if it is not known.
+        /// The function's name, as it is written in Swift; `nil` if the name is not known.
         public var function: String?
-        /// The program or library that it is in.
+        /// The program or library that the function is in.
         public var module: String?
-        /// How far the address is behind the function's beginning; behind that of the module, where the function is not known.
+        /// How far the address is behind the function's beginning, or the module's where the function is not known.
         public var offset: Int
 
         /// Module, function and offset.

@@ -6,7 +6,9 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// What the loops of one watch share; all but what is fixed belongs to the watcher's thread.
+/// What the loops of one watch share.
+///
+/// Everything that is not fixed belongs to the watcher's thread.
 final class HangSetting: @unchecked Sendable {
     let handler: @Sendable (RunLoop.HangWatch.Report) -> Void
     let interval: Int64

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// Which callouts a stretch consists of: those that have returned, and those under way.
+/// Which callouts a stretch consists of: the returned callouts, and the callouts under way.
 struct HangTally {
     /// One callout, with its time in nanoseconds.
     struct Timed {
@@ -8,7 +8,7 @@ struct HangTally {
         var nanoseconds: Int64
     }
 
-    /// The one that took the greatest part, or is taking it.
+    /// The callout that took the greatest part, or is taking it.
     private(set) var longest: Timed?
     /// By label, the greatest first.
     private(set) var commonest: [RunLoop.HangWatch.Report.Callout]

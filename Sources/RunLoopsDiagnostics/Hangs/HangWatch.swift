@@ -10,9 +10,10 @@ extension RunLoop {
     /// RunLoop.main.run()
     /// ```
     ///
-    /// One thread looks at all loops of a process that are watched. It sleeps while they sleep. When a limit is passed it
-    /// takes the stack of the loop's thread, again and again, and reports twice: when the hang begins, and when it has ended.
-    /// The article <doc:WatchingForHangs> says what counts as a hang, and what is told apart.
+    /// One thread looks at all loops of a process that are watched. The thread sleeps while they sleep. When a limit is
+    /// passed, the thread takes the stack of the loop's thread, again and again, and reports twice: when the hang
+    /// begins, and when the hang has ended. The article <doc:WatchingForHangs> says what counts as a hang, and which
+    /// causes it can have.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class HangWatch: Sendable {
@@ -37,8 +38,8 @@ extension RunLoop {
         /// Makes a watch, of no loop at first.
         ///
         /// - Parameters:
-        ///   - options: What it is to do.
-        ///   - handler: Is given each report, on the watching thread: until it returns, nothing is watched.
+        ///   - options: What the watch does.
+        ///   - handler: Receives each report, on the watching thread. Until the handler returns, nothing is watched.
         /// - Throws: What the watch needs and does not get.
         ///
         /// Precondition: limits and intervals are positive.
@@ -58,24 +59,24 @@ extension RunLoop {
         /// How often the process was found to have been stopped as a whole since loops are watched: by `SIGSTOP`, by a freezer,
         /// or with its machine.
         ///
-        /// That is no hang, and what it took is not counted as one.
+        /// A standstill is no hang, and its time does not count as one.
         public static var standstills: Int { HangWatcher.shared.standstills.load(ordering: .relaxed) }
 
         /// Watches a loop from here on.
         ///
-        /// A loop that is watched already keeps its limit. One of another thread is watched once it runs in a common mode. A
-        /// loop that a `TraceRecorder` traces is not watched.
+        /// A loop that is watched already keeps its limit. A loop of another thread is watched once it runs in a common
+        /// mode. A loop that a `TraceRecorder` traces is not watched.
         ///
         /// - Parameters:
-        ///   - loop: The loop; in general the main one. Others are not watched unless they are given.
-        ///   - limit: How long a stretch of its work may take; `nil` for that of the options.
+        ///   - loop: The loop; usually the main loop. Only loops that are added are watched.
+        ///   - limit: How long a stretch of the loop's work may take; `nil` for the limit of the options.
         /// - Throws: ``HangWatch/Refusal/refused(_:)`` when the system has no thread for the first watch of the process.
         public func add(_ loop: RunLoop, limit: Duration? = nil) throws(Refusal) {
             let limit = limit ?? options.limit
             require(limit > .zero, "A loop was to be watched with a limit of no time: give a positive limit.")
             let watched = WatchedLoop(loop, limit: limit.clampedNanoseconds, setting: setting)
             let isNew = state.lock.withLock {
-                // A loop whose thread has ended may have left its address to another.
+                // A loop whose thread has ended may have left its address to another loop.
                 state.entries.removeAll { $0.watched.isWithoutLoop }
                 if state.isStopped || state.entries.contains(where: { $0.loop == ObjectIdentifier(loop) }) {
                     return false
@@ -110,8 +111,8 @@ extension RunLoop {
 
         /// Ends the watch of all its loops.
         ///
-        /// A report that is being made may still come; of a hang under way the end is not reported. A second call does nothing.
-        /// Ends by itself with the watch's life.
+        /// A report that is being made may still come. The end of a hang under way is not reported. A second call does
+        /// nothing. The watch ends by itself with its life.
         public func stop() {
             let entries = state.lock.withLock {
                 defer {

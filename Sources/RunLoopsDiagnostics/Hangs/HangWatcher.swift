@@ -76,7 +76,7 @@ final class HangWatcher: @unchecked Sendable {
     /// Has the thread look at once.
     func poke(at time: Int64) {
         pokedAt.store(time, ordering: .relaxed)
-        // releasing: whoever sees the number sees when and why.
+        // releasing: a thread that sees the number sees when and why.
         word.wrappingAdd(1, ordering: .releasing)
         withUnsafePointer(to: word) { SystemCalls.futexWake($0) }
     }

@@ -26,7 +26,7 @@ struct StandstillClock {
 
     private var before: Instants?
 
-    /// For how many nanoseconds since the time before the process may have been stopped; in general 0.
+    /// For how many nanoseconds since the time before the process may have been stopped; usually 0.
     ///
     /// The thread asked at `askedAt` to be woken at `wanted`. Being late is no standstill where the thread was ready to run and
     /// something else had the processor: that is what the watched threads suffer from as well.

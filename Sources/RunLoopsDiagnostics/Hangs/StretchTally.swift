@@ -75,7 +75,7 @@ final class StretchTally: @unchecked Sendable {
         guard time &- Int64(bitPattern: get(stretch, .began)) >= limit else { return false }
         write {
             set(stretch, .ended, UInt64(bitPattern: time))
-            // It stays until the next one that is as long.
+            // The stretch stays until the next stretch that is as long.
             present.store(1 - present.load(ordering: .relaxed), ordering: .relaxed)
             set(presentWords, .began, UInt64(bitPattern: time))
             for field in [Field.ended, .callouts, .used, .longestTime] { set(presentWords, field, 0) }
@@ -100,7 +100,7 @@ final class StretchTally: @unchecked Sendable {
         }
     }
 
-    /// One that had the longest inside it is not to blame, unless it took as much again by itself.
+    /// A callout with the longest callout inside it is not to blame, unless it took as much again by itself.
     private func isLongest(_ stretch: UnsafeMutablePointer<Atomic<UInt64>>, _ taken: UInt64, _ since: Int64) -> Bool {
         let longest = get(stretch, .longestTime)
         guard taken > longest else { return false }
@@ -108,7 +108,9 @@ final class StretchTally: @unchecked Sendable {
         return !isAround || taken >= longest * 2
     }
 
-    /// Each label has one slot; where two share it, the one that takes more wins it in the end.
+    /// Each label has one slot.
+    ///
+    /// Where two labels share a slot, the label that takes more time wins it in the end.
     private func count(
         _ stretch: UnsafeMutablePointer<Atomic<UInt64>>, _ callee: UInt64, _ label: UInt64, _ line: UInt64,
         _ time: UInt64
@@ -159,7 +161,7 @@ final class StretchTally: @unchecked Sendable {
 
     // MARK: Reading: any thread
 
-    /// The present stretch, and the last one that went past the limit.
+    /// The present stretch, and the last stretch that went past the limit.
     func read() -> (present: Stretch, lastLong: Stretch) {
         while true {
             let number = version.load(ordering: .acquiring)

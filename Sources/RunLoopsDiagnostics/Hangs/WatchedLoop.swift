@@ -36,7 +36,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
     private var detector: HangDetector
     /// At the last look.
     private var usage: Usage
-    /// When the present stretch began, as far as can be told.
+    /// When the present stretch began, as far as is known.
     private var usageBefore: Usage
     private var hang: Hang?
     /// Of a stretch of a traced process.
@@ -53,7 +53,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         usageBefore = usage
     }
 
-    // Nobody looks any more: a report of a hang under way would stay for ever.
+    // Nobody looks now: a report of a hang under way would stay for ever.
     deinit { hang?.file?.remove() }
 
     /// Whether the loop's thread has ended.
@@ -99,7 +99,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         return detector.nextLook
     }
 
-    /// One that was over before it could be looked at: all that is known is what the loop's thread has noted.
+    /// A stretch that was over before the watcher could look at it: only the notes of the loop's thread are known.
     private func missed(
         _ ended: StretchTally.Stretch, _ duration: Int64, _ status: LoopStatus.Snapshot, _ now: Int64
     ) {
@@ -137,7 +137,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         var report = makeReport(.began, hang, duration: duration(now), now, nil)
         (hang.isReported, hang.leftOut) = setting.annealer.begins(key(report, hang))
         report.leftOut = hang.leftOut
-        // Also of one that is not reported: nobody knows whether the program survives it.
+        // Also for a hang that is not reported: nobody knows whether the program survives the hang.
         hang.file = setting.file(for: report)
         self.hang = hang
         if hang.isReported { setting.handler(report) }

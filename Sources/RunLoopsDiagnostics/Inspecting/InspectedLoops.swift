@@ -40,7 +40,7 @@ final class InspectedLoops: @unchecked Sendable {
 
     func ignoreNewLoops() { NewLoops.shared.remove(self) }
 
-    /// The loop's thread, or the only one that knows the loop.
+    /// The loop's thread, or the only thread that knows the loop.
     func add(_ loop: RunLoop) {
         if lock.withLock({ entries.contains { $0.loop === loop } }) { return }
         let status = LoopStatus(loop)
@@ -53,7 +53,7 @@ final class InspectedLoops: @unchecked Sendable {
         for listener in listeners { listener(Inspected(loop: loop, status: status, announcer: announcer)) }
     }
 
-    /// Forgets those that have died.
+    /// Forgets the loops that have died.
     ///
     /// With the lock held.
     private func prune() {
@@ -61,7 +61,7 @@ final class InspectedLoops: @unchecked Sendable {
         nextPruning = max(64, entries.count * 2)
     }
 
-    /// Those that live, in the order in which they were added.
+    /// The loops that live, in the order in which they were added.
     var all: [Inspected] {
         let entries = lock.withLock {
             prune()
@@ -72,16 +72,16 @@ final class InspectedLoops: @unchecked Sendable {
         }
     }
 
-    /// No status is written any more.
+    /// Ends the writing of the status.
     func removeAll() {
         for inspected in all { inspected.announcer.remove(inspected.status) }
         lock.withLock { entries = [] }
     }
 
-    /// Has `listener` told of those that are there and of those that come, until `owner` is removed.
+    /// Calls `listener` with the loops that are there, and with each new loop until `owner` is removed.
     func follow(_ owner: AnyObject, _ listener: @escaping Newcomer) {
         lock.withLock { newcomers.append((ObjectIdentifier(owner), listener)) }
-        // One that comes in between is told of twice.
+        // The listener receives a loop that comes in between twice.
         for inspected in all { listener(inspected) }
     }
 

@@ -10,9 +10,9 @@ internal import Musl
 extension RunLoop {
     /// Lets the same user look into this process from outside: `runloop ps`, `dump`, `top` and `trace`.
     ///
-    /// A thread of its own answers, also while loops hang; it sleeps until somebody asks, has no run loop and takes no signals.
-    /// A program that links this library and is started with `RUNLOOP_INSPECT=1` in its environment need not call anything:
-    /// <doc:LookingIn>.
+    /// A separate thread answers, also while loops hang. This thread sleeps until somebody asks, has no run loop and
+    /// takes no signals. A program that links this library and is started with `RUNLOOP_INSPECT=1` in its environment
+    /// need not call anything: <doc:LookingIn>.
     ///
     /// ```swift
     /// try RunLoop.Inspector.start()
@@ -23,7 +23,7 @@ extension RunLoop {
     public enum Inspector {
         /// Why nobody can look into the process.
         public enum StartError: Error, Hashable, Sendable, CustomStringConvertible {
-            /// The directory for the socket is not the user's alone; which, and why.
+            /// The directory for the socket is not the user's alone; says which directory, and why.
             case unsafeDirectory(String)
             /// What the system refused.
             case system(RunLoop.SystemCallError)
@@ -41,21 +41,22 @@ extension RunLoop {
 
         /// Whether the process can be looked into.
         ///
-        /// A child made by `fork` cannot, until it starts an inspector of its own.
+        /// Nobody can look into a child made by `fork` until the child starts its own inspector.
         public static var isStarted: Bool { current.withLock { $0?.forks == SystemCalls.forks } }
 
         /// From here on the same user can look into the process.
         ///
-        /// Known are the calling thread's loop and every loop that is made from here on: call it before there are others, or
-        /// ``add(_:)`` them. The socket is in `$XDG_RUNTIME_DIR`, in `/run/user/UID` or in `/tmp/run-loop-inspect-UID`, in a
-        /// directory that nobody else may enter; it is removed at the process's exit. A second call does nothing.
+        /// The inspector knows the calling thread's loop and every loop that is made from here on. Start it before
+        /// other loops exist, or ``add(_:)`` them. The socket is in `$XDG_RUNTIME_DIR`, in `/run/user/UID` or in
+        /// `/tmp/run-loop-inspect-UID`, in a directory that nobody else may enter. The socket is removed at the
+        /// process's exit. A second call does nothing.
         ///
         /// - Throws: ``StartError``.
         public static func start() throws(StartError) {
             let outcome = current.withLock { current -> Result<InspectorServer, StartError>? in
                 if let current, current.forks == SystemCalls.forks { return nil }
                 return Result { () throws(StartError) in
-                    // What a parent has left behind is not stopped: its thread is not here.
+                    // A server that a parent process has left behind is not stopped: its thread is not here.
                     let server = try makeServer()
                     server.loops.watchNewLoops()
                     current = (server, SystemCalls.forks)
@@ -68,7 +69,7 @@ extension RunLoop {
             server.directory.tidy()
         }
 
-        /// From here on nobody can; who looks just now is told no more.
+        /// From here on nobody can look into the process; a client that looks just now receives nothing more.
         ///
         /// A second call does nothing.
         public static func stop() {
@@ -79,9 +80,9 @@ extension RunLoop {
             server?.stop()
         }
 
-        /// Makes a loop known that was made before ``start()``.
+        /// Makes a loop that was made before ``start()`` known to the inspector.
         ///
-        /// Without an inspector it does nothing, and so it does while a `TraceRecorder` has the loop.
+        /// Does nothing without an inspector, and nothing while a `TraceRecorder` has the loop.
         ///
         /// Precondition: called on the loop's own thread.
         public static func add(_ loop: RunLoop) {
@@ -97,7 +98,7 @@ extension RunLoop {
                 do {
                     return try InspectorServer(InspectorDirectory(path, makes: true))
                 } catch {
-                    // The best place's reason is told; the next is tried.
+                    // The error gives the best place's reason; the next place is tried.
                     if reason == nil { reason = StartError(error) }
                 }
             }

@@ -27,7 +27,7 @@ final class InspectorConnection {
     private var input: [UInt8] = []
     private var output: [UInt8] = []
     private var sent = 0
-    /// The other side has said all, or is not listened to any more: what it was promised is still sent.
+    /// The other side has said everything, or nobody listens to it now: the promised answers are still sent.
     private var isEnding = false
     /// By when something has to happen.
     private(set) var deadline: Int64
@@ -48,7 +48,7 @@ final class InspectorConnection {
 
     private var hasOutput: Bool { sent < output.count }
 
-    /// Sends one answer and no more.
+    /// Sends one answer and nothing else.
     func turnAway(_ reason: String) {
         isEnding = true
         reply(.failure(InspectorProtocol.Refusal(reason)))
@@ -58,13 +58,13 @@ final class InspectorConnection {
     func serve(_ ready: Int16) -> Bool {
         if ready & Int16(POLLERR | POLLNVAL) != 0 { return false }
         if hasOutput {
-            // It has closed its end, and takes nothing any more.
+            // The client has closed its end, and takes nothing now.
             if ready & Int16(POLLHUP) != 0 { return false }
             guard send() else { return false }
         } else if ready != 0 {
             guard receive() else { return false }
         }
-        // Of requests that came at once, the later ones wait here: the socket will not tell of them again.
+        // Of requests that came at once, the later ones wait here: the socket will not report them again.
         while !hasOutput, !isEnding, takeRequest() {}
         return hasOutput || !isEnding
     }
@@ -82,7 +82,7 @@ final class InspectorConnection {
         return got > 0 || got == -EAGAIN
     }
 
-    /// Whether there was one.
+    /// Returns whether there was a request.
     private func takeRequest() -> Bool {
         guard let end = input.firstIndex(of: UInt8(ascii: "\n")) else {
             if input.count >= InspectorProtocol.longestRequest { turnAway("the request is too long") }
@@ -93,7 +93,7 @@ final class InspectorConnection {
             input.removeSubrange(...end)
             reply(Result { () throws(InspectorProtocol.Refusal) in try session.answer(request) })
         } catch {
-            // Who cannot ask is not asked again.
+            // A client that cannot ask is not asked again.
             turnAway(error.description)
         }
         return true

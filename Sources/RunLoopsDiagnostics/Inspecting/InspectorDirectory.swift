@@ -9,8 +9,8 @@ internal import Musl
 
 /// A directory in which this user's inspected processes have their sockets, checked once and then held open.
 ///
-/// `PID-RANDOM` is a socket, `PID-RANDOM.new` one that does not listen yet. A name is used once: so nobody who removes what
-/// a dead process has left behind can hit a living one.
+/// `PID-RANDOM` is a socket, `PID-RANDOM.new` a socket that does not listen yet. A name is used once. So a process that
+/// removes what a dead process has left behind cannot hit a living process.
 final class InspectorDirectory: Sendable {
     /// Why a directory is not used.
     enum Unusable: Error {
@@ -33,7 +33,7 @@ final class InspectorDirectory: Sendable {
         return parents.filter { isPrivate($0) }.map { "\($0)/run-loop-inspect" } + ["/tmp/run-loop-inspect-\(user)"]
     }
 
-    /// Whether it is a directory of this user's alone: who may write there may rename what has been checked.
+    /// Whether the directory belongs to this user alone: a user who may write there may rename what has been checked.
     private static func isPrivate(_ path: String) -> Bool {
         let number = rl_port_open_directory(path, true)
         guard number >= 0 else { return false }
@@ -50,7 +50,7 @@ final class InspectorDirectory: Sendable {
         return nil
     }
 
-    /// One that is there, or is made.
+    /// A directory that is there, or is made.
     init(_ path: String, makes: Bool) throws(Unusable) {
         if makes {
             let made = rl_port_make_directory(path, 0o700)
@@ -73,7 +73,7 @@ final class InspectorDirectory: Sendable {
     func listen() throws(Unusable) -> (socket: InspectorDescriptor, name: String) {
         let socket = InspectorDescriptor(adopting: try Self.check("socket", rl_inspect_socket()))
         let name = "\(getpid())-\(String(rl_port_random(), radix: 16))"
-        // Under another name first: who finds the name finds that somebody listens, or that the process has died.
+        // Under another name first: a client that finds the name finds a listener, or a process that has died.
         let new = name + ".new"
         try Self.check("bind", rl_port_bind(socket.number, address(new)))
         do {
@@ -99,7 +99,7 @@ final class InspectorDirectory: Sendable {
 
     /// The sockets that listen or have listened, by the number their process gave itself.
     func names() -> [(process: pid_t, name: String)] {
-        // One that does not listen yet looks like one of a dead process.
+        // A socket that does not listen yet looks like a dead process's socket.
         everyName().filter { !$0.name.hasSuffix(".new") }
     }
 
@@ -120,7 +120,7 @@ final class InspectorDirectory: Sendable {
         return names.sorted { $0 < $1 }
     }
 
-    /// A connection, or why there is none; what a dead process has left is removed.
+    /// A connection, or why there is none; removes what a dead process has left.
     func connect(_ name: String) -> Result<InspectorDescriptor, RunLoop.SystemCallError> {
         let number = rl_inspect_socket()
         if number < 0 { return .failure(.init(call: "socket", code: -number)) }

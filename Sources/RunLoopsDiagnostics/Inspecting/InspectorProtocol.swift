@@ -1,4 +1,4 @@
-/// What an inspector and those who ask it say to each other.
+/// What an inspector and its clients say to each other.
 ///
 /// A request is one line of text, an answer one line and the bytes it announces:
 ///
@@ -6,8 +6,8 @@
 ///     runloop-inspect/2 ok 5120
 ///     {"process":…}
 ///
-/// Each line names the version: whoever does not know it says so, in words of its own version. What is asked for on one
-/// connection ends with it: statistics and recordings are the connection's.
+/// Each line names the version. A side that does not know the version says so, in words of its own version. What is
+/// asked for on one connection ends with the connection: statistics and recordings are the connection's.
 enum InspectorProtocol {
     static let version = "runloop-inspect/2"
 
@@ -15,14 +15,14 @@ enum InspectorProtocol {
     static let longestRequest = 256
     /// The longest first line of an answer.
     static let longestHead = 64
-    /// The most bytes of an answer: who asks believes no more.
+    /// The most bytes of an answer: a client refuses to believe in more.
     static let longestAnswer = 256 << 20
     /// The most bytes of one loop's description; the rest is counted.
     static let longestDescription = 1 << 20
 
     /// What can be asked.
     enum Request: Equatable {
-        /// What each loop is about.
+        /// What each loop is doing.
         case loops
         /// The same, with each loop's description and its next timers.
         case dump
@@ -30,9 +30,9 @@ enum InspectorProtocol {
         case statistics
         /// Begins a recording of so many events a loop.
         case record(capacity: Int)
-        /// Ends it, and says of which loops there is how much.
+        /// Ends the recording, and says how many events there are of which loops.
         case recorded
-        /// The events of one of them.
+        /// The events of one recorded loop.
         case events(loop: Int)
 
         /// The most events that are kept of one loop.
@@ -91,7 +91,7 @@ enum InspectorProtocol {
         }
     }
 
-    /// The first line of an answer: whether it is one, and how many bytes follow; `nil` for what is none.
+    /// The first line of an answer: whether the request succeeded, and how many bytes follow; `nil` for other text.
     static func head(_ line: some Collection<UInt8>) -> (isAnswer: Bool, length: Int)? {
         let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3, words[0] == version, words[1] == "ok" || words[1] == "no",

@@ -7,10 +7,10 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// Answers who looks into the process, on a thread of its own.
+/// Answers the clients that look into the process, on its own thread.
 ///
 /// The thread sleeps until somebody comes. It has no run loop, takes no signals, and no loop has to turn for an answer.
-// Unchecked: what is not constant belongs to the inspector's thread, or to the one that stops it.
+// Unchecked: everything that is not constant belongs to the inspector's thread, or to the thread that stops it.
 final class InspectorServer: @unchecked Sendable {
     /// More clients at a time are turned away.
     static let mostClients = 16
@@ -119,7 +119,7 @@ final class InspectorServer: @unchecked Sendable {
     private func accept() {
         let result = rl_port_accept(listener.number)
         if result == -EMFILE || result == -ENFILE { return refuseForWantOfDescriptors() }
-        // EAGAIN, ECONNABORTED: who called has gone.
+        // EAGAIN, ECONNABORTED: the caller has gone.
         guard result >= 0 else { return }
         greet(InspectorDescriptor(adopting: result))
     }
@@ -135,7 +135,8 @@ final class InspectorServer: @unchecked Sendable {
         } else {
             connections.append(connection)
         }
-        // Who was turned away has its answer in the socket: a new one has room. Nobody waits for it to be read.
+        // A client that was turned away has its answer in the socket: a new socket has room. Nobody waits until the
+        // client reads it.
     }
 
     private func refuseForWantOfDescriptors() {

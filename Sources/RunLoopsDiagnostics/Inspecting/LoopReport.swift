@@ -30,7 +30,7 @@ package struct LoopReport: Sendable {
 
     package struct Timer: Sendable, Equatable {
         package var label: String
-        /// From the answer on; negative for one that is overdue.
+        /// The time from the answer on; negative for a timer that is overdue.
         package var due: Int64
         package var interval: Int64
         package var tolerance: Int64

@@ -5,7 +5,7 @@ internal import RunLoops
 /// A line is an event: a letter for its kind, its time since the line before, its depth and what belongs to the kind.
 /// `s` and a text is not one: it gives the text the next number.
 enum TraceTransfer {
-    /// Of which loops there are events.
+    /// The loops that have events.
     static func contents(_ trace: RunLoop.Trace) -> String {
         var json = JSONWriter()
         json.open("{")

@@ -4,7 +4,7 @@ internal import RunLoops
 protocol OwnedListener: LoopListener {
     /// Whether the loop's thread has ended.
     var isOver: Bool { get }
-    /// Hears no more from here on, whoever tells.
+    /// Hears nothing from here on, whichever loop announces.
     func stop()
 }
 
@@ -51,7 +51,7 @@ final class ListenerGroup<Listener: OwnedListener>: @unchecked Sendable {
     }
 
     private func listen(to loop: RunLoop) -> Bool {
-        // Who has many threads, one after the other, does not keep what was known of each.
+        // A program with many threads, one after the other, does not keep what was known of each.
         _ = present
         return lock.withLock {
             if isStopped { return false }
@@ -74,7 +74,7 @@ final class ListenerGroup<Listener: OwnedListener>: @unchecked Sendable {
         return present
     }
 
-    /// Listens to nothing any more; returns those that did, the first time.
+    /// Stops listening; returns the listeners that listened, the first time.
     func stop() -> [Listener] {
         let last = lock.withLock { () -> [(listener: Listener, announcer: LoopAnnouncer)]? in
             if isStopped { return nil }

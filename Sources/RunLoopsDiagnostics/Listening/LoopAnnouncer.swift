@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// Tells those who listen to one loop what it does: the loop itself knows one tracer.
+/// Announces what one loop does to its listeners: the loop itself knows one tracer.
 ///
 /// The clock is read once for all of them.
 // Unchecked: what is not atomic belongs to the loop's thread, or is guarded by the lock.
@@ -30,12 +30,12 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
             lone = boxes.count == 1 ? (boxes[0].listener as? LoopStatus).map { .passUnretained($0) } : nil
         }
     }
-    // SAFETY: those of `boxes`, which keeps them; one that is taken out while somebody is told is kept in `retired` meanwhile.
+    // SAFETY: `boxes` keeps them. A box that is removed while a listener is called is kept in `retired` meanwhile.
     @exclusivity(unchecked) private var references: [Unmanaged<ListenerBox>] = []
     @exclusivity(unchecked) private var retired: [ListenerBox] = []
     // SAFETY: the only one in `boxes`, which holds it.
     @exclusivity(unchecked) private var lone: Unmanaged<LoopStatus>?
-    /// How many events are being told: a listener may run the loop.
+    /// How many events are being announced: a listener may run the loop.
     @exclusivity(unchecked) private var telling = 0
     @exclusivity(unchecked) private var depth: UInt16 = 0
 
@@ -68,7 +68,7 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
     /// The listener hears what comes after the loop's next event.
     func add(_ listener: any LoopListener) { change(.add(listener)) }
 
-    /// No more is told to the listener after the loop's next event.
+    /// The listener hears nothing after the loop's next event.
     ///
     /// Any thread.
     func remove(_ listener: any LoopListener) { change(.remove(listener)) }
@@ -101,7 +101,7 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
         let time = clock.now
         if case .runBegins = event { depth &+= 1 }
         telling &+= 1
-        // By number: what is told to one may change who listens.
+        // By number: a listener that is called may change who listens.
         var index = 0
         while index < references.count {
             references[index]._withUnsafeGuaranteedRef { $0.listener.hear(event, at: time, depth: depth) }

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The monotonic clock of one loop, for those who may outlive it: they keep no kernel, whose descriptors would stay open.
+/// The monotonic clock of one loop, for objects that may outlive it: they keep no kernel with open descriptors.
 struct LoopClock: Sendable {
     /// One with a time of its own; `nil` for the system's.
     private let kernel: (any Kernel)?

@@ -140,7 +140,7 @@ final class LoopStatus: LoopListener, @unchecked Sendable {
         entry[3].store(time, ordering: .relaxed)
     }
 
-    /// The innermost callout as it was noted, for those who hear of its return; `nil` beyond the eighth.
+    /// The innermost callout as it was noted, for listeners that hear of its return; `nil` beyond the eighth.
     ///
     /// The loop's thread, before it notes the return.
     var innermost: (callee: UInt64, label: UInt64, line: UInt64, since: Int64)? {

@@ -15,7 +15,7 @@ final class MeteredLoop: OwnedListener, @unchecked Sendable {
     private let clock: LoopClock
     /// Weak: counting does not keep the loops of threads that have ended.
     private weak let loop: RunLoop?
-    /// Nanoseconds; `max` for no reports but those that are asked for.
+    /// Nanoseconds; `max` for only the reports that somebody asks for.
     private let interval: Int64
     private let reporter: (@Sendable (RunLoop.Metering.Report) -> Void)?
     private let isOn = Atomic<Bool>(true)

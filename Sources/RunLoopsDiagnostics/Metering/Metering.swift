@@ -3,8 +3,8 @@ public import RunLoops
 extension RunLoop {
     /// Counts what loops do, for metrics and for programs that look at themselves.
     ///
-    /// Counting is done inside the loop, on its own thread; it adds no timer, and no wake-up to a loop that sleeps. What was
-    /// counted can be asked for by any thread at any time, also while a callout hangs:
+    /// A loop counts on its own thread. Counting adds no timer, and no wake-up to a loop that sleeps. Any thread can
+    /// ask for the counts at any time, also while a callout hangs:
     ///
     /// ```swift
     /// let metering = RunLoop.Metering()
@@ -13,29 +13,32 @@ extension RunLoop {
     /// for loop in metering.readings() { print(loop.loop, loop.statistics.turns, loop.statistics.busyShare) }
     /// ```
     ///
-    /// Who wants to be told gives a reporter and an interval: it is called when a loop is about to sleep, at most once an
-    /// interval. A loop that sleeps for an hour reports nothing in that hour; ``report()`` asks it.
+    /// For regular reports, give a reporter and an interval. A loop's reporter is called when the loop is about to
+    /// sleep, at most once an interval. A loop that sleeps for an hour reports nothing in that hour; ``report()`` asks
+    /// it.
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
     public final class Metering: Sendable {
-        /// Makes what is told of one loop, when that is added.
+        /// Makes the reporter of one loop, when that loop is added.
         public typealias ReporterMaker = @Sendable (Identity) -> @Sendable (Report) -> Void
 
         private let group: ListenerGroup<MeteredLoop>
 
-        /// Counts and tells nobody: ``readings()`` are to be asked for.
+        /// Counts and reports nothing by itself: ask for ``readings()``.
         public init() {
             group = ListenerGroup({ MeteredLoop($0, every: .max, nil) }, whenOver: { _ in })
         }
 
-        /// Counts and tells.
+        /// Counts and reports.
         ///
         /// - Parameters:
-        ///   - interval: The least time between two reports of one loop; `nil` for none but those that ``report()`` asks for.
-        ///   - reporter: Called once for each loop; what it returns is called with each of the loop's reports. By the loop's
-        ///     thread when that is about to sleep or its outermost run has ended, if the interval has gone by; by who calls
-        ///     ``report()`` or ``stop()``; a last time, after its thread's end, by who adds or reports next. No lock is held
-        ///     meanwhile; as long as it takes, the loop waits.
+        ///   - interval: The least time between two reports of one loop; `nil` for only the reports that ``report()``
+        ///     asks for.
+        ///   - reporter: Called once for each loop; what it returns is called with each of the loop's reports. The
+        ///     callers are the loop's thread, when the loop is about to sleep or its outermost run has ended, if the
+        ///     interval has passed; the thread that calls ``report()`` or ``stop()``; and a last time, after the end of
+        ///     the loop's thread, the thread that adds or reports next. No lock is held meanwhile. The loop waits until
+        ///     the call returns.
         ///
         /// Precondition: the interval is positive.
         public init(every interval: Duration?, reporter: @escaping ReporterMaker) {
@@ -50,7 +53,8 @@ extension RunLoop {
 
         /// Counts what a loop does from here on.
         ///
-        /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
+        /// Returns whether the loop is counted: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding
+        /// a loop twice is the same as adding it once.
         ///
         /// Precondition: called on the loop's own thread.
         @discardableResult
@@ -59,14 +63,14 @@ extension RunLoop {
         /// Counts what every loop does that is made from here on.
         public func addNewLoops() { group.addNewLoops() }
 
-        /// What was counted so far, of each loop whose thread has not ended.
+        /// The counts so far of each loop whose thread has not ended.
         ///
-        /// Complexity: O(n) in the loops, for each of which some hundred words are copied.
+        /// Complexity: O(n) in the loops; for each loop some hundred words are copied.
         public func readings() -> [Report] {
             group.present.map { $0.reading(isReport: false) }
         }
 
-        /// Has every loop's reporter called, on the calling thread.
+        /// Calls every loop's reporter, on the calling thread.
         ///
         /// For an endpoint that is asked for metrics.
         public func report() {
@@ -75,7 +79,7 @@ extension RunLoop {
 
         /// Ends the counting, with a last report of each loop.
         ///
-        /// A second call does nothing. Ends by itself with the metering's life.
+        /// A second call does nothing. The counting ends by itself with the metering's life.
         public func stop() {
             for loop in group.stop() { loop.report() }
         }

@@ -6,7 +6,7 @@ struct LoopItemsReport: Sendable {
         var modes: Set<String>
         var isCommon: Bool
 
-        /// The same item elsewhere: two that are made in one place without a label of their own are taken for one.
+        /// The same item elsewhere: two items that are made in one place, without their own labels, count as one item.
         func isSame(as other: Item) -> Bool { kind == other.kind && label == other.label }
     }
 

@@ -92,7 +92,7 @@ extension RunLoop.Trace.Report {
         }
     }
 
-    /// The turns, by number, of which the sleep was ended by a timer.
+    /// The turns, by number, whose sleep a timer ended.
     private func turnsWokenByTimer() -> Set<Int> {
         Set(slices.lazy.filter { $0.kind == "sleep" && $0.details["wokenBy"]?.string == "timer" }.compactMap(\.parent))
     }
@@ -181,7 +181,7 @@ extension RunLoop.Trace.Report {
 }
 
 extension [RunLoop.Trace.Report.Slice] {
-    /// Those that end after `start` and begin before `end`, of sleeps of one thread, which follow each other.
+    /// The slices that end after `start` and begin before `end`: sleeps of one thread, which follow each other.
     fileprivate func between(_ start: Double, _ end: Double) -> ArraySlice<RunLoop.Trace.Report.Slice> {
         var low = startIndex
         var high = endIndex

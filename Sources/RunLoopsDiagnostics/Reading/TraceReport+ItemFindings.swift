@@ -72,7 +72,7 @@ extension RunLoop.Trace.Report {
         }
     }
 
-    /// How long runs in the mode were the innermost ones.
+    /// How long runs in the mode were the innermost runs.
     private func timeRun(in mode: String, _ thread: Int, from start: Double, to end: Double) -> Double {
         let runs = slices.filter { $0.kind == "run" && $0.thread == thread && $0.start < end && $0.end > start }
         func overlap(_ slice: Slice) -> Double { min(slice.end, end) - max(slice.start, start) }

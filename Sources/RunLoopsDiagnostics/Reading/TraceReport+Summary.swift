@@ -1,7 +1,7 @@
 public import RunLoops
 
 extension RunLoop.Trace.Report {
-    /// What a terminal shows of a trace: turns, who woke the loop, the slowest callouts, how late and how long.
+    /// What a terminal shows of a trace: turns, what woke the loop, the slowest callouts, how late and how long.
     ///
     /// - Parameter width: How many columns there are.
     public func summary(width: Int = 80) -> [String] {

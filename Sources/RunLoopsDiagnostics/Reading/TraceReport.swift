@@ -1,15 +1,15 @@
 public import RunLoops
 
 extension RunLoop.Trace {
-    /// A trace read back from its JSON, as slices: what summaries and advice are made from.
+    /// A trace read back from its JSON, as slices, for summaries and advice.
     ///
     /// Thread safety: a value; any thread.
     public struct Report: Sendable {
         /// Why a file is not a trace.
         public enum ReadingError: Error, Equatable, CustomStringConvertible {
-            /// It is not JSON; where it stops being so, in bytes from its beginning.
+            /// The text is not JSON; says where, in bytes from the beginning.
             case notJSON(at: Int)
-            /// It is JSON, but no trace events: what is wrong with which.
+            /// The text is JSON, but not a trace; says what is wrong with which event.
             case notTrace(String)
 
             /// The error in words.
@@ -24,15 +24,15 @@ extension RunLoop.Trace {
         /// A run, a turn, a sleep or a callout, with when it was, in microseconds from the trace's beginning.
         struct Slice: Sendable {
             var name: String
-            /// What it is: run, turn, sleep, or the kind of callout.
+            /// What the slice is: run, turn, sleep, or the kind of callout.
             var kind: String
             var thread: Int
-            /// How many slices it is inside of.
+            /// How many slices this slice is inside of.
             var depth: Int
             var start: Double
             var end: Double
             var details: [String: JSON]
-            /// The innermost slice it is inside of.
+            /// The innermost slice that this slice is inside of.
             var parent: Int?
 
             var length: Double { end - start }
@@ -44,7 +44,7 @@ extension RunLoop.Trace {
         public let program: String
         /// How many older events had been overwritten.
         public let lost: Int
-        /// In the order in which they began on their thread, outer ones first.
+        /// The slices in the order in which they began on their thread, outer slices first.
         let slices: [Slice]
         let threadNames: [Int: String]
         let loops: [LoopItemsReport]
@@ -119,7 +119,7 @@ struct SliceBuilder {
         return nil
     }
 
-    /// What is wrong with the whole, or `nil`.
+    /// What is wrong with the whole trace, or `nil`.
     var complaintAtEnd: String? {
         if open.values.contains(where: { !$0.isEmpty }) { return "a slice has no end" }
         return flowsBegun == flowsEnded ? nil : "a flow has one end only"

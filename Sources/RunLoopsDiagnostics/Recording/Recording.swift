@@ -9,8 +9,8 @@ internal import Musl
 extension RunLoop {
     /// Records what loops do: every phase and callout, what woke the thread, and how long each callout had been wanted.
     ///
-    /// Each loop has a ring of its own, of fixed size: the oldest events are overwritten, and counted. Recording goes on while
-    /// ``trace()`` is asked for what there is.
+    /// Each loop has its own ring of fixed size: the oldest events are overwritten, and counted. Recording goes on
+    /// while ``trace()`` reads what is there.
     ///
     /// ```swift
     /// let recording = RunLoop.Recording()
@@ -37,10 +37,11 @@ extension RunLoop {
 
         /// Begins a recording, of no loop at first.
         ///
-        /// From here on to ``stop()`` signals, posts and wake-ups leave word of when and by whom, everywhere in the process.
+        /// From here until ``stop()``, signals, posts and wake-ups note their time and their thread, everywhere in the
+        /// process.
         ///
-        /// - Parameter capacity: How many events are kept for each loop, rounded up to a power of two; one takes 64 bytes, and
-        ///   memory is taken as it is used. A turn with one callout is about ten.
+        /// - Parameter capacity: How many events are kept for each loop, rounded up to a power of two. An event takes
+        ///   64 bytes, and memory is taken as it is used. A turn with one callout is about ten events.
         ///
         /// Precondition: `capacity` is positive.
         public init(capacity: Int = 65_536) {
@@ -53,8 +54,8 @@ extension RunLoop {
 
         /// Records a loop from here on.
         ///
-        /// Whether it is recorded: not after ``stop()``, not beyond 256 loops, not while a `TraceRecorder` has the loop. Several
-        /// recordings may record the same loop.
+        /// Returns whether the loop is recorded: not after ``stop()``, not beyond 256 loops, not while a
+        /// `TraceRecorder` has the loop. Several recordings may record the same loop.
         ///
         /// Precondition: called on the loop's own thread.
         @discardableResult
@@ -97,9 +98,9 @@ extension RunLoop {
             }
         }
 
-        /// Ends the recording; what was recorded stays.
+        /// Ends the recording; the recorded events stay.
         ///
-        /// A second call does nothing. Ends by itself with the recording's life.
+        /// A second call does nothing. The recording ends by itself with its life.
         public func stop() {
             let isFirst = lock.withLock {
                 defer { isStopped = true }

@@ -15,11 +15,12 @@ extension RunLoop {
             public var isMain: Bool
             /// Oldest first.
             public var events: [Trace.Event]
-            /// How many older ones were overwritten.
+            /// How many older events were overwritten.
             public var lost: Int
-            /// The modes that it was run in, in the order of their first runs; also those of which the events are lost.
+            /// The modes that the loop was run in, in the order of their first runs; also the modes whose events are
+            /// lost.
             var modesRun: [RunLoop.Mode] = []
-            /// What was in which mode, when; oldest first.
+            /// Which items were in which mode, and when; oldest first.
             var pages: [ItemPage] = []
         }
 
@@ -27,9 +28,9 @@ extension RunLoop {
         public var process: Int32
         /// The program's file name.
         public var program: String
-        /// In the order in which they were added or made.
+        /// The loops, in the order in which they were added or made.
         public var loops: [Loop]
-        /// Loops beyond the number that one recording keeps.
+        /// The number of loops beyond the number that one recording keeps.
         public var loopsNotRecorded: Int
     }
 }

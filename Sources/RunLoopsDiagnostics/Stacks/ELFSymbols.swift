@@ -4,8 +4,8 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The functions of one program or library, read from its file: also those that are not exported, which the loader does not
-/// know.
+/// The functions of one program or library, read from its file: also the functions that are not exported, which the
+/// loader does not know.
 struct ELFSymbols {
     private struct Function {
         var start: UInt64

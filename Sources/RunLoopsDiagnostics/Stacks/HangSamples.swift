@@ -28,7 +28,7 @@ struct HangSamples {
         }
     }
 
-    /// What is inside the innermost callout; everything, where there is none.
+    /// The frames inside the innermost callout; all frames, where there is no callout.
     private static func insideCallout(
         _ counters: [UInt64], _ symbolizer: Symbolizer
     ) -> [(function: UInt64, counter: UInt64)] {
@@ -43,7 +43,7 @@ struct HangSamples {
         return stack
     }
 
-    /// What follows a call may be another function's beginning: but for the innermost frame the call is meant.
+    /// What follows a call may be another function's beginning: except in the innermost frame, the call is meant.
     private static func lookup(_ counter: UInt64, _ index: Int) -> UInt64 { index == 0 ? counter : counter - 1 }
 
     /// The functions that most stacks have in common, outermost first.

@@ -4,26 +4,26 @@ extension RunLoop {
     /// How many durations there were of which length, from a nanosecond to hours, within an eighth.
     ///
     /// Each power of two is divided into eight steps of equal width, so that a percentile is at most 12.5 % too high, whatever
-    /// its size; what is below 16 ns is exact.
+    /// its size. Durations below 16 ns are exact.
     ///
     /// Thread safety: a value; any thread.
     public struct DurationHistogram: Sendable, Equatable {
         /// Steps a power of two, as a power of two.
         private static let stepBits = 3
-        /// Up to 2^44 ns, which is five hours; what is longer counts as that.
+        /// Up to 2^44 ns, which is five hours; a longer duration counts as five hours.
         private static let highestPower = 44
         static let stepCount = (highestPower - stepBits + 1) << stepBits
 
         /// The number of durations in each step.
         var counts: [UInt64]
-        /// The sum of all, in nanoseconds.
+        /// The sum of all durations, in nanoseconds.
         public internal(set) var sum: Int64
-        /// The longest, in nanoseconds, exactly; 0 if there is none.
+        /// The longest duration, in nanoseconds, exactly; 0 if there is none.
         ///
-        /// Of a difference: the longest of the later one.
+        /// A difference has the longest duration of the later histogram.
         public internal(set) var longest: Int64
 
-        /// Without a duration.
+        /// Makes a histogram without a duration.
         public init() {
             counts = Array(repeating: 0, count: Self.stepCount)
             sum = 0
@@ -41,7 +41,7 @@ extension RunLoop {
             return count == 0 ? 0 : sum / count
         }
 
-        /// Counts a duration; a negative one as none at all.
+        /// Counts a duration; a negative duration counts as no time at all.
         public mutating func add(nanoseconds: Int64) {
             counts[Self.step(nanoseconds)] += 1
             sum &+= max(nanoseconds, 0)
@@ -51,7 +51,7 @@ extension RunLoop {
         /// A length in nanoseconds that the given share of all durations does not exceed, such as 0.99 of them; 0 if there is
         /// none.
         ///
-        /// The upper end of a step, but never more than the longest there was.
+        /// The value is the upper end of a step, but never more than the longest duration.
         ///
         /// Precondition: `share` is from 0 to 1.
         public func percentile(_ share: Double) -> Int64 {
@@ -68,7 +68,7 @@ extension RunLoop {
             return longest
         }
 
-        /// What was counted in this one and not yet in an earlier state of it.
+        /// The durations that this histogram has counted, and an earlier state of it has not.
         public func since(_ earlier: DurationHistogram) -> DurationHistogram {
             var difference = self
             for step in counts.indices { difference.counts[step] &-= earlier.counts[step] }
@@ -83,7 +83,7 @@ extension RunLoop {
             if value < 1 << (stepBits + 1) { return Int(value) }
             let power = UInt64.bitWidth - 1 - value.leadingZeroBitCount
             if power >= highestPower { return stepCount - 1 }
-            // The highest bit is known: the ones after it say which eighth.
+            // The highest bit is known: the bits after it say which eighth.
             return (power - stepBits + 1) << stepBits + Int(value >> UInt64(power - stepBits)) & (1 << stepBits - 1)
         }
 

@@ -39,7 +39,7 @@ final class LoopMeter: LoopListener, @unchecked Sendable {
     @exclusivity(unchecked) private var open: [Open]
     @exclusivity(unchecked) private var openCount = 0
     @exclusivity(unchecked) private var slept: Int64 = 0
-    /// Since when the loop is awake; `min` outside a run, and before the first event of one.
+    /// Since when the loop is awake; `min` outside a run, and before the first event of a run.
     @exclusivity(unchecked) private var awakeSince = Int64.min
 
     init(_ loop: RunLoop) {

@@ -5,23 +5,23 @@ extension RunLoop {
     ///
     /// Thread safety: a value; any thread.
     public struct Statistics: Sendable, Equatable {
-        /// What was counted of one item's callouts, or of all those with the same label and kind.
+        /// The counts of one item's callouts, or of all callouts with the same label and kind.
         public struct Callouts: Sendable, Equatable {
-            /// What it is.
+            /// The kind.
             public var callee: Trace.Event.Callee
-            /// What it is called: its label, or the place where it was made.
+            /// The item's label, or the place where the item was made.
             public var label: String
-            /// How often it was called.
+            /// How often the item was called.
             public var count: UInt64
-            /// Nanoseconds spent in it, without sleeps in runs inside it.
+            /// Nanoseconds spent in the callouts, without sleeps in runs inside them.
             public var total: Int64
-            /// The longest call in nanoseconds, counted alike.
+            /// The longest callout in nanoseconds, counted in the same way.
             public var longest: Int64
         }
 
         /// How many turns were begun.
         public var turns: UInt64 = 0
-        /// How many sleeps were ended, by what ended them.
+        /// How many sleeps were ended, by the cause that ended them.
         public var wakings: [Trace.Event.Waking.Cause: UInt64] = [:]
         /// How many callouts were begun, by kind.
         public var callouts: [Trace.Event.Callee: UInt64] = [:]
@@ -33,12 +33,12 @@ extension RunLoop {
         public var stretches = DurationHistogram()
         /// How much later than their dates timers fired.
         public var lateness = DurationHistogram()
-        /// How long others had waited, by kind: sources since they were signalled, blocks since they were posted, descriptors
-        /// since the look that found them, jobs since they were queued.
+        /// How long callouts of other kinds had waited, by kind: sources since they were signalled, blocks since they
+        /// were posted, descriptors since the look that found them, jobs since they were queued.
         public var latency: [Trace.Event.Callee: DurationHistogram] = [:]
         /// The callouts that took the most time in all, at most 256 of them, the dearest first.
         public var dearest: [Callouts] = []
-        /// Callouts that had no place among those, since there were too many different ones.
+        /// How many callouts had no place among the dearest, because there were too many different callouts.
         public var notAssigned: UInt64 = 0
 
         /// Nothing done.
@@ -52,7 +52,7 @@ extension RunLoop {
 
         /// What was done since an earlier state of the same loop's statistics.
         ///
-        /// The longest are the longest of all time.
+        /// The longest times are not subtracted: they are the longest of all time.
         public func since(_ earlier: Statistics) -> Statistics {
             struct Key: Hashable {
                 let callee: Trace.Event.Callee

@@ -1,9 +1,10 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Tells of single callouts that took too long, and of runs that have ended.
+    /// Reports single callouts that took too long, and runs that have ended.
     ///
-    /// For logs. What is told is told by the loop's thread, right after it has happened: a callout that does not return is not.
+    /// For logs. The loop's thread reports an event right after it has happened. A callout that does not return is not
+    /// reported.
     ///
     /// ```swift
     /// let watch = RunLoop.Watch(limits: [.timer: .milliseconds(5), .block: .milliseconds(50)]) { event in … }
@@ -12,7 +13,7 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
     public final class Watch: Sendable {
-        /// What is told of one event; called by the loop's thread.
+        /// Receives one event; called by the loop's thread.
         public typealias Handler = @Sendable (Event) -> Void
 
         private let group: ListenerGroup<WatchedCallouts>
@@ -20,11 +21,11 @@ extension RunLoop {
         /// Watches no loop at first.
         ///
         /// - Parameters:
-        ///   - limits: How long callouts of each kind may take; those of kinds that are not named may take any time.
-        ///   - pause: For how long slow callouts of one kind and label are only counted after one was told of.
-        ///   - watchesRuns: Whether the ends of runs are told.
-        ///   - handler: Called by the loop's thread, with no lock held. As long as it takes, the loop waits; that counts for a
-        ///     callout that the event was inside of.
+        ///   - limits: How long callouts of each kind may take; callouts of kinds that are not named may take any time.
+        ///   - pause: For how long slow callouts of one kind and label are only counted after one was reported.
+        ///   - watchesRuns: Whether the ends of runs are reported.
+        ///   - handler: Called by the loop's thread, with no lock held. The loop waits until it returns. That time
+        ///     counts for a callout that the event was inside of.
         public init(
             limits: [Trace.Event.Callee: Duration], pause: Duration = .zero, watchesRuns: Bool = true,
             handler: @escaping Handler
@@ -40,7 +41,8 @@ extension RunLoop {
 
         /// Watches a loop from here on.
         ///
-        /// Whether it does: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding twice is once.
+        /// Returns whether the loop is watched: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding
+        /// a loop twice is the same as adding it once.
         ///
         /// Precondition: called on the loop's own thread.
         @discardableResult
@@ -49,10 +51,10 @@ extension RunLoop {
         /// Watches every loop that is made from here on.
         public func addNewLoops() { group.addNewLoops() }
 
-        /// Watches no more.
+        /// Ends the watch.
         ///
-        /// A second call does nothing. Ends by itself with the watch's life. An event on another thread may still be told while
-        /// this returns.
+        /// A second call does nothing. The watch ends by itself with its life. An event on another thread may still be
+        /// reported while this returns.
         public func stop() { _ = group.stop() }
     }
 }

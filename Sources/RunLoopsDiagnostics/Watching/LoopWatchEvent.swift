@@ -1,11 +1,11 @@
 public import RunLoops
 
 extension RunLoop.Watch {
-    /// What a ``Watch`` tells of.
+    /// What a ``Watch`` reports.
     ///
     /// Thread safety: a value; any thread.
     public enum Event: Sendable {
-        /// A callout has returned that took longer than its kind may.
+        /// A callout that took longer than its kind may has returned.
         case slowCallout(SlowCallout)
         /// A run has ended.
         case runEnded(EndedRun)
@@ -15,23 +15,23 @@ extension RunLoop.Watch {
     ///
     /// Thread safety: a value; any thread.
     public struct SlowCallout: Sendable, CustomStringConvertible {
-        /// Which loop called it.
+        /// The loop that made the callout.
         public var loop: RunLoop.Identity
         /// The kind.
         public var callee: RunLoop.Trace.Event.Callee
         /// The item's label, or the place where a block was posted.
         public var label: String
-        /// Where it was made, as `Module/File.swift:12`; `nil` where the library has made it.
+        /// Where the item was made, as `Module/File.swift:12`; `nil` where the library has made the item.
         public var place: String?
-        /// How long it took, without the sleeps of runs inside it.
+        /// How long the callout took, without the sleeps of runs inside it.
         public var length: Duration
-        /// How long it may take.
+        /// How long the callout may take.
         public var limit: Duration
-        /// How long it had been wanted before; `nil` where nobody knows.
+        /// How long the callout had been wanted before; `nil` where this is not known.
         public var waited: Duration?
         /// How many runs it was inside of.
         public var depth: Int
-        /// How many of the same kind and label have not been told of since the last that was.
+        /// How many callouts of the same kind and label were left out since the last report of such a callout.
         public var leftOut: Int
 
         /// One line.
@@ -46,15 +46,15 @@ extension RunLoop.Watch {
     ///
     /// Thread safety: a value; any thread.
     public struct EndedRun: Sendable {
-        /// Which loop ran.
+        /// The loop that ran.
         public var loop: RunLoop.Identity
         /// The mode.
         public var mode: RunLoop.Mode
-        /// What it ended with.
+        /// What the run ended with.
         public var result: RunLoop.RunResult
-        /// How long it took, sleeps included.
+        /// How long the run took, sleeps included.
         public var length: Duration
-        /// How many runs it was inside of; itself counts as one.
+        /// How many runs were in progress, with this run itself.
         public var depth: Int
     }
 }

@@ -97,7 +97,7 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
         handler(.slowCallout(slow))
     }
 
-    /// How many of its kind were left out since the last that was told of; `nil` for one that is to be left out as well.
+    /// How many callouts of its kind were left out since the last reported callout; `nil` if this one is left out too.
     private func leftOut(_ name: String, _ time: Int64) -> Int? {
         if pause == 0 { return 0 }
         if let last = told[name], time - last.at < pause {

@@ -52,7 +52,7 @@ struct Arguments {
         return String(word[..<equals])
     }
 
-    /// All that is left, as it is.
+    /// All remaining arguments, unchanged.
     mutating func rest() -> [String] {
         defer { words = [] }
         return Array(words)

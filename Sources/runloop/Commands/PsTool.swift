@@ -27,7 +27,7 @@ struct PsTool {
         if clients.isEmpty {
             return print("No process can be looked into. Start one with RUNLOOP_INSPECT=1 in its environment.")
         }
-        // All are asked before any is waited for: one that is stopped holds up none.
+        // The tool asks every process before it waits for any: a stopped process holds up none.
         let asked = clients.map { client in Result { try client.requestLoops() } }
         let deadline = InspectorClient.deadline(Self.patience)
         var rows = [["PID", "PROGRAM", "LOOP", "MODE", "DEPTH", "STATE"]]

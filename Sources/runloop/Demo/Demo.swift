@@ -100,7 +100,7 @@ final class Demo {
         output.note(model.record(event, at: start.duration(to: .now)))
         if isSlow {
             output.commit(model)
-            // The thread is busy on purpose: in slow motion timers come late, and skip what went by.
+            // The thread is busy on purpose: in slow motion timers come late, and skip the dates that have passed.
             pause(DemoOptions.slowStep)
         }
     }

@@ -68,7 +68,7 @@ extension Demo {
             SystemSignals.stopProcess()
             output.resume()
         case SIGCONT:
-            // Also after SIGSTOP, of which nobody is told: the shell has had the terminal meanwhile.
+            // Also after SIGSTOP, which no process can notice: the shell has had the terminal meanwhile.
             output.resume()
         default:
             endingSignal = signal

@@ -71,7 +71,7 @@ extension Demo {
         }
     }
 
-    /// Tells every step that observers are told of.
+    /// Notes every step at which observers are called.
     ///
     /// First of all observers, so that the step stands before what comes in it.
     private func stepObserver() -> RunLoop.Observer {

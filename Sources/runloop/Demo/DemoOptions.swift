@@ -1,6 +1,6 @@
 /// What the demo was asked to be.
 struct DemoOptions: Sendable {
-    /// How long it lasts; nil: until the end of input, or until it is told to stop.
+    /// How long it lasts; nil: until the end of input, or until somebody stops it.
     var length: Duration?
     /// The interval of the two clock timers.
     var interval: Duration

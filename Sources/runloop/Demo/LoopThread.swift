@@ -7,7 +7,7 @@ import Glibc
 import Musl
 #endif
 
-/// A thread that runs a loop of its own until it is told to stop.
+/// A thread that runs a loop of its own until `stop()` is called.
 ///
 /// Thread safety: `stop()` may be called from any thread, once.
 final class LoopThread: Sendable {
@@ -17,7 +17,7 @@ final class LoopThread: Sendable {
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// What the thread shares with whoever stops it.
+    /// What the thread shares with the thread that stops it.
     private final class Shared: Sendable {
         /// `stop()` on a loop that is not running yet has no effect; a signalled source waits until it does.
         let stop = RunLoop.Source.sendable(label: "stop") { _ in RunLoop.current.stop() }

@@ -6,7 +6,7 @@ import Synchronization
 final class Signallers: Sendable {
     private let senders = Mutex<[Sender]>([])
 
-    /// Call before `signal()`: whoever performs then finds who it was.
+    /// Call before `signal()`: the source's perform then finds who signalled.
     func add(_ sender: Sender) { senders.withLock { $0.append(sender) } }
 
     /// All of them, and none the next time.

@@ -56,7 +56,7 @@ final class StandardInput {
             error = result < 0 ? errno : 0
             count = max(0, result)
         }
-        // EAGAIN, EINTR: somebody who shares the description took it, or a signal came; the source tells again.
+        // EAGAIN, EINTR: a process that shares the description took it, or a signal came; the source is called again.
         if error == EAGAIN || error == EINTR { return nil }
         // Any other error is an end: EIO, for one, is what a terminal gives after it hung up.
         return buffer

@@ -31,7 +31,7 @@ final class SystemSignals {
         let readEnd = ends[0]
         source = .mainActor(readEnd, label: "signals") { _, _ in
             var number: UInt8 = 0
-            // One signal a call; the source is called again for the next one.
+            // One signal a call; the source is called again for the next signal.
             if read(readEnd, &number, 1) == 1 { handler(CInt(number)) }
         }
         // Before the first handler is set: a handler that finds -1 loses its signal.
@@ -39,7 +39,7 @@ final class SystemSignals {
         for signal in signals { Self.catchSignal(signal) }
     }
 
-    /// Lets the signals do again what they do by default; for when no loop takes them any more.
+    /// Restores the signals' default actions, for a time when no loop takes the signals.
     static func release(_ signals: [CInt]) {
         for signal in signals { setAction(signal, SIG_DFL) }
     }

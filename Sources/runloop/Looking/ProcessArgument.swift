@@ -6,7 +6,7 @@ import Glibc
 import Musl
 #endif
 
-/// A process as it is named on the command line: by number.
+/// A process as the command line names it: by number.
 enum ProcessArgument {
     static func parse(_ word: String, usage: String) throws -> Int32 {
         guard let process = Int32(word), process > 0 else {
@@ -23,7 +23,7 @@ enum ProcessArgument {
                 + "with RUNLOOP_INSPECT=1 or call Inspector.start()")
     }
 
-    /// What became of asking a process.
+    /// The end of a command that could not ask a process.
     static func failure(_ process: Int32, _ reason: InspectorClient.Failure) -> CommandEnd {
         if case .silent = reason, isStopped(process) { return .failure("process \(process) is stopped") }
         return .failure("process \(process): \(reason)")

@@ -68,7 +68,7 @@ enum Callout: Equatable, Sendable {
 
 /// What happened, in the words of the loop's own interface.
 enum DemoEvent: Sendable {
-    /// An observer was told of entry; the run is in this mode.
+    /// An observer saw entry; the run is in this mode.
     case entered(RunLoop.Mode)
     case beforeTimers
     case beforeSources

@@ -34,7 +34,7 @@ struct TurnTracker: Sendable {
             runs.append(Run(mode: mode))
             return [.entry]
         case .beforeTimers:
-            // No observer is told of step 10; a turn that ended has passed it.
+            // No observer sees step 10; a turn that ended has passed it.
             let ended: [Step] = position > .beforeTimers ? [.result] : []
             move(to: .beforeTimers)
             update { run in

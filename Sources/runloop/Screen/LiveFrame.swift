@@ -1,4 +1,4 @@
-/// The lines on the terminal, of which only those are written that changed.
+/// The lines on the terminal; only the changed lines are written.
 struct LiveFrame {
     /// What is on the terminal; nil where nothing is known of it.
     private var shown: [String]?

@@ -37,7 +37,7 @@ struct Screen: Sendable {
         }
         let logRows = size.rows - lines.count - 1
         if logRows >= 2 { lines += log(rows: logRows) }
-        // The keys are always the last line: whoever sees nothing else must see how to leave.
+        // The keys are always the last line: a user who sees nothing else must see how to leave.
         lines = lines.prefix(max(0, size.rows - 1)) + []
         while lines.count < size.rows - 1 { lines.append(StyledLine()) }
         lines.append(keyBar())

@@ -60,7 +60,7 @@ enum Terminal {
         }
     }
 
-    /// Asks for `leave()` at the process's exit, whoever calls it.
+    /// Arranges for `leave()` at the process's exit, whoever calls `exit`.
     static func leaveAtExit() {
         atexit { Terminal.leave() }
     }
@@ -75,7 +75,7 @@ enum Terminal {
                 if count >= 0 {
                     rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
                 } else if count == -Int(EAGAIN) {
-                    // Someone who shares the description made it non-blocking; that is theirs to decide, so wait.
+                    // A process that shares the description made it non-blocking. That process decides, so wait.
                     var ready = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                     _ = poll(&ready, 1, -1)
                 } else {

@@ -163,7 +163,7 @@ final class Top {
         switch signal {
         case SIGWINCH, SIGCONT:
             guard theme != nil else { return }
-            // After SIGSTOP, of which nobody is told, the shell has had the terminal.
+            // After SIGSTOP, which no process can notice, the shell has had the terminal.
             if signal == SIGCONT { enter() } else { frame.invalidate() }
             draw()
         case SIGTSTP:

@@ -24,7 +24,7 @@ enum RecordedProgram {
         if unlink(file) != 0, errno != ENOENT { throw CommandEnd.failure("\(file): \(reason(errno))") }
         var environment = ["RUNLOOP_TRACE": file]
         if let length { environment["RUNLOOP_TRACE_FOR"] = "\(length.milliseconds)" }
-        // It ends itself. One that does not is none that can be recorded, or hangs.
+        // The program ends itself. A program that does not end cannot be recorded, or hangs.
         let status = try ChildProgram.run(command, environment: environment, limit: length.map { $0 + grace })
         guard let json = try? TextFile.read(file) else {
             throw CommandEnd.failure(

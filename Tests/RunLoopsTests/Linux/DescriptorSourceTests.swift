@@ -143,7 +143,7 @@ import Testing
             let source = RunLoop.DescriptorSource.sendable(number, for: []) { source, events in
                 told.withLock { $0.append(events) }
                 #expect(source.events == [])
-                // The first is told while the loop is awake, the second ends its sleep.
+                // The first report comes while the loop is awake; the second ends the loop's sleep.
                 if told.withLock({ $0.count }) == 2 { RunLoop.current.stop() }
             }
             for mode: RunLoop.Mode in [.default, "second"] { addDescriptorSource(source, to: loop, in: mode) }
