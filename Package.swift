@@ -1,4 +1,7 @@
 // swift-tools-version: 6.2
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 import PackageDescription
 
 // One array of settings for every Swift target of this package, each line with its reason.
@@ -37,7 +40,7 @@ let package = Package(
         .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
         .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
         .library(name: "RunLoopsDiagnostics", targets: ["RunLoopsDiagnostics"]),
-        // The integrations with other loops and packages; all but the first need the trait of their name.
+        // The integrations with other loops and packages; each except the first needs the trait of its name.
         .library(name: "RunLoopsDispatch", targets: ["RunLoopsDispatch"]),
         .library(name: "RunLoopsGLib", targets: ["RunLoopsGLib"]),
         .library(name: "RunLoopsLog", targets: ["RunLoopsLog"]),

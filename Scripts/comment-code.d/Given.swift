@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // What the code in documentation comments takes for granted. Compiled with it by Scripts/comment-code.
 
 import RunLoops

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // GLib as Swift sees it, and the few calls of epoll(7), whose event has a union that Swift does not read well.
 
 #ifndef CGLIB_SHIM_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Walks a copied stack by the tables that the compiler leaves for exceptions (.eh_frame), and by frame pointers where the
 // tables say nothing. Reads only the copy and writes nothing, so that it may go wrong but never harm.
 //

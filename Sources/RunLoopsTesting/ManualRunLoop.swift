@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 public import RunLoops
 
 /// A run loop in virtual time: the same loop, on a kernel whose clock moves only when a test says so.

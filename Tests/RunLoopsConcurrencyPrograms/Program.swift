@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // A program with an async main, which keeps its thread by the one line. The first argument says which scene is played.
 
 import RunLoops

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // What the programs play for the tests: the test runner's main thread is the runner's, so what a main does is seen in
 // processes of their own.
 

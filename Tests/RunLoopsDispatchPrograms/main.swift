@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Foundation's run loop has the main thread; this package's timers, blocks and sources are served on it.
 
 import Dispatch

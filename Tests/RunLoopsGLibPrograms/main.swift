@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 #if GLib
 // What an application sees: GLib has the main thread, and everything of Swift's runs on it.
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Ways to hang, each a function of its own, whose name the reports have to show.
 
 import Glibc

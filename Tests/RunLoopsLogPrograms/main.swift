@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 #if Log
 // A timer that takes longer than a frame, and a timer that hangs, in a log on standard error.
 //

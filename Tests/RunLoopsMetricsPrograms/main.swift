@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 #if Metrics
 // A loop with a timer, and what it reports after a tenth of a second.
 //

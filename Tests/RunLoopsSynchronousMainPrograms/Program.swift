@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // A program with a synchronous main. The first argument says what runs the main actor, the second which scene is played.
 
 import RunLoops

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 package import Testing
 
 /// Expects that the process of an exit test has said `text` before its end: a trap's text.

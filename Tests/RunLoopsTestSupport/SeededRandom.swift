@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The same numbers for the same seed, on every machine (SplitMix64, public domain, Sebastiano Vigna).
 package struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64

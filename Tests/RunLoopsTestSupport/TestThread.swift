@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// A thread of the test's own, with an end one can wait for: loops belong to threads, and those of the test runner are

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Samples, CPU time, memory, and what other threads do.
 
 #define _GNU_SOURCE

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Arguments and results, threads and CPUs, pipes.
 
 #define _GNU_SOURCE

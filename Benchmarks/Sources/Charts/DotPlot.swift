@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// One line for each workload, on it a dot for each loop, on a common axis of time: the further left the better.
 public struct DotPlot {
     public struct Dot {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// An SVG picture that follows the reader's light or dark scheme, with nothing in it that has to be loaded.
 public struct Drawing {
     /// Colours by role, for both schemes. The hues keep their order of lightness, so that a reader can distinguish them

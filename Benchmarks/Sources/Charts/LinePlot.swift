@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a time grows with a number, both logarithmic: flat is O(1), the diagonal is O(n).
 public struct LinePlot {
     public struct Line {

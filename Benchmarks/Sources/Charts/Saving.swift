@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Foundation
 
 /// Writes a plot to a file, in a folder that is made if need be.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 public import RunLoops
 
 /// Does what the last two arguments say, an operation and how often, and prints what one took.

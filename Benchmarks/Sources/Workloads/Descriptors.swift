@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 public import BenchKit
 
 /// W7: a callback reads its byte and writes one to a random pipe.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 public import BenchKit
 
 /// Counts down the operations of a round and times it: a tenth of one to warm up, then as many as the medians want.

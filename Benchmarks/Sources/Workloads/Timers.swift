@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 public import BenchKit
 
 /// W4: adds timers that are far away, exchanges random ones, cancels all in random order.

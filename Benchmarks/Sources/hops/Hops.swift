@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // What it costs to go from one executor to another and back: 1,000,000 hops between two loops, within one, and between one
 // and Swift's pool of threads; beside serial queues of libdispatch, SwiftNIO's loops and the main actor. That one is measured
 // as Swift has it, kept on the main thread by the main loop, and on the main loop's own executor: a process has one main

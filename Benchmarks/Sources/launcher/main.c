@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Starts a program again and again and measures it from outside: launcher <times> <program> [argument…]
 //
 // A program of its own, because a child's greatest resident size counts from its parent's: a small parent is needed to

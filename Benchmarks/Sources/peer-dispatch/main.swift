@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // libdispatch: a serial queue in the place of a loop. Queues borrow threads, and two of them may share one.
 
 import BenchKit

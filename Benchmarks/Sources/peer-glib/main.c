@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // GLib's main loop. A timer is a source, an object that is made when it is added; it counts in milliseconds.
 
 #define _GNU_SOURCE

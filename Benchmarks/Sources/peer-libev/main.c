@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // libev. Times are double seconds; a timer's "in d" counts from the clock that the loop read at the turn's beginning.
 
 #define _GNU_SOURCE

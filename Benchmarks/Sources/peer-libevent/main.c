@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // libevent. Without its locks where only the loop's own thread takes part: W1 and W2 switch them on.
 //
 // Variant `precise`: a clock and waits in nanoseconds instead of a coarse clock and milliseconds.

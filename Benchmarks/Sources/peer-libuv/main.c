@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // libuv. Timers count in milliseconds of a clock that is read once a turn; uv_async_send is the wake-up.
 
 #define _GNU_SOURCE

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // SwiftNIO's event loop. A descriptor is a channel, which reads by itself.
 
 import BenchKit

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // W1 without any loop: two threads, each sleeping on a futex word of its own. One system call to wake, one to sleep.
 
 #include <linux/futex.h>

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // A binary heap of timers: 16-byte entries with the date in them, and each timer knows its place.
 
 struct timer {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // A loop written by hand, straight on epoll: the best that a program can do without a library, and so the limit.
 //
 // It is a plain one, not a proven floor. Variants by the argument `variant`:

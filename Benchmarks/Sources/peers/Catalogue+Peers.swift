@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A program that runs the workloads on one loop.
 struct Peer: Sendable {
     let name: String

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // The workloads in the order of WORKLOADS.md, with what each peer does differently.
 
 extension Run {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The goals for this package's loop, as the project's plan puts them; the table has the figures.
 struct Goal: Sendable {
     enum Measure: Sendable {

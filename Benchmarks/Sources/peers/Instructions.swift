@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Foundation
 
 /// How many instructions an operation of this package takes, as Scripts/instructions counts them.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Foundation
 
 /// The page of figures in Markdown: each row with every loop, its goal, and the command that repeats it.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Foundation
 
 /// Runs one of the peers' programs and reads the line it prints.

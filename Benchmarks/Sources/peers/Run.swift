@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// One way of running one workload: a process a peer and pass, and one row of the table for each figure it reports.
 struct Run: Sendable {
     /// How the figures are got.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Foundation
 
 /// How many system calls an operation takes: counted by strace in a short and in a longer run, so that starting and

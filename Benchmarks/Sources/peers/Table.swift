@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Lines of cells, each column as wide as its widest.
 struct Table {
     private var lines: [[String]]

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // The calls of event sources to the system: files, child processes, watched directories, sockets.
 //
 // As in CLinuxKernel.h, a failure is returned as a negative errno.

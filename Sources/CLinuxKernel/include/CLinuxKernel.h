@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // What Swift's Glibc module cannot name: system calls by number, variadic calls, structures with anonymous unions,
 // and the two functions with which libdispatch lends its main queue to a foreign run loop.
 //

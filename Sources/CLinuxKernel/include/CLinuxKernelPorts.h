@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // The calls of message ports to Linux: sequenced-packet sockets with names, the descriptors that travel over them, and the
 // locked files that say which process owns a name.
 //

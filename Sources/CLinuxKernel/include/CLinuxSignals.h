@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Signals: a handler takes them, and a thread waits for them on a descriptor.
 //
 // A handler may interrupt any code at any point, so it can neither take a lock nor allocate nor run Swift. It puts what

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Every header of this module includes this one first, so that another system's compiler names the problem before it
 // finds any other error. Not in Package.swift: a package that needs this one on Linux alone reads the manifest on
 // every system.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Which thread asked a loop for something, and when. Stamps are kept only while somebody records, and beside the things
 // themselves, so that the loop's own data does not grow, and costs no more than the question whether anybody records.
 //

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // The stack of another thread of this process, without changing what that thread does.
 //
 // A running thread is sent a real-time signal, whose handler only copies the registers and the upper end of the stack. A

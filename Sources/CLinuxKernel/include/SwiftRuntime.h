@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // What Swift's concurrency runtime exports for programs that bring their own main loop or executor, and Swift cannot name:
 // a variable with a function in it, and the head of a job.
 

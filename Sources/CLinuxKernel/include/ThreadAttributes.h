@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Starts threads and gives them attributes. As everywhere here, a failure is a negative errno.
 
 #ifndef CLINUXKERNEL_THREADATTRIBUTES_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Gives the main thread to the main loop when the program is loaded. No later time is early enough in a program whose
 // main belongs to somebody else, such as a test runner.
 

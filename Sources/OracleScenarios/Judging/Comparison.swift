@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// What came of running one scenario on both loops.
 package enum Verdict: Sendable {
     case same

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The differences between the loops that are kept on purpose, and what the oracle does about each.
 ///
 /// This is the one place where they are listed; the generator and the interpreter refer to it where they keep a scenario

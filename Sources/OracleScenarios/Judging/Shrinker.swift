@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Takes away what a difference does not need.
 ///
 /// Chunks of actions, from halves to single ones, are left out while the loops still differ; then parts of the frame. What

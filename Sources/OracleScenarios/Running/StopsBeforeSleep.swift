@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The runs in progress that were stopped while the wake-up of the stop counts: before the sleep of their turn.
 ///
 /// In the real loop a run that is nested in such a turn takes that wake-up. In this package's loop the nested run

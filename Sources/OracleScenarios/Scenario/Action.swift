@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// An item of a scenario, by kind and place in the scenario's list of that kind.
 package enum ItemName: Hashable, Sendable {
     case source(Int)

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The words that programs and traces are written in.
 package enum ProgramText {
     package static func item(_ item: ItemName) -> String {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// What an item does the first, second, … time it is called; nothing when called more often than that.
 package typealias Script = [[Action]]
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 extension ScenarioGenerator {
     /// Any action, for any place on the loop's own thread.
     mutating func makeAction(runs: Bool = true) -> Action {

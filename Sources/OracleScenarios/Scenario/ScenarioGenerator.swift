@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Makes random scenarios that both loops must run alike.
 ///
 /// What it leaves out on purpose is said where it is left out, and in `KeptDifferences` when it is a difference between the

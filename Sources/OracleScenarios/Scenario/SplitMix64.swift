@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A small seeded generator of random numbers: the same seed gives the same scenario on every machine, for ever.
 ///
 /// The standard library's own generator cannot be seeded, and a difference that cannot be made again cannot be mended.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     /// The loop in one line: its thread, its mode, and whether it sleeps.
     public var description: String {

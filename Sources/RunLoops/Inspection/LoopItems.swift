@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// What is in which mode of a loop at one instant, for tools that look for items that are never served.
 package struct LoopItems: Sendable, Equatable {
     package enum Kind: String, Sendable {

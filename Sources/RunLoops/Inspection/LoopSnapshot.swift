@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// What another thread can see of a loop without waiting long.
 package struct LoopSnapshot: Sendable {
     /// A timer that waits in the current mode.

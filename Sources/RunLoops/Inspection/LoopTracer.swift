@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a loop does, as it does it: for recorders and diagnostics.
 package enum LoopEvent: Sendable {
     /// A run begins in the mode.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CLinuxKernel
 
 /// Since when a callout was wanted, and which thread asked for it.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// How many loops call a source's closure at this moment, whether the source is signalled and with which number, and whether

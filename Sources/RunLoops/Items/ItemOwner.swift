@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// The lock of a loop, in memory that is never freed: another loop uses it when this one is gone.

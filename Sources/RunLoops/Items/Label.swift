@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A place in a program: `#fileID` and `#line`, made a text only when somebody looks.
 ///
 /// Twelve bytes, because every item, block and delayed closure has one.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 extension RunLoop.Timer {
     /// When a timer fires: the first time, and how often after that.
     ///

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 extension RunLoop {
     /// What a descriptor can be ready for.
     public struct DescriptorEvents: OptionSet, Hashable, Sendable, CustomStringConvertible {

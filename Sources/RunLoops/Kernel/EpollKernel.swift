@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The kernel of Linux: a futex where a mode has no descriptors, epoll where it has some.
 package final class EpollKernel: Kernel, @unchecked Sendable {
     let waker: EpollWaker

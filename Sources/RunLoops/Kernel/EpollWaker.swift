@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import CLinuxKernel
 
 /// How to wait with a limit finer than epoll's own milliseconds.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A kernel whose loop can be a guest: a host that waits for one descriptor waits for all that the loop waits for.
 ///
 /// The manual kernel is no guest kernel: no descriptor can wait for time that stands still.

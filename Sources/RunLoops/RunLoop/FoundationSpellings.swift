@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // What people bring from Foundation and Core Foundation, and what it is called here. None of it can be called: the compiler
 // names the remedy, and corrects the call where only names differ. Completion and documentation leave all of it out.
 //

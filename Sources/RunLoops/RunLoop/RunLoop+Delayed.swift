@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 extension RunLoop {
     /// Names a closure that waits for its delay to pass, so that the closure can be cancelled.
     ///

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 extension RunLoop {
     /// A descriptor that is readable while the loop has something to do: for a host, a loop that already has the thread.
     ///

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 extension RunLoop {
     /// Runs the default mode over and over until it is stopped or has nothing left to wait for.
     ///

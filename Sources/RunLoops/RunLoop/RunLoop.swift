@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // The parts of a loop, and how a loop is found, asked and reached. The folder Turn has what happens in a turn, Tables what a
 // mode keeps, Items what can be added, Inspection what tools see.
 

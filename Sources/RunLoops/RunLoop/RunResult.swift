@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 extension RunLoop {
     /// The result of a run, with the numbers of `CFRunLoopRunResult`.
     public enum RunResult: Int, Sendable, CustomStringConvertible {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Values by file descriptor: keys of four bytes beside values, in one row each, without a hash that costs more than the
 /// look-up.
 ///

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A value that several threads use, one at a time.
 ///
 /// Not `Synchronization.Mutex`: the thread sanitizer does not see into it (Documentation/Decisions/0003-locks.md).

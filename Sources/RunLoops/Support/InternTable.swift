@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Gives each value a number, in the order in which the values were first seen, and keeps both until the process ends.
 ///
 /// Thread safety: any thread.

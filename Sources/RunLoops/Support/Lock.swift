@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// A small lock on a futex: free, held, or held while a thread sleeps on it.

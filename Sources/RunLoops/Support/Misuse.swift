@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Traps with a text that names the state and the remedy, in release builds too, where `precondition` says nothing.
 @inline(__always)
 package func require(_ condition: Bool, _ text: @autoclosure () -> String) {

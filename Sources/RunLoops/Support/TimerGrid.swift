@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The arithmetic of dates: values in, values out.
 package enum TimerGrid {
     /// The first date on the grid of `interval` through `date` that is after `now`: dates that passed while the thread was

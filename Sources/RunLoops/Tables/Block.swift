@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A closure that waits for its turn, for one mode, for several, or for the common ones.
 ///
 /// It is not copied, so that a call counts no reference to its closure.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// The blocks of a loop: any thread puts blocks in; the loop's thread takes all of them at once, first in, first out.

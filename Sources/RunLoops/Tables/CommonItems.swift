@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The items that were added to the common modes, in the order in which they were added.
 ///
 /// Guarded by the loop's lock.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A closure that is called once after a delay: a timer without an object.
 package struct DelayedBody: ~Copyable {
     // The closure is part of a value that is not copied: a call counts no reference to it.

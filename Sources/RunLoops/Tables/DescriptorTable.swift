@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The descriptor sources of one mode, by descriptor.
 ///
 /// Guarded by the loop's lock.

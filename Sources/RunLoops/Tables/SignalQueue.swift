@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 /// What has been signalled in one mode: any thread puts a place in, the loop's thread takes all places out at once.

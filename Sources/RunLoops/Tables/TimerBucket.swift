@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The timers that are in the same modes and count on the same clock.
 ///
 /// A timer is in one bucket, however many modes it is in, so that it has one place in one heap. A mode looks at the

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Dates in order: a heap of four branches, whose entries carry all that is compared, so that a step touches one cache
 /// line and no timer.
 ///

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// What a queue needs to know of its timers.
 package protocol QueuedTimer: AnyObject {
     /// When the timer is due, in nanoseconds.

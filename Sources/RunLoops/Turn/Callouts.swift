@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are meant to be found at a glance, as Apple's are.
 //

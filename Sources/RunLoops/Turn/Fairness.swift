@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Since when each kind of thing that a mode serves has been ready: the kind that has waited longest goes first.
 ///
 /// This one rule keeps any kind of item from starving another (Documentation/Decisions/0004-who-goes-first.md). The real

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // A loop inside another: its thread sleeps in the other loop, and a descriptor stands for the sleep.
 //
 // While the host has the thread, the wake word says so, and other threads find the loop as if it slept: what would end the

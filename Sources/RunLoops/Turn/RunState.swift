@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The request for one run, and what the run has to remember from one turn to the next.
 struct RunState {
     /// How long a run may take.

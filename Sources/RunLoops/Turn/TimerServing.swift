@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// One serving of due timers: the timers that were due in its mode when it began, and no others.
 ///
 /// It serves the timers that are due at `limit` and were put into their queue before the serving began. The number that a timer

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import Synchronization
 
 // Specification 4 and 5: one run, and one turn. The loop's thread.

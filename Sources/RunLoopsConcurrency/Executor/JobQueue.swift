@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Jobs that wait, the more urgent before the less urgent, jobs of equal urgency first in, first out.
 ///
 /// Belongs to one thread, or to the holder of a lock.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Jobs in a ring of memory: put in at the end, taken out at the beginning, without an allocation for each job.
 ///
 /// Not copied: ``JobQueue``, which owns the rings, releases the memory.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// An actor whose state lives on the thread of a run loop.
 ///
 /// Say which loop's executor the actor has. Everything isolated to the actor then runs on that loop's thread, and may

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 public import RunLoops
 
 /// The clock of a run loop: a task that sleeps on it is a timer of the loop.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import RunLoops
 
 /// Keeps the texts alive that events point to: an item may be gone when they are read.

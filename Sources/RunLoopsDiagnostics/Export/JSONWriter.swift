@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Text in JSON, written piece by piece.
 struct JSONWriter {
     private(set) var text = ""

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 extension TracePage {
     /// From events to slices: the same in the page as in `Trace.Report`.
     static let readingScript = #"""

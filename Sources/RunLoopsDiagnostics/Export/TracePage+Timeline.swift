@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 extension TracePage {
     /// The timeline: a canvas that zooms and pans.
     static let timelineScript = #"""

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A trace as a page that needs nothing else: the events of ``ChromeTrace`` and a script that draws them.
 internal import RunLoops
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Lets the same hang be reported less and less often: the 1st time it comes, the 2nd, the 4th, the 8th, and so on.
 ///
 /// Two hangs are the same if the majority stack of one is the outer part of where the other was found.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Decides when a hang begins and ends, and when to look again.
 ///
 /// Values in, values out: it knows no thread and no clock.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// What is known of a hang, and why it is one by that.
 ///
 /// Values in, values out. Times in nanoseconds.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import RunLoops
 
 /// The loops of the process that can be looked into: each has a status from the moment it is known.

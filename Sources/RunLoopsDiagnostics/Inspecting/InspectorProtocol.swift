@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// What an inspector and its clients say to each other.
 ///
 /// A request is one line of text, an answer one line and the bytes it announces:

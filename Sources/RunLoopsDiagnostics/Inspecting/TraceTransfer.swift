@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import RunLoops
 
 /// A recording as it travels from the recorded process: numbers in text, and each name once.

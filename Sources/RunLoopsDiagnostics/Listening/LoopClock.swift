@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import RunLoops
 
 /// The monotonic clock of one loop, for objects that may outlive it: they keep no kernel with open descriptors.

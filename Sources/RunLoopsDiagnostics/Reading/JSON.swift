@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A value of JSON, read from text.
 enum JSON: Equatable, Sendable {
     case null

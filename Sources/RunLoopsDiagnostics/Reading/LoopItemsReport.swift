@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// What was in which mode of one loop, read back from a trace; times in microseconds from its beginning.
 struct LoopItemsReport: Sendable {
     struct Item: Sendable, Hashable {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The stacks of a thread while it hangs, and what they have in common.
 internal import RunLoops
 

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Where a thread was most of the times it was looked at.
 enum MajorityStack {
     /// The longest outer part that more than half of the stacks have in common, and how many have it.

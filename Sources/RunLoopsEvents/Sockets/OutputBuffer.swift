@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Bytes that wait to be sent, first in, first out.
 ///
 /// Pure: knows nothing of sockets.

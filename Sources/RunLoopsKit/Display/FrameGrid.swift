@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import RunLoops
 
 /// The instants of frames: a grid through the beginning of the clock, exact to less than a nanosecond for ever.

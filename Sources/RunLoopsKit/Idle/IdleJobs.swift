@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Jobs by priority, first in, first out; cancelled jobs are passed over.
 internal import RunLoops
 

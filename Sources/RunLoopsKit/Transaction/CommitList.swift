@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Objects that are to be committed, each once, in the order in which they were first marked.
 struct CommitList {
     struct Mark {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Messages, the right to send a message, and its way: one file, since a message can bring along such a right.
 
 public import RunLoops

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import RunLoops
 
 /// Takes answers in on a loop for askers that do not wait there: a port that is in a mode of the loop while asks are

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 public import RunLoops
 
 /// Waits for answers on a thread: a port in a mode of the thread's loop that holds nothing else.

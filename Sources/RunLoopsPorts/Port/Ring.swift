@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A first-in, first-out store that grows when it must and moves its elements without copying them.
 struct Ring<Element>: ~Copyable {
     // The capacity is a power of two, so that masking finds a place.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// One packet between processes: 32 bytes that say what it is, and the bytes of a message.
 ///
 /// The numbers are little-endian, in this order: a mark (4 bytes), the kind (1), nothing (1), how many descriptors come

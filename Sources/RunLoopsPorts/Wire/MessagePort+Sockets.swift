@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 internal import RunLoops
 
 /// Connections of a port: accepted connections, and the ends of channels that were sent away for replies.

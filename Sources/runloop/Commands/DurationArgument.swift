@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A duration as it is typed: `3s`, `500ms`, `1.5s`, `2m`.
 enum DurationArgument {
     /// Units and their length in nanoseconds; the longer names first, for `ms` ends in `s`.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The command-line tool: shows a loop at work.
 ///
 /// Its arguments are few and read by hand: swift-argument-parser links FoundationEssentials, and this program is to show

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// What the demo was asked to be.
 struct DemoOptions: Sendable {
     /// How long it lasts; nil: until the end of input, or until somebody stops it.

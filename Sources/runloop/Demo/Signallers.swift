@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 import Synchronization
 
 /// Who signalled the source, in order; the source's perform takes them all.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A key of a terminal.
 enum Key: Equatable, Sendable {
     case character(Unicode.Scalar)

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Cuts a stream of bytes into lines, whatever the pieces it comes in.
 struct LineSplitter: Sendable {
     /// A line without an end is cut here: what is never ended must not grow for ever.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 import RunLoops
 
 /// The two clock timers of the demo: the same interval, on the same grid, in different modes.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 import RunLoops
 
 /// What the demo knows: counters, the turn in progress, the last events.

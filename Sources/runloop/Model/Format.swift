@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Numbers and text in columns.
 ///
 /// No Foundation, so the few formats that the demo needs are here.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A step of one turn, numbered as in the table of Specification 5.0.
 enum Step: Int, CaseIterable, Comparable, Sendable {
     case entry = 1

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The table at the end of the demo.
 enum Summary {
     static func lines(_ model: DemoModel) -> [String] {

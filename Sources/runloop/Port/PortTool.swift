@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// `runloop port`: ports of other processes, and one of its own.
 struct PortTool {
     private enum Command {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// How `runloop port` is used, and what it says when it is used otherwise.
 enum PortUsage {
     static let text = """

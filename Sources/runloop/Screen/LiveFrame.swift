@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// The lines on the terminal; only the changed lines are written.
 struct LiveFrame {
     /// What is on the terminal; nil where nothing is known of it.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// A live screen that writes only the lines that changed.
 @MainActor
 final class LiveOutput: DemoOutput {

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// One line for each step, for a pipe or a file.
 @MainActor
 final class PlainOutput: DemoOutput {

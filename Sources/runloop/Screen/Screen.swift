@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// Lays the model out as a frame of text.
 ///
 /// Pure: model and size in, lines out.

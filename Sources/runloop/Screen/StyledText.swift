@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 /// How a piece of text looks; what that takes on a terminal is the theme's business.
 enum Style: Sendable {
     case plain

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 import RunLoopsDiagnostics
 
 /// The figures as one line for each loop and answer, for a pipe or a file.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Counts the allocations of a thread, so that tests can say how many an operation makes.
 //
 // The functions of the C library are replaced by ones that count and pass on. Not under the sanitizers, which replace them

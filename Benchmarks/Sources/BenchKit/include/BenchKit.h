@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // What every peer measures with: one clock, one random sequence, one way to count CPU time and to name a result.
 //
 // Usable from C and from Swift. Where a call lies on a measured path it is an inline function, so that no language pays

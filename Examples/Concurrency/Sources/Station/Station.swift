@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // A weather station: sensors on a thread of their own, a log on another, the display on the main thread.
 //
 // It uses each part of RunLoopsConcurrency and asks a port, in Swift 6 mode, with nothing that is unsafe or unchecked. It ends by

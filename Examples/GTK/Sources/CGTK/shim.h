@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // GTK for Swift: the casts, which are macros, and calls with a variable number of arguments.
 
 #ifndef CGTK_SHIM_H

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // A GTK window whose main thread also serves timers of a run loop, DispatchQueue.main and @MainActor.
 //
 //   gtk-example                            the window

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 import Glibc
 
 /// Sockets of 127.0.0.1, non-blocking and closed on exec.

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Every workload for one C peer, and its main function.
 //
 // The peer's file defines, before it includes this one:

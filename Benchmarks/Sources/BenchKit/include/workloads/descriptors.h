@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // W7, W7b: callbacks for descriptors.
 
 struct w7_pipe {

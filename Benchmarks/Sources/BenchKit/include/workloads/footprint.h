@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // W8, W9, W10: what a loop costs that does nothing, holds much, or has just been started.
 
 static struct loop quiet_loop;

@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // Posting for peers that only bring a wake-up: malloc'ed nodes in a list under a mutex, one wake-up when the list was
 // empty. Needs struct wake; included before all.h.
 

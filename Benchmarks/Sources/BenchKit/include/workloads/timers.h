@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // W4, W5, W6, W6b: making, cancelling and firing timers.
 
 static struct loop timer_loop;

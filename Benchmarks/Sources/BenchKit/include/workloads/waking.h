@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
 // W1, W2, W2b, W3: how long it takes to reach a loop, from another thread and from itself.
 //
 // Written once for all C peers, in terms of what each defines for itself before this is included (see all.h). That is
