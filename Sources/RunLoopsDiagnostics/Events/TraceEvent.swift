@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop.Trace {
-    /// One thing that a loop did, with when it did it.
+    /// One thing that a loop did, and when the loop did it.
     ///
     /// Thread safety: a value; any thread.
     public struct Event: Sendable, Equatable {
@@ -14,9 +14,9 @@ extension RunLoop.Trace {
             case runBegan(RunLoop.Mode)
             /// A point of the run was passed, whether anybody observes it or not.
             case passed(RunLoop.Activities)
-            /// A callout began; its kind and what it is called.
+            /// A callout began; its kind and its label.
             case calloutBegan(Callee, String)
-            /// Of the callout that has just begun: since when it was wanted.
+            /// Since when the callout that has just begun was wanted.
             case wanted(Wait)
             /// The innermost callout returned.
             case calloutEnded
@@ -38,7 +38,7 @@ extension RunLoop.Trace {
             case descriptor
             /// A timer fired.
             case timer
-            /// What libdispatch's main queue had was done.
+            /// The work of libdispatch's main queue was done.
             case mainQueue
             /// A job of an executor ran, inside the callout of the source that the executor is.
             case job
@@ -59,14 +59,14 @@ extension RunLoop.Trace {
 
         /// Since when a callout was wanted.
         public struct Wait: Sendable, Equatable {
-            /// When a timer was due, a source signalled, a block posted, a descriptor found ready, in nanoseconds of the
-            /// monotonic clock.
+            /// When a timer was due, a source was signalled, a block was posted, or a descriptor was found ready, in
+            /// nanoseconds of the monotonic clock.
             ///
-            /// A descriptor may have been ready before: the kernel does not say since when.
+            /// A descriptor may have been ready before: the kernel does not say since when it was ready.
             public var since: Int64
             /// The thread that signalled or posted; 0 where there is none, or where it is not known.
             public var thread: Int32
-            /// Of a timer: how much later than its date it may fire, in nanoseconds.
+            /// Of a timer: how much later than its date the timer may fire, in nanoseconds.
             public var tolerance: Int64
             /// Of a timer: the nanoseconds between fires; 0 for a timer that fires once.
             public var interval: Int64
@@ -74,9 +74,9 @@ extension RunLoop.Trace {
 
         /// What ended a sleep.
         public struct Waking: Sendable, Equatable {
-            /// Kinds of what can.
+            /// The causes that can end a sleep.
             public enum Cause: UInt8, Sendable, CaseIterable, CustomStringConvertible {
-                /// `wakeUp()` or `stop()`, also that of a block.
+                /// `wakeUp()` or `stop()`, also the wake-up of a block.
                 case wakeUp
                 /// A timer was due.
                 case timer
@@ -103,13 +103,13 @@ extension RunLoop.Trace {
             public var cause: Cause
             /// When the thread went to sleep, in nanoseconds of the monotonic clock.
             public var asleepSince: Int64
-            /// Of a wake-up: when it was called; otherwise 0.
+            /// Of a wake-up: when it was requested; otherwise 0.
             public var calledAt: Int64
-            /// Of a wake-up: the thread that called it; 0 where nobody knows.
+            /// Of a wake-up: the thread that requested it; 0 where the thread is not known.
             public var thread: Int32
         }
 
-        /// When, in nanoseconds of the loop's monotonic clock.
+        /// When the event happened, in nanoseconds of the loop's monotonic clock.
         public var time: Int64
         /// How many runs the event is inside of.
         public var depth: Int
@@ -119,7 +119,7 @@ extension RunLoop.Trace {
 }
 
 extension RunLoop.Trace.Event.Callee {
-    /// As the loop itself names it.
+    /// The kind as the loop itself names it.
     init(_ callee: LoopEvent.Callee) {
         switch callee {
         case .observer: self = .observer

@@ -3,18 +3,18 @@
 
 package import RunLoops
 
-/// What an inspected process says of itself.
+/// What an inspected process says about itself.
 package struct ProcessReport: Sendable {
-    /// The number as this process sees it.
+    /// The process's number as this process sees it.
     package var process: Int32
     /// The program's file name.
     package var program: String
-    /// When it was said, in nanoseconds of the process's monotonic clock.
+    /// When the process answered, in nanoseconds of the process's monotonic clock.
     package var time: Int64
     package var loops: [LoopReport]
 }
 
-/// What it says of one loop.
+/// What an inspected process says about one loop.
 ///
 /// Times are nanoseconds before the answer.
 package struct LoopReport: Sendable {
@@ -44,12 +44,12 @@ package struct LoopReport: Sendable {
     package var name: String
     package var isMain: Bool
     package var activity: Activity
-    /// How long it has been like that.
+    /// How long the loop has been in this state.
     package var since: Int64
     package var depth: Int
     /// The mode; `nil` outside a run.
     package var mode: String?
-    /// The loop's lock could not be had in time: mode, timers and description are not known.
+    /// The inspector did not get the loop's lock in time: mode, timers and description are not known.
     package var isLocked: Bool
     /// Outermost first.
     package var callouts: [Callout]
@@ -62,7 +62,7 @@ package struct LoopReport: Sendable {
     package var timers: [Timer] = []
     /// The loop's debug description.
     package var description: String?
-    /// What was counted since that was asked for first.
+    /// The counts since the client asked for them first.
     package var statistics: RunLoop.Statistics?
 }
 
