@@ -233,6 +233,7 @@ extension RunLoop {
         /// A place that is queued stays queued, and is skipped when it is taken.
         override func leave(_ mode: ModeState, of loop: RunLoop) {
             mode.remove(self)
+            loop.sourceLeft(mode)
             lock.withLock {
                 memberships.removeAll { membership in
                     guard membership.loop === loop, membership.mode == mode.mode else { return false }

@@ -27,7 +27,7 @@ final class ModeState: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var soleBucket: Unmanaged<TimerBucket>?
     /// The date of the last timer that has left the mode without any timer; `Int64.max` after its instant, and while there are
     /// timers.
-    @exclusivity(unchecked) var lastTimerDate = Int64.max
+    let lastTimerDate = Atomic(Int64.max)
 
     // Written with the loop's lock held, so that a load and a store are as good as an addition in one. Read by the loop's
     // thread without it: an item that another thread adds is seen a moment earlier or later; both are right.
@@ -137,7 +137,7 @@ final class ModeState: @unchecked Sendable {
 
     /// The date of the first timer that counts on the monotonic clock.
     var firstMonotonicDate: Int64 {
-        var first = lastTimerDate
+        var first = lastTimerDate.load(ordering: .relaxed)
         forEachBucket { if $0.base == .monotonic { first = min(first, $0.queue.firstDate) } }
         return first
     }

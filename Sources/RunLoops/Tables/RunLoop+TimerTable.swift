@@ -122,7 +122,7 @@ extension RunLoop {
     private func comes(_ date: Int64, in bucket: TimerBucket) {
         timerSequence &+= 1
         if date <= lastRival.load(ordering: .relaxed) || wakeWord.wakeUp != nil { lateTimerComes(date, in: bucket) }
-        if date <= bucket.queue.firstDate { bucket.forEachMode { $0.lastTimerDate = .max } }
+        if date <= bucket.queue.firstDate { bucket.forEachMode { $0.lastTimerDate.store(.max, ordering: .relaxed) } }
     }
 
     /// Gives a timer that is in a mode another date.
@@ -219,9 +219,10 @@ extension RunLoop {
         bucket.forEachMode { mode in
             if mode.hasTimers { return }
             // The date as it would read on the monotonic clock.
-            mode.lastTimerDate =
+            let monotonicDate =
                 bucket.base == .monotonic
                 ? date : now(.monotonic).clampedAdding(date.clampedSubtracting(now(bucket.base)))
+            mode.lastTimerDate.store(monotonicDate, ordering: .relaxed)
         }
     }
 

@@ -145,7 +145,7 @@ extension RunLoop {
         mode.fairness.passWakeUp(before: since)
         // Unlike the other answers this one may be wrong: step 6 was there before, or another loop drains the queue.
         if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
-        return cause
+        return cause ?? (lastTimerWasDue(mode) ? .nothing : nil)
     }
 
     /// Takes the wake-up for the turn of this mode; in the other modes it leaves its place to the next wake-up.
@@ -208,9 +208,7 @@ extension RunLoop {
                 takeFetched(mode)
             }
             if let cause = longestReady(run, mode) { return cause }
-            if hasBlock || run.deadline <= monotonicNow() || wakeWord.isStopped || hasLostLastTimer(mode) {
-                return .nothing
-            }
+            if hasBlock || run.deadline <= monotonicNow() || wakeWord.isStopped { return .nothing }
         }
     }
 
@@ -220,7 +218,7 @@ extension RunLoop {
         withLock {
             var limit = mode.sleepLimit()
             // A sleep in an empty mode would last for ever: the mode's last timer ends the run when it would have been due.
-            if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.lastTimerDate) }
+            if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.lastTimerDate.load(ordering: .relaxed)) }
             sleep.mode = .passUnretained(mode)
             sleep.limit = limit
             if isAwakeAnyway || (mode.hasTimers && timersReady(mode, isAwakeAnyway: false) != nil) { return nil }
@@ -232,15 +230,22 @@ extension RunLoop {
         }
     }
 
-    /// Whether the mode has become empty by losing its last timer, and that timer would be due: Specification 4.5.1.
-    private func hasLostLastTimer(_ mode: ModeState) -> Bool {
-        mode.hasNoItems
-            && withLock {
-                guard mode.lastTimerDate <= monotonicNow() else { return false }
-                // Once: a mode that is not empty for another reason, such as the main queue, makes one turn for it.
-                mode.lastTimerDate = .max
-                return true
-            }
+    /// Takes the date of a last timer that left the mode, once its instant has come; returns whether the mode is empty,
+    /// so that nothing but this date could end a sleep: Specification 4.5.1.
+    ///
+    /// Every look takes it, also one that does not sleep: the real one reads its timer descriptor there.
+    @inline(__always)
+    private func lastTimerWasDue(_ mode: ModeState) -> Bool {
+        let date = mode.lastTimerDate.load(ordering: .relaxed)
+        return date != .max && takeLastTimerDate(date, mode)
+    }
+
+    @inline(never)
+    private func takeLastTimerDate(_ date: Int64, _ mode: ModeState) -> Bool {
+        guard date <= monotonicNow() else { return false }
+        // Another thread may have set a new one meanwhile, or brought a timer.
+        let isTaken = mode.lastTimerDate.compareExchange(expected: date, desired: .max, ordering: .relaxed).exchanged
+        return isTaken && mode.hasNoItems
     }
 
     /// The same for recorders: what has ended the sleep, and when the sleep began.
@@ -289,6 +294,15 @@ extension RunLoop {
         let phase = wakeWord.phase
         guard phase != .awake, sleep.isIn(mode) else { return }
         if phase == .inHost { descriptorsChangedInHost(mode) } else { lookAgain() }
+    }
+
+    /// A source has left the mode: if that is empty now, the date of its last timer counts.
+    func sourceLeft(_ mode: ModeState) {
+        let phase = wakeWord.phase
+        guard phase != .awake, phase != .inHost, sleep.isIn(mode), mode.hasNoItems,
+            mode.lastTimerDate.load(ordering: .relaxed) < sleep.limit.monotonic
+        else { return }
+        lookAgain()
     }
 
     func lookAgain() {

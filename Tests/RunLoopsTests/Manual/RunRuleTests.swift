@@ -274,6 +274,41 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true])
+    func `A turn that does not sleep takes the date of a last timer that has passed`(hasSource: Bool) {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
+            loop.add(timer, in: .default)
+            timer.invalidate()
+            manual.advance(by: .seconds(6), in: "other")
+            let source = RunLoop.Source { _ in }
+            if hasSource { loop.add(source, in: .default) }
+            loop.performLocally {}
+            #expect(loop.run(mode: .default, for: .zero) == .timedOut)
+            source.invalidate()
+            // Nothing is left that could end the sleep, but the limit.
+            loop.performLocally {}
+            #expect(loop.run(mode: .default, for: .seconds(100)) == .timedOut)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `A run whose mode has lost its last timer is finished when its last source leaves too`() {
+        withRealLoop { loop in
+            let source = loop.addSource()
+            let timer = RunLoop.Timer(.after(.milliseconds(200))) { _ in Issue.record("fired") }
+            loop.add(timer, in: .default)
+            timer.invalidate()
+            let thief = TestThread {
+                waitUntil { loop.isWaiting }
+                source.invalidate()
+            }
+            #expect(loop.runPlenty() == .finished)
+            thief.join()
+        }
+    }
+
     @Test(.timeLimit(.minutes(10)), arguments: [false, true])
     func `A run whose mode loses its last timer while it sleeps is finished`(isDelayed: Bool) {
         withRealLoop { loop in
