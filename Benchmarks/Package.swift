@@ -107,6 +107,12 @@ let package = Package(
                 .product(name: "RunLoopsDiagnostics", package: "swift-run-loops"),
             ],
             swiftSettings: strict),
+        // Replaces malloc in the test program, to count.
+        .target(name: "AllocationCounting"),
+        .testTarget(
+            name: "AllocationTests",
+            dependencies: ["AllocationCounting", .product(name: "RunLoops", package: "swift-run-loops")],
+            swiftSettings: strict),
         // The driver. It runs the programs above, which is why it needs them built.
         .executableTarget(
             name: "peers",

@@ -4,12 +4,13 @@
 import AllocationCounting
 import Glibc
 import RunLoops
-import RunLoopsTestSupport
+import Synchronization
 import Testing
 
 /// What operations cost in allocations, once the loop has what it keeps: counts do not wobble.
 ///
-/// Without optimisation closures that never leave a call are allocated like others, so that only a release build tells.
+/// Without optimisation closures that never leave a call are allocated like others, so that only a release build tells. They are
+/// here, and not beside the other tests, because this package is built for release anyway.
 @Suite(.enabled(if: allocations_are_counted() && isOptimised), .timeLimit(.minutes(10))) struct AllocationTests {
     /// A callback that counts the allocations of its thread from one call to another.
     private final class Meter {
@@ -35,25 +36,25 @@ import Testing
     }
 
     @Test func `A turn with a signalled source allocates nothing`() {
-        withRealLoop { loop in
+        onLoop { loop in
             let meter = Meter()
             let source = RunLoop.Source { source in if meter.tick() { source.signal() } else { loop.stop() } }
             loop.add(source, in: .default)
             source.signal()
-            #expect(loop.runPlenty() == .stopped)
+            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
             #expect(meter.allocations == 0)
         }
     }
 
     @Test func `A turn with observers of every activity allocates nothing`() {
-        withRealLoop { loop in
+        onLoop { loop in
             let meter = Meter()
             for order in 0..<3 { loop.add(RunLoop.Observer(.all, order: order) { _, _ in }, in: .default) }
             loop.add(
                 RunLoop.Observer(.beforeWaiting) { _, _ in if meter.tick() { loop.wakeUp() } else { loop.stop() } },
                 in: .default)
-            loop.addSource()
-            #expect(loop.runPlenty() == .stopped)
+            loop.add(RunLoop.Source { _ in }, in: .default)
+            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
             #expect(meter.allocations == 0)
         }
     }
@@ -69,35 +70,35 @@ import Testing
     }
 
     @Test func `A post allocates nothing but what its closure does`() {
-        withRealLoop { loop in
-            loop.addSource()
+        onLoop { loop in
+            loop.add(RunLoop.Source { _ in }, in: .default)
             let reposter = Reposter(loop)
             reposter.post()
             loop.add(RunLoop.Timer(.every(.nanoseconds(1))) { _ in }, in: .default)
-            #expect(loop.runPlenty() == .stopped)
+            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
             #expect(reposter.meter.allocations == 0)
         }
     }
 
     @Test func `Posts of another thread allocate nothing on the loop's`() {
-        withRealLoop { loop in
-            loop.addSource()
+        onLoop { loop in
+            loop.add(RunLoop.Source { _ in }, in: .default)
             let meter = Meter()
             // Only the loop's thread uses it.
             nonisolated(unsafe) let unshared = meter
-            let isOver = Locked(0)
-            let poster = TestThread {
-                while isOver.count == 0 {
+            let isOver = Flag()
+            let poster = Thread {
+                while !isOver.isSet.load(ordering: .relaxed) {
                     loop.perform {
                         if !unshared.tick() {
-                            isOver.increment()
+                            isOver.isSet.store(true, ordering: .relaxed)
                             loop.stop()
                         }
                     }
                     sched_yield()
                 }
             }
-            #expect(loop.runPlenty() == .stopped)
+            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
             poster.join()
             // The row of memory may still have grown once or twice.
             #expect((meter.allocations ?? .max) <= 8)
@@ -105,17 +106,17 @@ import Testing
     }
 
     @Test func `A repeating timer that fires allocates nothing`() {
-        withRealLoop { loop in
+        onLoop { loop in
             let meter = Meter()
             loop.add(
                 RunLoop.Timer(.every(.microseconds(1))) { _ in if !meter.tick() { loop.stop() } }, in: .default)
-            #expect(loop.runPlenty() == .stopped)
+            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
             #expect(meter.allocations == 0)
         }
     }
 
     @Test func `A timer that is put off allocates nothing`() {
-        withRealLoop { loop in
+        onLoop { loop in
             let timer = RunLoop.Timer(.after(.seconds(3600))) { _ in }
             loop.add(timer, in: .default)
             let instant = timer.fireInstant
@@ -126,7 +127,7 @@ import Testing
     }
 
     @Test func `A timer that is made added and made invalid allocates itself and its closure`() {
-        withRealLoop { loop in
+        onLoop { loop in
             var fired = 0
             func churn() {
                 let timer = RunLoop.Timer(.after(.seconds(3600))) { _ in fired += 1 }
@@ -143,24 +144,57 @@ import Testing
     }
 
     @Test func `An event of a descriptor allocates nothing`() {
-        withRealLoop { loop in
-            let pipe = DescriptorPair.pipe()
+        onLoop { loop in
+            var ends: [CInt] = [-1, -1]
+            #expect(pipe(&ends) == 0)
+            let (first, second) = (ends[0], ends[1])
             let meter = Meter()
-            addDescriptorSource(
-                RunLoop.DescriptorSource(pipe.first) { _, _ in
-                    if meter.tick() { pass(pipe) } else { loop.stop() }
-                }, to: loop)
-            pass(pipe, reads: false)
-            #expect(loop.runPlenty() == .stopped)
+            let source = RunLoop.DescriptorSource(first) { _, _ in
+                var byte: UInt8 = 0
+                _ = Glibc.read(first, &byte, 1)
+                if meter.tick() { _ = Glibc.write(second, &byte, 1) } else { loop.stop() }
+            }
+            #expect(throws: Never.self) { try loop.add(source, in: .default) }
+            _ = Glibc.write(second, [1], 1)
+            #expect(loop.run(mode: .default, for: .seconds(30)) == .stopped)
             #expect(meter.allocations == 0)
+            source.invalidate()
+            _ = close(first)
+            _ = close(second)
         }
     }
+}
 
-    private func pass(_ pipe: DescriptorPair, reads: Bool = true) {
-        var byte: UInt8 = 1
-        if reads { _ = Glibc.read(pipe.first, &byte, 1) }
-        _ = Glibc.write(pipe.second, &byte, 1)
+/// Runs `body` with the loop of a thread of its own.
+private func onLoop(_ body: @escaping @Sendable (RunLoop) -> Void) {
+    Thread { body(.current) }.join()
+}
+
+private final class Flag: Sendable {
+    let isSet = Atomic(false)
+}
+
+private final class Thread {
+    private final class Body {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
+
+    private var handle = pthread_t()
+
+    init(_ run: @escaping @Sendable () -> Void) {
+        let argument = Unmanaged.passRetained(Body(run)).toOpaque()
+        let result = pthread_create(
+            &handle, nil,
+            { argument in
+                // SAFETY: given away above.
+                if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
+                return nil
+            }, argument)
+        precondition(result == 0, "no thread")
+    }
+
+    func join() { pthread_join(handle, nil) }
 }
 
 /// Whether this is a release build, in which `assert` is not evaluated.
