@@ -16,7 +16,7 @@ package struct KeptDifference: Sendable {
             rules: "Specification 9.3, 9.4",
             difference: """
                 When a finite limit passes inside a nested run, the real one's helper timer wakes the inner loop for \
-                nothing; and the wake-up keeps its place in the queue of every other mode.
+                nothing.
                 """,
             handling: """
                 No run is nested in a run whose limit passes while the scenario runs (Interpreter); where limits pass, \

@@ -33,6 +33,10 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     private let names: ModeNames
     private let began = monotonicNanoseconds()
     private let timers = TimerBarrier()
+    /// Timers that have set their own date in the callout that is under way, and whether one has returned since: the real one
+    /// arms the date only then, too late for the barrier behind the setting.
+    private var movesItself: Set<Int> = []
+    private var hasMovedItself = false
     private var calls: [ScriptName: Int] = [:]
     private var callouts = 0
     private var stops = StopsBeforeSleep()
@@ -106,6 +110,7 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
 
 extension Interpreter {
     package func receive(_ callout: Callout) {
+        awaitMovedTimer()
         if let place = callout.place { stops.calloutBegins(place) }
         switch callout {
         case .source(let index):
@@ -120,6 +125,7 @@ extension Interpreter {
             shared.withLock { $0.firing.append((index, mode)) }
             follow(.item(.timer(index)), scenario.timers[index].script)
             shared.withLock { _ = $0.firing.removeLast() }
+            if movesItself.remove(index) != nil { hasMovedItself = true }
         case .observer(let index, let activity):
             write("observer o\(index) \(ProgramText.activities(activity))")
             shared.withLock { $0.afterWaiting += activity == 64 ? 1 : 0 }
@@ -137,7 +143,14 @@ extension Interpreter {
         }
     }
 
+    private func awaitMovedTimer() {
+        guard hasMovedItself else { return }
+        hasMovedItself = false
+        timers.wait()
+    }
+
     private func receiveBlock(_ index: Int) {
+        awaitMovedTimer()
         write("block b\(index)")
         // Step 4 or step 10: nothing tells which.
         stops.calloutBegins(.beforeSleep)
@@ -145,6 +158,7 @@ extension Interpreter {
     }
 
     private func receiveQueueItem(_ index: Int) {
+        awaitMovedTimer()
         queued.withLock { $0 -= 1 }
         guard !isOver else { return }
         write("queue q\(index)")
@@ -231,7 +245,9 @@ extension Interpreter {
             DispatchQueue.main.async { [self] in receiveQueueItem(index) }
         case .setFireDate(let timer, let date):
             engine.setFireDate(ofTimer: timer, to: date)
-            if settling { timers.wait() }
+            guard settling else { return }
+            timers.wait()
+            if shared.withLock({ $0.firing.contains { $0.timer == timer } }) { movesItself.insert(timer) }
         case .run(let mode, let limit, let returnAfter): run(mode, limit, returnAfter)
         case .askContains(let item, let mode):
             write("\(ProgramText.item(item)) in \(ProgramText.mode(mode)): \(engine.contains(item, in: mode))")

@@ -141,17 +141,24 @@ extension RunLoop {
             }
         }
         if hasDescriptors, mode.fairness.descriptorsReady < since { return .descriptor }
-        if case .nothing = cause, let wakeUp { serveWakeUp(wakeUp, mode) }
+        if case .nothing = cause, let wakeUp {
+            if lastTimerWasDue(mode, before: since) { return .nothing }
+            serveWakeUp(wakeUp, mode)
+        }
         mode.fairness.passWakeUp(before: since)
         // Unlike the other answers this one may be wrong: step 6 was there before, or another loop drains the queue.
         if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
-        return cause ?? (lastTimerWasDue(mode) ? .nothing : nil)
+        return cause ?? (lastTimerWasDue(mode, before: .max) ? .nothing : nil)
     }
 
-    /// Takes the wake-up for the turn of this mode; in the other modes it leaves its place to the next wake-up.
     private func serveWakeUp(_ date: Int64, _ mode: ModeState) {
         wakeWord.serveWakeUp()
         lastServedWakeUp = date
+        wakeUpWasServed(date, mode)
+    }
+
+    /// A turn of this mode has taken a wake-up; in the other modes that leaves its place to the next wake-up.
+    private func wakeUpWasServed(_ date: Int64, _ mode: ModeState) {
         lastRival.store(max(date, lastRival.load(ordering: .relaxed)), ordering: .relaxed)
         // The loop's own thread and no lock: a mode that another thread makes meanwhile has had no wake-up to wait for.
         if hasSeveralModes.load(ordering: .acquiring) {
@@ -208,7 +215,12 @@ extension RunLoop {
                 takeFetched(mode)
             }
             if let cause = longestReady(run, mode) { return cause }
-            if hasBlock || run.deadline <= monotonicNow() || wakeWord.isStopped { return .nothing }
+            if hasBlock || wakeWord.isStopped { return .nothing }
+            if run.deadline <= monotonicNow() {
+                // In the real one a timer of libdispatch wakes the loop for its limit.
+                wakeUpWasServed(run.deadline, mode)
+                return .nothing
+            }
         }
     }
 
@@ -230,22 +242,27 @@ extension RunLoop {
         }
     }
 
-    /// Takes the date of a last timer that left the mode, once its instant has come; returns whether the mode is empty,
-    /// so that nothing but this date could end a sleep: Specification 4.5.1.
+    /// Takes the date of a last timer that left the mode, once its instant has come and nothing else has been ready longer;
+    /// returns whether the mode is empty, so that the date makes a turn: Specification 4.5.1.
     ///
     /// Every look takes it, also one that does not sleep: the real one reads its timer descriptor there.
+    /// - Parameter rival: Since when something else has been ready.
     @inline(__always)
-    private func lastTimerWasDue(_ mode: ModeState) -> Bool {
+    private func lastTimerWasDue(_ mode: ModeState, before rival: Int64) -> Bool {
         let date = mode.lastTimerDate.load(ordering: .relaxed)
-        return date != .max && takeLastTimerDate(date, mode)
+        return date != .max && takeLastTimerDate(date, mode, before: rival)
     }
 
     @inline(never)
-    private func takeLastTimerDate(_ date: Int64, _ mode: ModeState) -> Bool {
+    private func takeLastTimerDate(_ date: Int64, _ mode: ModeState, before rival: Int64) -> Bool {
         guard date <= monotonicNow() else { return false }
-        // Another thread may have set a new one meanwhile, or brought a timer.
-        let isTaken = mode.lastTimerDate.compareExchange(expected: date, desired: .max, ordering: .relaxed).exchanged
-        return isTaken && mode.hasNoItems
+        return withLock {
+            // Another thread may have set a new one meanwhile, or brought a timer.
+            guard mode.lastTimerDate.load(ordering: .relaxed) == date, mode.fairness.timersReady(since: date) < rival
+            else { return false }
+            mode.lastTimerDate.store(.max, ordering: .relaxed)
+            return mode.hasNoItems
+        }
     }
 
     /// The same for recorders: what has ended the sleep, and when the sleep began.

@@ -293,6 +293,31 @@ import Testing
         }
     }
 
+    @Test func `A wake-up waits for a last timer whose date came before it`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
+            loop.add(timer, in: .default)
+            timer.invalidate()
+            manual.advance(by: .seconds(6), in: "other")
+            loop.add(RunLoop.Source { _ in }, in: "other")
+            let turns = Box(0)
+            loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: "other")
+            let wakes = RunLoop.Observer(.beforeTimers, repeats: false) { _, _ in
+                loop.wakeUp()
+                // The mode is empty but for the block; its turn is the one of the lost timer.
+                loop.performLocally {}
+                #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            }
+            loop.add(wakes, in: "other")
+            let start = manual.now
+            #expect(loop.run(mode: "other", for: .seconds(1)) == .timedOut)
+            // The wake-up is served here, by a turn of its own.
+            #expect(turns.value == 2)
+            #expect(start.duration(to: manual.now) == .seconds(1))
+        }
+    }
+
     @Test(.timeLimit(.minutes(10)))
     func `A run whose mode has lost its last timer is finished when its last source leaves too`() {
         withRealLoop { loop in
