@@ -85,12 +85,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        // Hops between executors.
+        // Hops between executors, and questions to another thread.
         .executableTarget(
             name: "hops",
             dependencies: [
                 "Workloads", .product(name: "RunLoops", package: "swift-run-loops"),
                 .product(name: "RunLoopsConcurrency", package: "swift-run-loops"),
+                .product(name: "RunLoopsPorts", package: "swift-run-loops"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),

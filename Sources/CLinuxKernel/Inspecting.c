@@ -5,6 +5,7 @@
 #include "Inspecting.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -39,7 +40,8 @@ int rl_inspect_poll(struct pollfd *wanted, size_t count, int milliseconds) {
 
 // MARK: The thread
 
-int rl_inspect_start_thread(pthread_t *thread, size_t stack, const char *name, void *(*body)(void *), void *argument) {
+int rl_inspect_start_thread(rl_thread *thread, size_t stack, const char *name, void *(*body)(void *), void *argument) {
+    pthread_t started;
     sigset_t all, before;
     sigfillset(&all);
     pthread_attr_t attributes;
@@ -49,13 +51,15 @@ int rl_inspect_start_thread(pthread_t *thread, size_t stack, const char *name, v
     if (code == 0) {
         // A thread begins with the mask of the thread that makes it: so there is no moment at which it takes signals.
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        code = pthread_create(thread, &attributes, body, argument);
+        code = pthread_create(&started, &attributes, body, argument);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     pthread_attr_destroy(&attributes);
+    if (code != 0) return -code;
     // A name that cannot be set is no reason to fail.
-    if (code == 0) pthread_setname_np(*thread, name);
-    return -code;
+    pthread_setname_np(started, name);
+    thread->handle = (uintptr_t)started;
+    return 0;
 }
 
 // MARK: Forks

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -13,14 +14,26 @@
 
 static inline int result(long value) { return value < 0 ? -errno : (int)value; }
 
-int rl_thread_start(pthread_t *thread, size_t stack, void *(*body)(void *), void *argument) {
+int rl_thread_start(rl_thread *thread, size_t stack, void *(*body)(void *), void *argument) {
+    pthread_t started;
     pthread_attr_t attributes;
     int code = pthread_attr_init(&attributes);
     if (code != 0) return -code;
     if (stack > 0) code = pthread_attr_setstacksize(&attributes, stack);
-    if (code == 0) code = pthread_create(thread, &attributes, body, argument);
+    if (code == 0) code = pthread_create(&started, &attributes, body, argument);
     pthread_attr_destroy(&attributes);
+    if (code == 0) thread->handle = (uintptr_t)started;
     return -code;
+}
+
+void rl_thread_join(rl_thread thread) { pthread_join((pthread_t)thread.handle, NULL); }
+void rl_thread_detach(rl_thread thread) { pthread_detach((pthread_t)thread.handle); }
+
+int rl_thread_start_detached(void *(*body)(void *), void *argument) {
+    rl_thread thread;
+    int code = rl_thread_start(&thread, 0, body, argument);
+    if (code == 0) rl_thread_detach(thread);
+    return code;
 }
 
 int rl_thread_set_name(const char *name) { return -pthread_setname_np(pthread_self(), name); }

@@ -30,7 +30,7 @@ struct LoopStatusTests {
             #expect(inside?.activity == .busy && inside?.depth == 1)
             #expect(inside?.callouts.map(\.callee) == [.timer])
             #expect(inside?.callouts.first?.label?.text == "tick")
-            #expect(inside?.callouts.first?.label?.place == "RunLoopsDiagnosticsTests/LoopStatusTests.swift:\(line)")
+            #expect(inside?.callouts.first?.label?.location == "RunLoopsDiagnosticsTests/LoopStatusTests.swift:\(line)")
             #expect(inside?.callouts.first?.since == start + 5_000_000)
             #expect(status.snapshot().activity == .outside && status.snapshot().callouts.isEmpty)
         }

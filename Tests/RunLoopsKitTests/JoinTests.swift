@@ -61,10 +61,26 @@ import Testing
     @Test func `Several threads may wait for one end`() {
         let thread = makeThread("ending")
         let others = (0..<3).map { makeThread("other \($0)") }
-        for other in others { other.post { thread.join() } }
+        let (begun, proceed) = (Permit(), Permit())
+        let isDone = Locked<Bool>(false)
+        let seen = Locked<[Bool]>([])
+        thread.post {
+            proceed.wait()
+            isDone.withLock { $0 = true }
+        }
+        for other in others {
+            other.post {
+                begun.signal()
+                thread.join()
+                seen.withLock { $0.append(isDone.copy) }
+            }
+        }
+        for _ in others { begun.wait() }
         thread.stop()
+        proceed.signal()
         for other in others { other.stop() }
         for other in others { other.join() }
+        #expect(seen.copy == [true, true, true])
     }
 }
 

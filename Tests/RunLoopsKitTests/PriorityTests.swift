@@ -147,9 +147,12 @@ private struct Schedule: Equatable, Sendable {
         let proceed = occupy(other)
         let waiter = try realTime("waiter", 10)
         waiter.post { other.join() }
-        waitUntil { schedule(of: other) == .realTime(10) }
+        waitUntil { schedule(of: other) != .usual }
+        #expect(schedule(of: other) == .realTime(10))
         other.stop()
         proceed.signal()
+        try waiter.performAndWait {}
+        #expect(schedule(of: waiter) == .realTime(10))
         waiter.stop()
         waiter.join()
     }

@@ -65,9 +65,12 @@ import Testing
         let thread = makeThread("own")
         thread.post { thread.stop() }
         thread.join()
+        #expect(!thread.post {})
 
         let ended = Permit()
+        let witness = Witness()
         var other: RunLoopThread? = makeThread("dropped")
+        if let other { witness.watch(other) }
         let holder = Locked(other)
         let loop = other?.loop
         other?.post {
@@ -78,7 +81,8 @@ import Testing
         }
         other = nil
         ended.wait()
-        withExtendedLifetime(loop) {}
+        #expect(witness.isGone)
+        #expect(loop?.isEnded == true)
     }
 
     @Test func `Releasing a thread ends it after what was posted`() {
@@ -99,13 +103,16 @@ import Testing
         thread.post { RunLoop.current.stop() }
         #expect(try thread.performAndWait { 1 } == 1)
         let inside = Permit()
+        let left = Locked(0)
         thread.post {
             inside.signal()
             RunLoop.current.run()
+            left.increment()
         }
         inside.wait()
         thread.stop()
         thread.join()
+        #expect(left.count == 1)
     }
 
     @Test func `Tasks posted while the thread stops are run or refused and never lost`() {

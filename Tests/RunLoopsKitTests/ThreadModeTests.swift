@@ -58,13 +58,19 @@ import Testing
     @Test func `A task whose wake-up a run in another mode has taken is not left behind`() throws {
         let thread = makeThread("left behind")
         let left = running("private", thread)
+        let modes = Locked<[String]>()
         let done = Permit()
-        thread.post { done.signal() }
+        thread.post {
+            modes.note("\(presentMode)")
+            done.signal()
+        }
         // When this has run, the wake-up has had its turn, in the private mode.
         try thread.performAndWait(in: ["private"]) {}
+        #expect(modes.lines.isEmpty)
         thread.post(in: ["private"]) { RunLoop.current.stop() }
         left.wait()
         done.wait()
+        #expect(modes.lines == [RunLoop.Mode.default.rawValue])
     }
 
     @Test func `A stop that drains runs tasks of modes that never ran and one that drops does not`() {

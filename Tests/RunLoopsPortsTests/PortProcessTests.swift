@@ -12,7 +12,7 @@ import Testing
 /// Ports between processes, and what needs a process of its own.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct PortProcessTests {
     @Test func `Messages of another process arrive once each and in order`() async throws {
-        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
             let number = count(100_000, orElse: 10_000)
             let next = Locked<Int32>(0)
@@ -26,18 +26,13 @@ import Testing
                     return nil
                 })
             try server.port.publish(as: "sink")
-            // The time is the tool's whole life: its start, the connection and all messages.
-            let start = RunLoop.Instant.now
             #expect(try Tool.run("port send sink hello world --count \(number) --within 30s").status == 0)
-            let time = RunLoop.Instant.now - start
             waitUntil { next.withLock { $0 == number } }
             #expect(disorder.withLock { $0 } == 0)
             #expect(next.withLock { $0 } == number)
-            if isFull { Tool.say("between processes: \(number) messages in \(time), \(time / number) each") }
             server.end()
             withExtendedLifetime(directory) {}
         }
-        if isFull, let result { print(String(decoding: result.standardErrorContent, as: UTF8.self)) }
     }
 
     @Test func `The tool listens, sends, asks and lists`() async throws {
@@ -278,7 +273,4 @@ private enum Tool {
     }
 
     static func run(_ arguments: String) throws -> Output { end(try start(arguments)) }
-
-    /// To the error stream of a process that was started for a test.
-    static func say(_ text: String) { SystemCalls.writeToStandardError(text + "\n") }
 }

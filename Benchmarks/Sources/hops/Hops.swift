@@ -4,7 +4,8 @@
 // What it costs to go from one executor to another and back: 1,000,000 hops between two loops, within one, and between one
 // and Swift's pool of threads; beside serial queues of libdispatch, SwiftNIO's loops and the main actor. That one is measured
 // as Swift has it, kept on the main thread by the main loop, and on the main loop's own executor: a process has one main
-// actor, so the latter two are measured in processes of their own, which this one starts in each pass and waits for.
+// actor, so the latter two are measured in processes of their own, which this one starts in each pass and waits for. Last,
+// questions that a task asks another thread: the question is one hop, the answer another.
 //
 //   swift run -c release --package-path Benchmarks hops [HOPS]
 
@@ -108,12 +109,14 @@ struct Pair {
 
     @MainActor static func compare(_ hops: Int) async {
         let (loops, queues, nios) = (loopPair(), queuePair(), nioPair())
+        guard let questions = try? Questions() else { fatalError("The system has refused a port.") }
         // In passes, each of all kinds, so that what else the machine does falls on all of them; the first is not counted.
         let passes = 10
         var rows: [Row] = []
         for pass in 0...passes {
             var figures: [Row] = []
             for pair in [loops, queues, nios] { figures += await measure(pair, hops / passes) }
+            figures += await questions.measure(hops / passes)
             figures += await measureMain(.dispatch, queues, loops, hops / passes)
             figures += MainActorKind.adopted.measure(hops / passes) + MainActorKind.onLoop.measure(hops / passes)
             if pass > 0 { rows += figures }

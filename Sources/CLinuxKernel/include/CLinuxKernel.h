@@ -94,7 +94,14 @@ int rl_timerfd_create(int clock);
 // Absolute; RL_FOREVER disarms. `cancel_on_set` makes a change of the wall clock end the wait as well.
 int rl_timerfd_set(int descriptor, int64_t deadline, bool cancel_on_set);
 
-// Epoll.
+// Epoll. The bits of its events: a C library has them as an enumeration or as macros, which Swift gives different types.
+static const uint32_t RL_EPOLLIN = EPOLLIN;
+static const uint32_t RL_EPOLLPRI = EPOLLPRI;
+static const uint32_t RL_EPOLLOUT = EPOLLOUT;
+static const uint32_t RL_EPOLLERR = EPOLLERR;
+static const uint32_t RL_EPOLLHUP = EPOLLHUP;
+static const uint32_t RL_EPOLLRDHUP = EPOLLRDHUP;
+static const uint32_t RL_EPOLLET = EPOLLET;
 int rl_epoll_create(void);
 int rl_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t token);
 int rl_epoll_modify(int epoll, int descriptor, uint32_t events, uint64_t token);

@@ -10,9 +10,9 @@
 #define CLINUXKERNEL_INSPECTING_H
 
 #include "LinuxOnly.h"
+#include "ThreadAttributes.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,7 +28,7 @@ int rl_inspect_shut(int socket);
 int rl_inspect_poll(struct pollfd *wanted, size_t count, int milliseconds);
 
 // Starts a joinable thread that has a name and blocks every signal.
-int rl_inspect_start_thread(pthread_t *thread, size_t stack, const char *name, void *(*body)(void *), void *argument);
+int rl_inspect_start_thread(rl_thread *thread, size_t stack, const char *name, void *(*body)(void *), void *argument);
 
 // Has a child made by fork() close the descriptor, until it is given up. Give a descriptor up before you close it.
 void rl_inspect_keep_from_children(int descriptor);

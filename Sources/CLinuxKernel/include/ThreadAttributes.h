@@ -8,15 +8,24 @@
 
 #include "LinuxOnly.h"
 
-#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
 // Scheduling classes, numbered here so that no user needs <sched.h>.
 enum { RL_SCHEDULE_NORMAL = 0, RL_SCHEDULE_BATCH, RL_SCHEDULE_IDLE, RL_SCHEDULE_FIFO, RL_SCHEDULE_ROUND_ROBIN };
 
-// Starts a joinable thread; a `stack` of 0 is the system's default size.
-int rl_thread_start(pthread_t *thread, size_t stack, void *(*body)(void *), void *argument);
+// A thread that has been started. A number, which Swift can make and pass on under every C library: pthread_t is a number in
+// one, and a pointer in another.
+typedef struct {
+    uintptr_t handle;
+} rl_thread;
+
+// Starts a thread that another thread joins, or that is detached later; a `stack` of 0 is the system's default size.
+int rl_thread_start(rl_thread *thread, size_t stack, void *(*body)(void *), void *argument);
+void rl_thread_join(rl_thread thread);
+void rl_thread_detach(rl_thread thread);
+// Starts a thread that no thread waits for.
+int rl_thread_start_detached(void *(*body)(void *), void *argument);
 
 // Attributes of the calling thread.
 int rl_thread_set_name(const char *name);

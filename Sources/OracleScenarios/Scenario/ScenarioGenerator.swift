@@ -3,7 +3,7 @@
 
 /// Makes random scenarios that both loops must run alike.
 ///
-/// What it leaves out on purpose is said where it is left out, and in `KeptDifferences` when it is a difference between the
+/// What it leaves out on purpose is said where it is left out, and in `KeptDifference` when it is a difference between the
 /// loops rather than a race of the scenario's own.
 package struct ScenarioGenerator {
     var random: SplitMix64

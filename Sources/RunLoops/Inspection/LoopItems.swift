@@ -7,7 +7,7 @@ package struct LoopItems: Sendable, Equatable {
         case timer, source, descriptor, observer
     }
 
-    /// One item with all its places.
+    /// One item with all its modes.
     package struct Entry: Sendable, Equatable {
         package var kind: LoopItems.Kind
         package var label: String
@@ -44,12 +44,12 @@ extension RunLoop {
     /// Any thread.
     /// - Complexity: O(n) in the items.
     package func itemsInModes() -> LoopItems? {
-        guard let places = withLock({ placesOfItems() }) else { return nil }
+        guard let found = withLock({ findItems() }) else { return nil }
         // Labels are made strings after the lock is released.
-        let entries = places.all.map { place in
-            LoopItems.Entry(kind: place.kind, label: place.label.text, modes: place.modes, isCommon: place.isCommon)
+        let entries = found.all.map { item in
+            LoopItems.Entry(kind: item.kind, label: item.label.text, modes: item.modes, isCommon: item.isCommon)
         }
-        let unserved = places.asleep.compactMap { source -> LoopItems.Unserved? in
+        let unserved = found.asleep.compactMap { source -> LoopItems.Unserved? in
             guard let wait = LoopWait(signal: source.signalNumber) else { return nil }
             return LoopItems.Unserved(label: source.label, since: wait.since)
         }
@@ -70,7 +70,7 @@ extension RunLoop {
     /// Whether the loop's thread has ended, and the loop is torn down.
     package var isEnded: Bool { withLock { isDead } }
 
-    private struct PlacesOfItems {
+    private struct FoundItems {
         struct One {
             let kind: LoopItems.Kind
             let label: ItemLabel
@@ -97,11 +97,11 @@ extension RunLoop {
     /// Every item with its modes.
     ///
     /// With the lock held.
-    private func placesOfItems() -> PlacesOfItems? {
+    private func findItems() -> FoundItems? {
         if isDead || timerBuckets.reduce(0, { $0 + $1.queue.count }) > Self.mostTimers { return nil }
-        var places = PlacesOfItems()
+        var found = FoundItems()
         for mode in modeStates {
-            func add(_ item: Item) { places.add(item, mode.mode, isCommon: commonItems.contains(item)) }
+            func add(_ item: Item) { found.add(item, mode.mode, isCommon: commonItems.contains(item)) }
             mode.sources.forEach(add)
             mode.descriptors.sources.forEach(add)
             mode.observers.forEach(add)
@@ -109,11 +109,11 @@ extension RunLoop {
             mode.forEachBucket { bucket in
                 bucket.queue.visit { _, timer, label in
                     if let timer { add(timer) }
-                    if let label { places.add(delayed: label, mode.mode) }
+                    if let label { found.add(delayed: label, mode.mode) }
                 }
             }
         }
-        if isWaiting, wakeWord.wakeUp == nil { places.asleep = sleep.mode?.takeUnretainedValue().sources ?? [] }
-        return places
+        if isWaiting, wakeWord.wakeUp == nil { found.asleep = sleep.mode?.takeUnretainedValue().sources ?? [] }
+        return found
     }
 }

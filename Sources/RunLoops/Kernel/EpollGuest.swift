@@ -44,7 +44,7 @@ final class EpollGuest: GuestDescriptor {
         descriptor = try check("epoll_create1", calls.epollCreate())
         do {
             // Never read, as everywhere: an edge is reported once, by the epoll_wait in awaken().
-            let bits = EPOLLIN.rawValue | (1 << 31)
+            let bits = RL_EPOLLIN | RL_EPOLLET
             try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: bits, token: Source.wake))
             for base in RunLoop.TimeBase.allCases { try makeTimer(base) }
         } catch {
@@ -59,7 +59,7 @@ final class EpollGuest: GuestDescriptor {
         let timer = try check("timerfd_create", calls.timerCreate(base))
         timers.append((base, timer, .max))
         let token = Source.timer + UInt64(base.rawValue)
-        try check("epoll_ctl", calls.epollAdd(descriptor, timer, events: EPOLLIN.rawValue, token: token))
+        try check("epoll_ctl", calls.epollAdd(descriptor, timer, events: RL_EPOLLIN, token: token))
     }
 
     func close() {
@@ -108,7 +108,7 @@ final class EpollGuest: GuestDescriptor {
         linked = identity
         guard identity.epoll >= 0 else { return }
         // ENOMEM, ENOSPC: out of memory or watches. ELOOP: too many epolls inside each other.
-        if calls.epollAdd(descriptor, identity.epoll, events: EPOLLIN.rawValue, token: Source.mode) < 0 {
+        if calls.epollAdd(descriptor, identity.epoll, events: RL_EPOLLIN, token: Source.mode) < 0 {
             isBlind = true
             linked = .none
         }

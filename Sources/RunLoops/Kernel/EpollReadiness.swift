@@ -152,7 +152,7 @@ package final class EpollReadiness: Readiness {
         let wake = try waker.makeWakeDescriptor()
         let made = try check("epoll_create1", calls.epollCreate())
         let result = calls.epollAdd(
-            made, wake, events: EPOLLIN.rawValue | Self.edge,
+            made, wake, events: RL_EPOLLIN | RL_EPOLLET,
             token: OwnToken.wake)
         if result < 0 {
             _ = calls.close(made)
@@ -203,7 +203,7 @@ package final class EpollReadiness: Readiness {
         }
         for timer in timers {
             _ = calls.epollAdd(
-                epoll, timer.descriptor, events: EPOLLIN.rawValue | Self.edge, token: Self.token(of: timer.base))
+                epoll, timer.descriptor, events: RL_EPOLLIN | RL_EPOLLET, token: Self.token(of: timer.base))
         }
         retired.append(old)
         tellNews()
@@ -314,7 +314,7 @@ package final class EpollReadiness: Readiness {
             if deadline == .max { return }
             let descriptor = try check("timerfd_create", calls.timerCreate(base))
             let added = calls.epollAdd(
-                epoll, descriptor, events: EPOLLIN.rawValue | Self.edge, token: Self.token(of: base))
+                epoll, descriptor, events: RL_EPOLLIN | RL_EPOLLET, token: Self.token(of: base))
             if added < 0 {
                 _ = calls.close(descriptor)
                 throw RunLoop.SystemCallError(call: "epoll_ctl", code: -added)
@@ -352,8 +352,6 @@ package final class EpollReadiness: Readiness {
 
     // MARK: Bits
 
-    private static let edge: UInt32 = 1 << 31
-
     private static func token(of base: RunLoop.TimeBase) -> UInt64 {
         switch base {
         case .monotonic: OwnToken.timer
@@ -365,21 +363,21 @@ package final class EpollReadiness: Readiness {
     private static func bits(_ events: RunLoop.DescriptorEvents) -> UInt32 {
         var bits: UInt32 = 0
         // The end of the peer's stream counts as readable, as with poll; RDHUP distinguishes it from data.
-        if events.contains(.readable) { bits |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
-        if events.contains(.writable) { bits |= EPOLLOUT.rawValue }
-        if events.contains(.priority) { bits |= EPOLLPRI.rawValue }
+        if events.contains(.readable) { bits |= RL_EPOLLIN | RL_EPOLLRDHUP }
+        if events.contains(.writable) { bits |= RL_EPOLLOUT }
+        if events.contains(.priority) { bits |= RL_EPOLLPRI }
         // EPOLLHUP comes unasked, and of a socket only when both directions have ended.
-        if events.contains(.hangUp) { bits |= EPOLLRDHUP.rawValue }
+        if events.contains(.hangUp) { bits |= RL_EPOLLRDHUP }
         return bits
     }
 
     private static func events(_ bits: UInt32) -> RunLoop.DescriptorEvents {
         var events: RunLoop.DescriptorEvents = []
-        if bits & EPOLLIN.rawValue != 0 { events.insert(.readable) }
-        if bits & EPOLLOUT.rawValue != 0 { events.insert(.writable) }
-        if bits & EPOLLPRI.rawValue != 0 { events.insert(.priority) }
-        if bits & EPOLLERR.rawValue != 0 { events.insert(.error) }
-        if bits & (EPOLLHUP.rawValue | EPOLLRDHUP.rawValue) != 0 { events.insert(.hangUp) }
+        if bits & RL_EPOLLIN != 0 { events.insert(.readable) }
+        if bits & RL_EPOLLOUT != 0 { events.insert(.writable) }
+        if bits & RL_EPOLLPRI != 0 { events.insert(.priority) }
+        if bits & RL_EPOLLERR != 0 { events.insert(.error) }
+        if bits & (RL_EPOLLHUP | RL_EPOLLRDHUP) != 0 { events.insert(.hangUp) }
         return events
     }
 }

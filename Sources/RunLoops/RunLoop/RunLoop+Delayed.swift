@@ -12,7 +12,7 @@ extension RunLoop {
         struct Name: Hashable, Sendable {
             let loop: UInt32
             let mode: Mode
-            let place: UInt32
+            let index: UInt32
             let sequence: UInt32
         }
 
@@ -35,7 +35,7 @@ extension RunLoop {
 
     /// Runs a closure on the loop's thread once, when a delay has passed.
     ///
-    /// The lightest timer there is: in one mode it takes a place in a table and no object. The loop serves it with all other
+    /// The lightest timer there is: in one mode it takes a cell of a table and no object. The loop serves it with all other
     /// timers, in the order of the dates. It keeps the mode from being empty, and wakes the loop.
     ///
     /// - Parameters:
@@ -54,7 +54,7 @@ extension RunLoop {
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
     ) -> Delayed {
-        postpone(delay, mode, CodePlace(fileID, line), body)
+        postpone(delay, mode, CodeLocation(fileID, line), body)
     }
 
     /// Runs a closure that may use this thread's state once, when a delay has passed.
@@ -72,7 +72,7 @@ extension RunLoop {
         _ body: consuming @escaping () -> Void
     ) -> Delayed {
         requireLocal()
-        return postpone(delay, mode, CodePlace(fileID, line), body)
+        return postpone(delay, mode, CodeLocation(fileID, line), body)
     }
 
     /// Runs a closure on the main actor once, when a delay has passed.
@@ -84,7 +84,7 @@ extension RunLoop {
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @MainActor () -> Void
     ) -> Delayed {
-        main.postpone(delay, mode, CodePlace(fileID, line)) { MainActor.assumeIsolated(body) }
+        main.postpone(delay, mode, CodeLocation(fileID, line)) { MainActor.assumeIsolated(body) }
     }
 
     /// Cancels a closure that waits for its delay, and releases it.
@@ -119,12 +119,12 @@ extension RunLoop {
 
     @inline(__always)
     private func postpone(
-        _ delay: Duration, _ mode: Mode, _ place: CodePlace, _ body: consuming @escaping () -> Void
+        _ delay: Duration, _ mode: Mode, _ location: CodeLocation, _ body: consuming @escaping () -> Void
     ) -> Delayed {
         checkNotForked()
         let date = now(.monotonic).clampedAdding(max(0, delay.clampedNanoseconds))
-        if mode == .common { return postponeInCommonModes(date, place, body) }
-        let body = DelayedBody(call: body, place: place)
+        if mode == .common { return postponeInCommonModes(date, location, body) }
+        let body = DelayedBody(call: body, location: location)
         lock()
         defer { unlock() }
         if isDead { return Delayed(kind: .never) }
@@ -136,8 +136,10 @@ extension RunLoop {
     }
 
     @inline(never)
-    private func postponeInCommonModes(_ date: Int64, _ place: CodePlace, _ body: @escaping () -> Void) -> Delayed {
-        let timer = Timer(onceAt: date, .place(place), allowedThread: threadID) { timer in
+    private func postponeInCommonModes(
+        _ date: Int64, _ location: CodeLocation, _ body: @escaping () -> Void
+    ) -> Delayed {
+        let timer = Timer(onceAt: date, .location(location), allowedThread: threadID) { timer in
             // Before the callout: from here on the timer cannot be cancelled.
             timer.invalidate()
             body()

@@ -188,9 +188,9 @@ extension RunLoop {
     ///
     /// With the lock held. An item that is in no mode stays in the common items if it is there, as in Core Foundation.
     func discard(_ item: Item) {
-        let places = modeStates.filter { item.isIn($0, of: self) }
-        if places.isEmpty { return }
-        for mode in places { item.leave(mode, of: self) }
+        let modes = modeStates.filter { item.isIn($0, of: self) }
+        if modes.isEmpty { return }
+        for mode in modes { item.leave(mode, of: self) }
         _ = commonItems.remove(item)
     }
 
@@ -214,7 +214,8 @@ extension RunLoop {
         let modes = modeStates.filter { $0.descriptors.contains(source) }.map(\.mode)
         if modes.isEmpty { return }
         // Unowned: the block runs inside a run of this loop only.
-        let block = Block(modes: BlockModes(modes), wakes: true, place: CodePlace(#fileID, #line)) { [unowned self] in
+        let block = Block(modes: BlockModes(modes), wakes: true, location: CodeLocation(#fileID, #line)) {
+            [unowned self] in
             guard withLock({ modeStates.contains { $0.descriptors.contains(source) } }) else { return }
             _ = call(source, .error, now(.monotonic))
         }

@@ -27,7 +27,7 @@ extension RunLoop {
         in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
     ) {
-        post(mode, wake, CodePlace(fileID, line), body)
+        post(mode, wake, CodeLocation(fileID, line), body)
     }
 
     /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`.
@@ -37,7 +37,7 @@ extension RunLoop {
         in modes: [Mode], wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
     ) {
-        post(modes, wake, CodePlace(fileID, line), body)
+        post(modes, wake, CodeLocation(fileID, line), body)
     }
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in `mode`.
@@ -55,7 +55,7 @@ extension RunLoop {
         _ body: consuming @escaping () -> Void
     ) {
         requireLocal()
-        post(mode, wake, CodePlace(fileID, line), body)
+        post(mode, wake, CodeLocation(fileID, line), body)
     }
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in one of `modes`.
@@ -70,7 +70,7 @@ extension RunLoop {
         _ body: consuming @escaping () -> Void
     ) {
         requireLocal()
-        post(modes, wake, CodePlace(fileID, line), body)
+        post(modes, wake, CodeLocation(fileID, line), body)
     }
 
     /// Runs a closure on the main actor, in the next turn of the main loop in `mode`.
@@ -102,15 +102,15 @@ extension RunLoop {
     }
 
     @inline(__always)
-    private func post(_ mode: Mode, _ wake: Bool, _ place: CodePlace, _ body: consuming @escaping () -> Void) {
+    private func post(_ mode: Mode, _ wake: Bool, _ location: CodeLocation, _ body: consuming @escaping () -> Void) {
         nameMode(mode)
-        post(Block(modes: BlockModes(mode), wakes: wake, place: place, body: body))
+        post(Block(modes: BlockModes(mode), wakes: wake, location: location, body: body))
     }
 
-    private func post(_ modes: [Mode], _ wake: Bool, _ place: CodePlace, _ body: consuming @escaping () -> Void) {
+    private func post(_ modes: [Mode], _ wake: Bool, _ location: CodeLocation, _ body: consuming @escaping () -> Void) {
         if modes.isEmpty { return }
         for mode in modes { nameMode(mode) }
-        post(Block(modes: BlockModes(modes), wakes: wake, place: place, body: body))
+        post(Block(modes: BlockModes(modes), wakes: wake, location: location, body: body))
     }
 
     /// A block makes the mode that it names, as an item does.

@@ -5,11 +5,11 @@
 /// look-up.
 ///
 /// O(1). Memory: at most twice the bytes of a key and a value for each entry, and more only while fewer than a quarter of
-/// the places are used.
+/// the cells are used.
 package struct DescriptorMap<Value: BitwiseCopyable>: ~Copyable {
     private static var free: CInt { -1 }
 
-    // SAFETY: both have `capacity` places, a power of two; a place whose key is `free` has no value.
+    // SAFETY: both have `capacity` cells, a power of two; a cell whose key is `free` has no value.
     private var keys: UnsafeMutablePointer<CInt>
     private var values: UnsafeMutablePointer<Value>
     private var capacity = 0
@@ -29,8 +29,8 @@ package struct DescriptorMap<Value: BitwiseCopyable>: ~Copyable {
     package subscript(descriptor: CInt) -> Value? {
         get {
             guard count > 0 else { return nil }
-            let place = find(descriptor)
-            return keys[place] == Self.free ? nil : values[place]
+            let index = find(descriptor)
+            return keys[index] == Self.free ? nil : values[index]
         }
         set {
             if let newValue { set(newValue, descriptor) } else { _ = remove(descriptor) }
@@ -68,23 +68,23 @@ package struct DescriptorMap<Value: BitwiseCopyable>: ~Copyable {
     }
 
     package func visit(_ body: (CInt, Value) -> Void) {
-        for place in 0..<capacity where keys[place] != Self.free { body(keys[place], values[place]) }
+        for index in 0..<capacity where keys[index] != Self.free { body(keys[index], values[index]) }
     }
 
     private mutating func set(_ value: Value, _ descriptor: CInt) {
         precondition(descriptor >= 0, "\(descriptor) is no descriptor.")
         if (count + 1) * 8 > capacity * 7 { resize(to: max(8, capacity * 2)) }
-        let place = find(descriptor)
-        if keys[place] == Self.free { count += 1 }
-        keys[place] = descriptor
-        values[place] = value
+        let index = find(descriptor)
+        if keys[index] == Self.free { count += 1 }
+        keys[index] = descriptor
+        values[index] = value
     }
 
-    /// The place of a descriptor, or the free place where it belongs.
+    /// The index of the cell of a descriptor, or of the free cell where it belongs.
     private func find(_ descriptor: CInt) -> Int {
-        var place = home(descriptor)
-        while keys[place] != descriptor, keys[place] != Self.free { place = (place + 1) & (capacity - 1) }
-        return place
+        var index = home(descriptor)
+        while keys[index] != descriptor, keys[index] != Self.free { index = (index + 1) & (capacity - 1) }
+        return index
     }
 
     // The kernel gives out the smallest free number: descriptors are neighbours, which spread by themselves.
@@ -97,10 +97,10 @@ package struct DescriptorMap<Value: BitwiseCopyable>: ~Copyable {
         values = .allocate(capacity: newCapacity)
         capacity = newCapacity
         if count > 0 {
-            for place in 0..<oldCapacity where oldKeys[place] != Self.free {
-                let new = find(oldKeys[place])
-                keys[new] = oldKeys[place]
-                values[new] = oldValues[place]
+            for index in 0..<oldCapacity where oldKeys[index] != Self.free {
+                let new = find(oldKeys[index])
+                keys[new] = oldKeys[index]
+                values[new] = oldValues[index]
             }
         }
         oldKeys.deallocate()

@@ -7,21 +7,22 @@
 package struct Block: ~Copyable {
     package let body: () -> Void
     /// Where the block was added, and in the highest bit of the line whether the block wakes: so a block takes 32 bytes.
-    private let place: CodePlace
+    private let location: CodeLocation
     let modes: BlockModes
 
     private static let wakeBit: UInt32 = 1 << 31
 
     @inline(__always)
-    package init(modes: BlockModes, wakes: Bool, place: CodePlace, body: consuming @escaping () -> Void) {
+    package init(modes: BlockModes, wakes: Bool, location: CodeLocation, body: consuming @escaping () -> Void) {
         self.body = body
         self.modes = modes
-        self.place = CodePlace(file: place.file, line: place.line & ~Self.wakeBit | (wakes ? Self.wakeBit : 0))
+        self.location = CodeLocation(
+            file: location.file, line: location.line & ~Self.wakeBit | (wakes ? Self.wakeBit : 0))
     }
 
     /// Whether a run that may run the block must not sleep before it has.
     @inline(__always)
-    var wakes: Bool { place.line & Self.wakeBit != 0 }
+    var wakes: Bool { location.line & Self.wakeBit != 0 }
 
     /// Whether the block may run in `running`, which is marked as common or not.
     @inline(__always)
@@ -32,10 +33,10 @@ package struct Block: ~Copyable {
     /// The same block, with `around` around its closure.
     consuming func wrapped(_ around: @escaping (() -> Void) -> Void) -> Block {
         let body = body
-        return Block(modes: modes, wakes: wakes, place: place) { around(body) }
+        return Block(modes: modes, wakes: wakes, location: location) { around(body) }
     }
 
-    var label: ItemLabel { .place(CodePlace(file: place.file, line: place.line & ~Self.wakeBit)) }
+    var label: ItemLabel { .location(CodeLocation(file: location.file, line: location.line & ~Self.wakeBit)) }
 }
 
 /// Blocks in a row of memory: put in at the end, each moved out once, in order.

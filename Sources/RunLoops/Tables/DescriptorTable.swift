@@ -5,7 +5,7 @@
 ///
 /// Guarded by the loop's lock.
 final class DescriptorTable {
-    /// One descriptor of the mode with all descriptor sources on it; without a source the place is free.
+    /// One descriptor of the mode with all descriptor sources on it; without a source the entry is free.
     private struct Entry {
         let descriptor: CInt
         var generation: UInt32
@@ -29,7 +29,7 @@ final class DescriptorTable {
     }
 
     let readiness: any Readiness
-    /// Free places are used again; each use has another generation, so that an event of an earlier use is recognised.
+    /// Free entries are used again; each use has another generation, so that an event of an earlier use is recognised.
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeIndices: [UInt32] = []
     @exclusivity(unchecked) private var indices = DescriptorMap<UInt32>()
@@ -150,7 +150,7 @@ final class DescriptorTable {
 
     // MARK: Events
 
-    /// The first source to ask for an event; none for an event of an earlier use of the place.
+    /// The first source to ask for an event; none for an event of an earlier use of the entry.
     @inline(__always)
     func firstSource(of event: ReadyDescriptor) -> RunLoop.DescriptorSource? {
         let index = Self.index(of: event)

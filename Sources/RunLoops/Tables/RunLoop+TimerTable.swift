@@ -168,10 +168,10 @@ extension RunLoop {
     func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: ModeState) -> Delayed.Name {
         let bucket = soleBucket(of: mode).takeUnretainedValue()
         comes(date, in: bucket)
-        let place = bucket.queue.insert(body, at: date, sequence: timerSequence)
+        let index = bucket.queue.insert(body, at: date, sequence: timerSequence)
         bucket.countTimers(1)
         timerComes(date, in: bucket)
-        return Delayed.Name(loop: number, mode: mode.mode, place: place, sequence: timerSequence)
+        return Delayed.Name(loop: number, mode: mode.mode, index: index, sequence: timerSequence)
     }
 
     @inline(__always)
@@ -179,7 +179,7 @@ extension RunLoop {
         let mode = name.mode == .default ? defaultMode.soleBucket : existingMode(name.mode)?.soleBucket
         guard let bucket = mode?.takeUnretainedValue() else { return nil }
         let first = bucket.queue.firstDate
-        guard let body = bucket.queue.remove(delayed: name.place, sequence: name.sequence) else { return nil }
+        guard let body = bucket.queue.remove(delayed: name.index, sequence: name.sequence) else { return nil }
         bucket.countTimers(-1)
         if bucket.queue.firstDate > first { firstTimerGoes(first, bucket) }
         if guest != nil { datesChangedInHost() }

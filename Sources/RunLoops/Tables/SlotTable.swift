@@ -10,7 +10,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
     /// What a slot stands for.
     enum Content {
         case object(Unmanaged<Object>)
-        /// A closure without an object, by its place in the table of closures.
+        /// A closure without an object, by its index in the table of closures.
         case delayed(UInt32)
     }
 
@@ -44,7 +44,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
     mutating func add(_ object: Unmanaged<Object>) -> UInt32 { add(UInt(bitPattern: object.toOpaque())) }
 
     @inline(__always)
-    mutating func add(delayed place: UInt32) -> UInt32 { add(UInt(place) << Tag.bits | Tag.delayed) }
+    mutating func add(delayed index: UInt32) -> UInt32 { add(UInt(index) << Tag.bits | Tag.delayed) }
 
     @inline(__always)
     private mutating func add(_ word: UInt) -> UInt32 {

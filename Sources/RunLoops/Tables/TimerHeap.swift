@@ -78,11 +78,11 @@ package struct TimerHeap: ~Copyable {
         siftUp(entry, from: count - 1)
     }
 
-    /// Puts an entry in the place of the present entry of its slot.
+    /// Replaces the present entry of the slot.
     ///
     /// - Precondition: an entry has the slot.
     @inline(__always)
-    package mutating func update(_ entry: Entry) { place(entry, at: Int(positions[Int(entry.slot)])) }
+    package mutating func update(_ entry: Entry) { move(entry, to: Int(positions[Int(entry.slot)])) }
 
     /// Precondition: an entry has the slot.
     @inline(__always)
@@ -91,7 +91,7 @@ package struct TimerHeap: ~Copyable {
         let index = Int(positions[Int(slot)])
         positions[Int(slot)] = Self.nowhere
         count -= 1
-        if index < count { place(entries[count], at: index) }
+        if index < count { move(entries[count], to: index) }
     }
 
     /// Takes the first entry out.
@@ -135,7 +135,7 @@ package struct TimerHeap: ~Copyable {
     }
 
     @inline(__always)
-    private func place(_ entry: Entry, at index: Int) {
+    private func move(_ entry: Entry, to index: Int) {
         if index > 0, entry.isBefore(entries[(index &- 1) >> 2]) {
             siftUp(entry, from: index)
         } else {

@@ -84,14 +84,14 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         if slack == 0 { exact.insert(entry) } else { insertTolerant(entry, slack) }
     }
 
-    /// Puts in a closure that is called once; its place and the sequence name it.
+    /// Puts in a closure that is called once; the index of its cell and the sequence name it.
     @inline(__always)
     package mutating func insert(_ body: consuming DelayedBody, at date: Int64, sequence: UInt32) -> UInt32 {
-        let place = delayed.add(body, number: sequence)
-        let slot = slots.add(delayed: place)
-        delayed.setSlot(slot, of: place)
+        let index = delayed.add(body, number: sequence)
+        let slot = slots.add(delayed: index)
+        delayed.setSlot(slot, of: index)
         exact.insert(TimerHeap.Entry(date: date, sequence: sequence, slot: slot))
-        return place
+        return index
     }
 
     @inline(__always)
@@ -99,10 +99,10 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     /// Takes a closure out; `nil` if it was called or cancelled before.
     @inline(__always)
-    package mutating func remove(delayed place: UInt32, sequence: UInt32) -> DelayedBody? {
-        guard let slot = delayed.slot(of: place, number: sequence) else { return nil }
+    package mutating func remove(delayed index: UInt32, sequence: UInt32) -> DelayedBody? {
+        guard let slot = delayed.slot(of: index, number: sequence) else { return nil }
         remove(slot: slot)
-        return delayed.take(place)
+        return delayed.take(index)
     }
 
     @inline(__always)
@@ -192,7 +192,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         prefetchNext()
         switch content {
         case .object(let timer): return .timer(timer)
-        case .delayed(let place): return .delayed(delayed.take(place))
+        case .delayed(let index): return .delayed(delayed.take(index))
         }
     }
 
@@ -239,7 +239,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         func tell(_ entry: TimerHeap.Entry) {
             switch slots[entry.slot] {
             case .object(let timer): body(entry, timer.takeUnretainedValue(), nil)
-            case .delayed(let place): body(entry, nil, delayed.label(of: place))
+            case .delayed(let index): body(entry, nil, delayed.label(of: index))
             }
         }
         exact.visit(tell)

@@ -13,19 +13,19 @@
 final class Fairness: @unchecked Sendable {
     // MARK: Timers. Guarded by the loop's lock.
 
-    /// The place that timers have kept since another timer became the first.
-    @exclusivity(unchecked) private var timersPlace: Int64?
+    /// The place that timers have kept since another timer became the first: the instant from which they have waited.
+    @exclusivity(unchecked) private var timersWaitSince: Int64?
     /// Since when the present first timer is awaited: a timer that was due before is ready since then.
     @exclusivity(unchecked) private var timersAwaited = Int64.min
 
     /// Since when timers wait, of which the first was due at `date`.
-    func timersReady(since date: Int64) -> Int64 { timersPlace ?? max(date, timersAwaited) }
+    func timersReady(since date: Int64) -> Int64 { timersWaitSince ?? max(date, timersAwaited) }
 
     /// Another timer will be the first: a timer comes, goes, or gets another date.
     ///
     /// - Parameter date: When the present first timer is, or was, due.
     func firstTimerChanges(from date: Int64, now: Int64) {
-        if date <= now { timersPlace = timersReady(since: date) }
+        if date <= now { timersWaitSince = timersReady(since: date) }
         timersAwaited = now
     }
 
@@ -33,29 +33,29 @@ final class Fairness: @unchecked Sendable {
     ///
     /// While the first of several is served, the next has its place there already.
     func timersServed(_ now: Int64, leavingOthers: Bool) {
-        timersPlace = leavingOthers ? now : nil
+        timersWaitSince = leavingOthers ? now : nil
         timersAwaited = now
     }
 
     /// A look has gone on to what has been ready since `date`, or the thread goes to sleep, and no timer was due.
     func passTimers(before date: Int64 = .max) {
-        if let place = timersPlace, place < date { timersPlace = nil }
+        if let since = timersWaitSince, since < date { timersWaitSince = nil }
     }
 
     // MARK: Wake-ups. The loop's thread.
 
-    /// The place of a wake-up that was served in another mode.
-    @exclusivity(unchecked) private var wakeUpPlace: Int64?
+    /// The place of a wake-up that was served in another mode: the instant from which it has waited.
+    @exclusivity(unchecked) private var wakeUpWaitsSince: Int64?
 
     /// Since when a wake-up waits that was called at `date`.
-    func wakeUpReady(since date: Int64) -> Int64 { min(date, wakeUpPlace ?? date) }
+    func wakeUpReady(since date: Int64) -> Int64 { min(date, wakeUpWaitsSince ?? date) }
 
     /// Another mode has served the wake-up of `date`, which leaves its place here to the next.
-    func wakeUpServedElsewhere(_ date: Int64) { wakeUpPlace = wakeUpPlace ?? date }
+    func wakeUpServedElsewhere(_ date: Int64) { wakeUpWaitsSince = wakeUpWaitsSince ?? date }
 
     /// This mode has served a wake-up, or has gone on to what has been ready since `date` and found none.
     func passWakeUp(before date: Int64 = .max) {
-        if let place = wakeUpPlace, place < date { wakeUpPlace = nil }
+        if let since = wakeUpWaitsSince, since < date { wakeUpWaitsSince = nil }
     }
 
     // MARK: Descriptors. The loop's thread.

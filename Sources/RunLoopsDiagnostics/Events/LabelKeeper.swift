@@ -27,7 +27,7 @@ struct LabelKeeper: ~Copyable {
     /// The label as two words that stay good as long as the table.
     mutating func keep(_ label: ItemLabel) -> (label: UInt64, line: UInt64) {
         switch label {
-        case .place(let place): (UInt64(UInt(bitPattern: place.file)), UInt64(place.line))
+        case .location(let location): (UInt64(UInt(bitPattern: location.file)), UInt64(location.line))
         case .text(let text): (keep(text), .max)
         }
     }
@@ -56,7 +56,7 @@ struct LabelKeeper: ~Copyable {
         if line != .max {
             // SAFETY: written from a place, whose name is a literal and lives for ever.
             let file = pointer.assumingMemoryBound(to: UInt8.self)
-            return .place(CodePlace(file: file, line: UInt32(truncatingIfNeeded: line)))
+            return .location(CodeLocation(file: file, line: UInt32(truncatingIfNeeded: line)))
         }
         // SAFETY: written by keep, which holds a reference.
         return .text(Unmanaged<ItemLabel.Text>.fromOpaque(pointer).takeUnretainedValue())

@@ -42,7 +42,7 @@ struct HangTally {
     private static func timed(_ entry: StretchTally.Entry) -> Timed {
         Timed(
             callout: RunLoop.HangWatch.Report.Callout(
-                kind: entry.callee, label: entry.label?.text ?? "(one label too many)", place: entry.label?.place,
+                kind: entry.callee, label: entry.label?.text ?? "(one label too many)", place: entry.label?.location,
                 duration: .nanoseconds(entry.time), count: entry.count),
             nanoseconds: entry.time)
     }

@@ -93,15 +93,12 @@ final class HangWatcher: @unchecked Sendable {
     // MARK: The thread
 
     private func start() throws(RunLoop.SystemCallError) {
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
+        let code = rl_thread_start_detached(
             { _ in
                 rl_become_helper("hang watch")
                 HangWatcher.shared.run()
             }, nil)
-        if code != 0 { throw RunLoop.SystemCallError(call: "pthread_create", code: code) }
-        pthread_detach(thread)
+        if code < 0 { throw RunLoop.SystemCallError(call: "pthread_create", code: -code) }
     }
 
     private func run() -> Never {

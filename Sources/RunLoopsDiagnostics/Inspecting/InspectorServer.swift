@@ -26,7 +26,7 @@ final class InspectorServer: @unchecked Sendable {
     private let user: UInt32
     private let patience: InspectorConnection.Patience
     private let process = getpid()
-    private var thread = pthread_t()
+    private var thread = rl_thread()
 
     // The inspector's thread.
     @exclusivity(unchecked) private var connections: [InspectorConnection] = []
@@ -66,7 +66,7 @@ final class InspectorServer: @unchecked Sendable {
         unpublish()
         loops.ignoreNewLoops()
         _ = rl_inspect_shut(listener.number)
-        pthread_join(thread, nil)
+        rl_thread_join(thread)
         loops.removeAll()
     }
 

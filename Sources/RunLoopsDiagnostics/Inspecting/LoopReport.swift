@@ -88,7 +88,7 @@ extension LoopReport {
         isLocked = seen == nil
         callouts = snapshot.callouts.map { callout in
             let label = callout.label?.text ?? "(one label too many)"
-            let place = callout.label?.place
+            let place = callout.label?.location
             return Callout(
                 kind: callout.callee.description, label: label, place: place == label ? nil : place,
                 since: now - callout.since)

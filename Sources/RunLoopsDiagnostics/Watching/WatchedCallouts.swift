@@ -93,7 +93,7 @@ final class WatchedCallouts: OwnedListener, @unchecked Sendable {
         let label = call.label?.text ?? ""
         guard let leftOut = leftOut("\(callee) \(label)", time) else { return }
         let slow = RunLoop.Watch.SlowCallout(
-            loop: identity, callee: callee, label: label, place: call.label?.place, length: .nanoseconds(length),
+            loop: identity, callee: callee, label: label, place: call.label?.location, length: .nanoseconds(length),
             limit: .nanoseconds(limits[Int(callee.rawValue)]),
             waited: call.wanted == .min ? nil : .nanoseconds(max(0, call.since - call.wanted)), depth: Int(depth),
             leftOut: leftOut)

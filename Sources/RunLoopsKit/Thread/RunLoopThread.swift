@@ -178,20 +178,20 @@ public final class RunLoopThread: Sendable {
 private final class ThreadEnd: @unchecked Sendable {
     // Only locked to wait, or by threads that wait for that.
     private let lock = Lock()
-    private let handle: pthread_t
+    private let handle: rl_thread
     // Guarded by the lock.
     @exclusivity(unchecked) private var isJoined = false
 
-    init(_ handle: pthread_t) { self.handle = handle }
+    init(_ handle: rl_thread) { self.handle = handle }
 
     deinit {
-        if !isJoined { pthread_detach(handle) }
+        if !isJoined { rl_thread_detach(handle) }
     }
 
     func wait() {
         lock.withLock {
             if isJoined { return }
-            pthread_join(handle, nil)
+            rl_thread_join(handle)
             isJoined = true
         }
     }

@@ -22,8 +22,8 @@ final class ThreadBody: @unchecked Sendable {
     init(_ attributes: RunLoopThread.Attributes) { self.attributes = attributes }
 
     /// Starts the thread, and returns when it has its attributes and its loop.
-    func start() throws(RunLoop.SystemCallError) -> (handle: pthread_t, loop: RunLoop) {
-        var handle = pthread_t()
+    func start() throws(RunLoop.SystemCallError) -> (handle: rl_thread, loop: RunLoop) {
+        var handle = rl_thread()
         let argument = Unmanaged.passRetained(self)
         let result = rl_thread_start(
             &handle, max(0, attributes.stackSize ?? 0),
@@ -40,7 +40,7 @@ final class ThreadBody: @unchecked Sendable {
         while word.state == State.starting { word.sleep(while: State.starting) }
         defer { loop = nil }
         if let loop { return (handle, loop) }
-        pthread_join(handle, nil)
+        rl_thread_join(handle)
         throw failure ?? RunLoop.SystemCallError(call: "pthread_create", code: 0)
     }
 

@@ -78,14 +78,8 @@ private final class Errand {
     private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
     static func begin(_ body: @escaping @Sendable () -> Void) throws(RunLoop.PortError) {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-        var thread = pthread_t()
         let errand = Unmanaged.passRetained(Errand(body))
-        let result = pthread_create(
-            &thread, &attributes,
+        let result = rl_thread_start_detached(
             { argument in
                 // SAFETY: the reference passed below; taken once.
                 Unmanaged<Errand>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue().body()
@@ -93,6 +87,6 @@ private final class Errand {
             }, errand.toOpaque())
         if result == 0 { return }
         errand.release()
-        try Errors.check("pthread_create", -result)
+        try Errors.check("pthread_create", result)
     }
 }

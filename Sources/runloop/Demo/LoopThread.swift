@@ -1,14 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinuxKernel
 import RunLoops
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// A thread that runs a loop of its own until `stop()` is called.
 ///
@@ -32,7 +27,7 @@ final class LoopThread: Sendable {
     }
 
     private let shared: Shared
-    private let thread: pthread_t
+    private let thread: rl_thread
 
     /// Starts the thread.
     ///
@@ -49,16 +44,16 @@ final class LoopThread: Sendable {
         }
         // SAFETY: the retain is balanced by the thread's start routine, or below where there is no thread.
         let retained = Unmanaged.passRetained(body)
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
+        var thread = rl_thread()
+        let code = rl_thread_start(
+            &thread, 0,
             { argument in
                 if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
                 return nil
             }, retained.toOpaque())
-        guard code == 0 else {
+        guard code >= 0 else {
             retained.release()
-            throw RunLoop.SystemCallError(call: "pthread_create", code: code)
+            throw RunLoop.SystemCallError(call: "pthread_create", code: -code)
         }
         self.shared = shared
         self.thread = thread
@@ -68,6 +63,6 @@ final class LoopThread: Sendable {
     func stop() {
         shared.stop.signal()
         shared.loop.withLock { $0 }?.wakeUp()
-        pthread_join(thread, nil)
+        rl_thread_join(thread)
     }
 }

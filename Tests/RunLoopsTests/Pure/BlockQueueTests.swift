@@ -89,7 +89,8 @@ import Testing
             var wanted = [(modes + [.common]).randomElement(using: &random) ?? .default]
             if random.oneIn(3) { wanted.append(modes.randomElement(using: &random) ?? .default) }
             model.append(Entry(number: number, modes: wanted))
-            let block = Block(modes: BlockModes(wanted), wakes: true, place: CodePlace("model", 1)) { [unowned self] in
+            let block = Block(modes: BlockModes(wanted), wakes: true, location: CodeLocation("model", 1)) {
+                [unowned self] in
                 ran.append(number)
             }
             // As another thread would, or as the loop's own does.

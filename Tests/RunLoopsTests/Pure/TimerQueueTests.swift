@@ -331,7 +331,7 @@ private final class SharedQueue {
     private struct Member {
         let timer: FakeTimer?
         /// Of a closure.
-        var place: UInt32 = 0
+        var index: UInt32 = 0
         var date: Int64
         var number: Int
         var isLate = false
@@ -388,9 +388,9 @@ private final class SharedQueue {
             call: { [unowned self] in
                 called.append(name)
                 withExtendedLifetime(token) {}
-            }, place: CodePlace("TimerQueueTests", 7))
-        let place = queue.insert(body, at: date, sequence: nextSequence())
-        return self.name(Member(timer: nil, place: place, date: date, number: numbers))
+            }, location: CodeLocation("TimerQueueTests", 7))
+        let index = queue.insert(body, at: date, sequence: nextSequence())
+        return self.name(Member(timer: nil, index: index, date: date, number: numbers))
     }
 
     func remove(_ name: Name) {
@@ -404,7 +404,7 @@ private final class SharedQueue {
         let member = members[name]
         if member.timer != nil { return false }
         let sequence = firstSequence &+ UInt32(member.number)
-        switch queue.remove(delayed: member.place, sequence: sequence) {
+        switch queue.remove(delayed: member.index, sequence: sequence) {
         case .some: present.remove(name)
         case .none: return false
         }

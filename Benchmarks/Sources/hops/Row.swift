@@ -8,6 +8,7 @@ struct Row {
         case same = "between two actors of one executor"
         case other = "to another of its kind and back (the main actor: to what is named)"
         case pool = "to Swift's pool and back"
+        case question = "a question from the pool to another thread, and its answer"
     }
 
     let kind: Kind

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinuxKernel
 internal import CTraceStart
 internal import RunLoops
 
@@ -36,10 +37,9 @@ private final class ProcessRecording: @unchecked Sendable {
     ///
     /// Not a timer of the main loop's: the program may not run it, or what it runs may hang.
     private func endProgram(after milliseconds: Int64) {
-        var thread = pthread_t()
         let argument = UnsafeMutableRawPointer(bitPattern: Int(max(1, milliseconds)))
-        let code = pthread_create(
-            &thread, nil,
+        // Without a thread the program runs to its end.
+        _ = rl_thread_start_detached(
             { argument in
                 let milliseconds = Int(bitPattern: argument)
                 var rest = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
@@ -49,7 +49,6 @@ private final class ProcessRecording: @unchecked Sendable {
                 kill(getpid(), SIGTERM)
                 return nil
             }, argument)
-        if code == 0 { pthread_detach(thread) }
     }
 
     private func end() {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place in a program: `#fileID` and `#line`, made a text only when somebody looks.
+/// A location in a program: `#fileID` and `#line`, made a text only when somebody looks.
 ///
 /// Twelve bytes, because every item, block and delayed closure has one.
 // Unchecked: the pointer is to a literal, which lives for ever and which nobody writes.
-package struct CodePlace: @unchecked Sendable {
+package struct CodeLocation: @unchecked Sendable {
     package let file: UnsafePointer<UInt8>
     package let line: UInt32
 
@@ -23,44 +23,44 @@ package struct CodePlace: @unchecked Sendable {
     package var text: String { "\(String(cString: file)):\(line)" }
 }
 
-/// What an item is called in descriptions and tools: a text, or the place where it was made.
+/// What an item is called in descriptions and tools: a text, or the location where it was made.
 ///
 /// Thirteen bytes.
 package enum ItemLabel: Sendable {
-    case place(CodePlace)
+    case location(CodeLocation)
     case text(Text)
 
-    /// A text that somebody chose, and the place where it was given, if that is known.
+    /// A text that somebody chose, and the location where it was given, if that is known.
     package final class Text: Sendable {
         fileprivate let string: String
-        fileprivate let place: CodePlace?
+        fileprivate let location: CodeLocation?
 
-        fileprivate init(_ string: String, _ place: CodePlace? = nil) {
+        fileprivate init(_ string: String, _ location: CodeLocation? = nil) {
             self.string = string
-            self.place = place
+            self.location = location
         }
     }
 
     @inline(__always)
     package init(_ text: String?, _ fileID: StaticString, _ line: UInt) {
-        let place = CodePlace(fileID, line)
-        self = text.map { .text(Text($0, place)) } ?? .place(place)
+        let location = CodeLocation(fileID, line)
+        self = text.map { .text(Text($0, location)) } ?? .location(location)
     }
 
     package init(_ text: String) { self = .text(Text(text)) }
 
     package var text: String {
         switch self {
-        case .place(let place): place.text
+        case .location(let location): location.text
         case .text(let text): text.string
         }
     }
 
     /// Where it was made; `nil` for what the library itself has named.
-    package var place: String? {
+    package var location: String? {
         switch self {
-        case .place(let place): place.text
-        case .text(let text): text.place?.text
+        case .location(let location): location.text
+        case .text(let text): text.location?.text
         }
     }
 }
