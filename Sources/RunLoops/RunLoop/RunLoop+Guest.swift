@@ -38,6 +38,8 @@ extension RunLoop {
                 return set.descriptor
             }
             waitInHost(isReady: false)
+            // No turn has looked at the blocks that wait already.
+            guest?.blocksSeen = 0
             return descriptor
         }
     }
