@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinuxKernel
 import Glibc
 import RunLoops
 import RunLoopsTestSupport
@@ -97,11 +98,11 @@ struct GuestRunTests {
 
     @Test func `A host that waits for edges hears of everything`() throws {
         try withGuest { host in
-            let loop = host.loop
-            let epoll = epoll_create1(CInt(EPOLL_CLOEXEC.rawValue))
+            let (loop, calls) = (host.loop, LinuxCalls.shared)
+            let epoll = calls.epollCreate()
             defer { close(epoll) }
-            var event = epoll_event(events: EPOLLIN.rawValue | 1 << 31, data: epoll_data_t(u64: 0))
-            try #require(epoll_ctl(epoll, EPOLL_CTL_ADD, host.descriptor, &event) == 0)
+            try #require(calls.epollAdd(epoll, host.descriptor, events: EPOLLIN.rawValue | 1 << 31, token: 0) == 0)
+            var event = epoll_event()
             let done = Locked(0)
             let pipe = DescriptorPair.pipe()
             try loop.add(
@@ -126,7 +127,8 @@ struct GuestRunTests {
                     loop.wakeUp()
                 }
                 while done.count == round {
-                    try #require(epoll_wait(epoll, &event, 1, CInt(plenty / .milliseconds(1))) == 1, "round \(round)")
+                    let count = calls.epollWait(epoll, &event, 1, milliseconds: CInt(plenty / .milliseconds(1)))
+                    try #require(count == 1, "round \(round)")
                     loop.runReady()
                 }
             }
