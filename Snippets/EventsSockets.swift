@@ -13,7 +13,7 @@ let listener = try SocketListener(on: .loopback(port: 0)) { _, event in
         if case .drained = event { stream.isReadingPaused = false }
         if case .ended = event { stream.finish() }
     }
-    try? loop.add(stream, in: .default)
+    do { try loop.add(stream, in: .default) } catch { print("connection refused: \(error)") }
 }
 try loop.add(listener, in: .default)
 // snippet.end
@@ -25,9 +25,9 @@ let connector = try SocketConnector(to: listener.address) { _, result in
         if case .received(let bytes) = event { print(String(decoding: bytes, as: UTF8.self)) }
         if case .closed = event { loop.stop() }
     }
-    try? loop.add(stream, in: .default)
     stream.write("hello".utf8)
     stream.finish()
+    do { try loop.add(stream, in: .default) } catch { print("not connected: \(error)") }
 }
 try loop.add(connector, in: .default)
 // snippet.end

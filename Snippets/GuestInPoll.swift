@@ -5,20 +5,38 @@ import RunLoops
 
 // snippet.hide
 let loop = RunLoop.current
-var isOver = false
+// The host reads lines from a pipe; the loop's timer writes one.
+var ends: [CInt] = [-1, -1]
+precondition(pipe(&ends) == 0)
+let input = ends[0]
+loop.add(RunLoop.Timer(.after(.milliseconds(20))) { _ in write(ends[1], "a line\n", 7) }, in: .default)
+func serveInput() {
+    var bytes = [UInt8](repeating: 0, count: 512)
+    let count = read(input, &bytes, bytes.count)
+    print("The host has read:", String(decoding: bytes.prefix(max(0, count)), as: UTF8.self), terminator: "")
+}
+/// The milliseconds until the host's own next date.
+let hostTimeout: CInt = 10_000
 // snippet.show
-loop.add(RunLoop.Timer(.after(.milliseconds(20))) { _ in isOver = true }, in: .default)
+// A stop in a callout ends runReady(), and its result ends the host.
+loop.add(RunLoop.Timer(.after(.milliseconds(40))) { _ in loop.stop() }, in: .default)
 
 var polled = [
     // The host's own descriptors, and one descriptor for everything that the loop waits for.
-    pollfd(fd: STDIN_FILENO, events: 0, revents: 0),
+    pollfd(fd: input, events: Int16(POLLIN), revents: 0),
     pollfd(fd: try loop.pollDescriptor, events: Int16(POLLIN), revents: 0),
 ]
+var isOver = false
 while !isOver {
-    // Before the host sleeps, the loop finds what was left without a wake-up, as it would by itself.
-    let timeout: CInt = loop.prepareToPoll() ? 0 : -1
-    poll(&polled, nfds_t(polled.count), timeout)
-    if timeout == 0 || polled[1].revents != 0 { loop.runReady() }
+    // What was left for the loop without a wake-up does not show at the descriptor.
+    let isReady = loop.prepareToPoll()
+    if poll(&polled, nfds_t(polled.count), isReady ? 0 : hostTimeout) < 0 {
+        // The handler of a signal has interrupted the wait; poll has not written to revents.
+        if errno == EINTR { continue }
+        fatalError("poll: \(String(cString: strerror(errno)))")
+    }
+    if polled[0].revents != 0 { serveInput() }
+    if isReady || polled[1].revents != 0 { isOver = loop.runReady() == .stopped }
 }
 // snippet.hide
-print("The timer has fired under poll.")
+print("The loop has ended its host.")

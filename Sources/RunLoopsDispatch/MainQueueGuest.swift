@@ -27,7 +27,7 @@ public final class MainQueueGuest {
     ///
     /// - Parameter mode: The mode of the loop that the host runs.
     /// - Throws: what the system refused when the loop was made a guest.
-    /// Precondition: on the true main thread.
+    /// - Precondition: on the true main thread.
     public init(mode: RunLoop.Mode = .default) throws(RunLoop.SystemCallError) {
         source = DispatchSource.makeReadSource(fileDescriptor: try RunLoop.main.pollDescriptor, queue: .main)
         source.setEventHandler { RunLoop.main.runReady(in: mode, servingMainQueue: false) }

@@ -98,7 +98,7 @@ public final class LoopLog: Sendable {
     /// Returns whether the log does so: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding a loop
     /// twice is the same as adding it once.
     ///
-    /// Precondition: called on the loop's own thread.
+    /// - Precondition: called on the loop's own thread.
     @discardableResult
     public func add(_ loop: RunLoop) -> Bool { watch.add(loop) }
 

@@ -51,7 +51,7 @@ public final class LoopMetrics: Sendable {
     ///   - factory: Where the metrics go. Its handlers are called by the loop's thread, which waits meanwhile, or by
     ///     the caller of ``report()`` or ``stop()``.
     ///
-    /// Precondition: the interval is positive.
+    /// - Precondition: the interval is positive.
     public init(every interval: Duration?, factory: any MetricsFactory = MetricsSystem.factory) {
         self.factory = factory
         metering = RunLoop.Metering(every: interval) { loop in
@@ -67,7 +67,7 @@ public final class LoopMetrics: Sendable {
     /// Returns whether the metrics do so: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding a loop
     /// twice is the same as adding it once.
     ///
-    /// Precondition: called on the loop's own thread.
+    /// - Precondition: called on the loop's own thread.
     @discardableResult
     public func add(_ loop: RunLoop) -> Bool { metering.add(loop) }
 

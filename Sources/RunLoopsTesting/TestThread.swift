@@ -82,7 +82,7 @@ extension RunLoop {
         /// - Throws: What the closure threw; a ``Timeout`` if the closure has not returned within the limit of
         ///   ``with(name:within:_:)``. A closure that has not begun by then never runs.
         ///
-        /// Precondition: `with` has not returned.
+        /// - Precondition: `with` has not returned.
         @available(
             *, noasync,
             message: "The wait blocks a thread of Swift's pool: await result(in:of:) of RunLoopsConcurrency instead."

@@ -227,6 +227,34 @@ import Testing
         }
     }
 
+    @Test func `A write after the end sends nothing, and the other side can go on`() throws {
+        try withLoop { loop in
+            let (here, there) = try RunLoop.Socket.pair()
+            let received = Box<[UInt8]>([])
+            let answers = Box<[Bool]>([])
+            // Answers all that it receives, also after its own end.
+            let server = SocketStream(here) { stream, event in
+                if case .received(let bytes) = event { answers.value += bytes.map { stream.write([$0]) } }
+            }
+            let client = SocketStream(there) { stream, event in
+                if case .received(let bytes) = event { received.value += bytes }
+                guard event == .ended else { return }
+                stream.write([2])
+                stream.finish()
+            }
+            add(server, to: loop)
+            add(client, to: loop)
+            server.write([1])
+            server.finish()
+            #expect(!server.write([3]))
+            #expect(server.unsentCount == 0)
+            #expect(loop.runPlenty() == .finished)
+            #expect(received.value == [1])
+            #expect(answers.value == [false])
+            #expect(!server.isValid)
+        }
+    }
+
     @Test func `Many threads write to one stream, each call whole`() throws {
         try withLoop { loop in
             let (here, there) = try RunLoop.Socket.pair()

@@ -51,15 +51,6 @@ import Testing
         expectText(result, "is a fault of the thread that gets it")
     }
 
-    @Test func `Writing after the end is refused`() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let stream = SocketStream.sendable(try RunLoop.Socket.pair().0) { _, _ in }
-            stream.finish()
-            stream.write([1])
-        }
-        expectText(result, "was written to after finish()")
-    }
-
     // MARK: Descriptors
 
     @Test func `A listener that is out of descriptors says so, pauses, and goes on when told`() async {

@@ -10,7 +10,7 @@ extension RunLoop {
     /// work, or somebody calls ``wakeUp()``, and stays so until ``runReady(in:servingMainQueue:)`` has done what there was to
     /// do. It follows every change at once, whichever thread makes it: a timer that comes, goes or is put off sets another
     /// instant and wakes nobody. What does not wake a sleeping loop does not make the descriptor readable either: a block that
-    /// is posted with `wake: false`, a source that is only signalled.
+    /// is posted with `wake: false`, a source that is only signalled. Nor does ``stop()``, which ends a run and not a host.
     ///
     /// The descriptor stands for the mode of the last ``runReady(in:servingMainQueue:)``, at first the default mode. The loop
     /// can still be run by itself in between. The first access makes the descriptor. Its number stays the same until the thread
@@ -38,6 +38,8 @@ extension RunLoop {
                 return set.descriptor
             }
             waitInHost(isReady: false)
+            // No turn has looked at the blocks that wait already.
+            guest?.blocksSeen = 0
             return descriptor
         }
     }
@@ -103,9 +105,11 @@ extension RunLoop {
     /// Whether there is already something to do that ``pollDescriptor`` does not show; a host may ask before it waits.
     ///
     /// True if a block was posted or a source signalled since the last turn, without a wake-up. A loop that runs by itself
-    /// finds them in its next turn; in a host, the host's turns take the place of the loop's. A host that runs inside a callout
-    /// of this loop has to call this, or ``runReady(in:servingMainQueue:)``, before it waits: during the callout the loop is
-    /// awake, and the descriptor silent.
+    /// finds them in its next turn. In a host no turn of the loop follows by itself, so the host asks. If the answer is `true`,
+    /// the host does not wait, and calls ``runReady(in:servingMainQueue:)``.
+    ///
+    /// A host that runs inside a callout of this loop has to call this, or ``runReady(in:servingMainQueue:)``, before it waits:
+    /// during the callout the loop is awake, and the descriptor silent.
     ///
     /// - Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not `.common`.
     /// - Complexity: O(1), without a system call unless the mode is another one or a callout is under way.

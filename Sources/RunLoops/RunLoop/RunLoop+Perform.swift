@@ -8,12 +8,15 @@ extension RunLoop {
     /// Runs a closure on the loop's thread, in the next turn of a run in `mode`, and wakes the loop for it.
     ///
     /// Closures run first in, first out among those that may run in the mode. A closure that another closure adds runs in
-    /// the next drain of the turn or in the next turn. Until the closure has run, a run in the mode does not sleep, also if a
-    /// nested run of another mode was woken for it. With `wake: false` the closure waits for a turn that something else makes.
+    /// the next drain of the turn or in the next turn.
+    ///
+    /// By default a closure keeps the loop awake: a run in `mode` does not sleep before it has run the closure, even if a
+    /// nested run of another mode was woken for it. With `wake: false` the loop sleeps as if there were no closure, and the
+    /// closure runs in the next turn that something else makes.
     ///
     /// - Parameters:
     ///   - mode: The mode; `.common` for all common modes.
-    ///   - wake: Whether the loop is woken. With `false` a sleeping loop goes on sleeping.
+    ///   - wake: Whether the loop is woken, and kept awake, for the closure.
     ///   - fileID: Where the closure was added.
     ///   - line: Where the closure was added.
     ///   - body: Runs once; released without having run if the thread ends before.
@@ -21,8 +24,8 @@ extension RunLoop {
     /// Corresponds to `CFRunLoopPerformBlock` followed by `CFRunLoopWakeUp`; with `wake: false` to `CFRunLoopPerformBlock`
     /// alone.
     /// Thread safety: any thread.
-    /// - Complexity: O(1) amortised. From another thread one system call if the loop sleeps. From the loop's own thread
-    ///   no system call, and no turn that would not be made without the closure, except the turn that runs it.
+    /// - Complexity: O(1) amortised. From another thread one system call if the loop sleeps. From the loop's own thread no
+    ///   system call, and at most one additional turn, which runs the closure.
     public func perform(
         in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void

@@ -180,6 +180,8 @@ public final class RunLoop: @unchecked Sendable {
 
     /// Whether the thread sleeps, or is about to, because there is nothing to do.
     ///
+    /// In a host (``pollDescriptor``) the time between two calls of ``runReady(in:servingMainQueue:)`` counts as sleep: the
+    /// value is `true` even while the host's own code runs.
     /// Corresponds to `CFRunLoopIsWaiting`.
     public var isWaiting: Bool { wakeWord.phase.isAsleep }
 
@@ -195,8 +197,8 @@ public final class RunLoop: @unchecked Sendable {
     /// Makes the loop turn once more; if the loop sleeps, wakes it now.
     ///
     /// A wake-up handles nothing by itself. It makes a turn, which finds signalled sources and blocks. Several wake-ups
-    /// collapse into one. A wake-up that comes while the loop is on its way to sleep is not lost. Without a run in progress a
-    /// wake-up does nothing.
+    /// collapse into one. A wake-up that comes while the loop is on its way to sleep is not lost. If the loop waits in a host, a
+    /// wake-up makes ``pollDescriptor`` readable. With neither a run in progress nor a host, a wake-up does nothing.
     /// Corresponds to `CFRunLoopWakeUp`.
     /// Thread safety: any thread; async-signal-safe on the main loop after its first use.
     /// - Complexity: one system call if the loop sleeps, none otherwise.
@@ -207,8 +209,9 @@ public final class RunLoop: @unchecked Sendable {
 
     /// Ends the innermost run in progress at the end of its turn, or at once if the run is just being entered.
     ///
-    /// Without a run in progress the call has no effect on a later run. A nested run that begins and ends in a callout of the
-    /// stopped run does not cancel the stop.
+    /// Without a run in progress the call does nothing, and has no effect on a later run: it does not end a host, and does not
+    /// make ``pollDescriptor`` readable. A nested run that begins and ends in a callout of the stopped run does not cancel the
+    /// stop.
     /// Corresponds to `CFRunLoopStop`, in which such a nested run can leave the outer one asleep.
     /// Thread safety: any thread.
     public func stop() {

@@ -13,7 +13,7 @@ package struct BlockModes: Equatable, Sendable {
     @inline(__always)
     package init(_ mode: RunLoop.Mode) { number = mode.number }
 
-    /// Precondition: at least one mode.
+    /// - Precondition: at least one mode.
     package init(_ modes: [RunLoop.Mode]) {
         number = modes.count == 1 ? modes[0].number : Self.lists.number(of: modes) | Self.isList
     }

@@ -44,7 +44,7 @@ final class DescriptorTable {
 
     var sources: [RunLoop.DescriptorSource] { entries.flatMap(\.sources) }
 
-    /// Precondition: the table does not contain the source.
+    /// - Precondition: the table does not contain the source.
     func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         if let index = indices[source.descriptor] {
             if try join(source, at: index) { return }

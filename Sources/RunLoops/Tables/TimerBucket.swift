@@ -62,7 +62,7 @@ struct BucketNumber: Equatable {
         raw = UInt16(index + 1)
     }
 
-    /// Precondition: not `none`.
+    /// - Precondition: not `none`.
     @inline(__always)
     var index: Int { Int(raw) - 1 }
 }

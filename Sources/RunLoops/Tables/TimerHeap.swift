@@ -69,7 +69,7 @@ package struct TimerHeap: ~Copyable {
     /// - Precondition: the slot has an entry.
     package func entry(of slot: UInt32) -> Entry { entries[Int(positions[Int(slot)])] }
 
-    /// Precondition: no entry has the slot.
+    /// - Precondition: no entry has the slot.
     @inline(__always)
     package mutating func insert(_ entry: Entry) {
         if entry.slot >= positions.capacity { growPositions(to: Int(entry.slot) + 1) }
@@ -84,7 +84,7 @@ package struct TimerHeap: ~Copyable {
     @inline(__always)
     package mutating func update(_ entry: Entry) { move(entry, to: Int(positions[Int(entry.slot)])) }
 
-    /// Precondition: an entry has the slot.
+    /// - Precondition: an entry has the slot.
     @inline(__always)
     package mutating func remove(_ slot: UInt32) {
         assert(contains(slot), "A timer was taken out of a heap it is not in.")

@@ -43,8 +43,9 @@ extension RunLoop {
             isReady ?? (blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon) || !mode.signals.isEmpty)
         if hasWakingBlock(mode) { isReady = true }
         guest.blocksSeen = blocks.waitingCount
-        // The first look in the mode registers the main queue with the kernel.
-        if guest.servesMainQueue, servesMainQueue(mode), !mode.watchesMainQueue { isReady = true }
+        // Before the first look in the mode the kernel does not watch the main queue. If the kernel refuses the queue, the next
+        // run says so.
+        if guest.servesMainQueue, servesMainQueue(mode), !watchMainQueueInHost(mode) { isReady = true }
         withLock {
             sleep.mode = .passUnretained(mode)
             sleep.limit = mode.sleepLimit()

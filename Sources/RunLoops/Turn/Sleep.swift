@@ -44,8 +44,7 @@ extension RunLoop {
         withLock {
             guard run.servesMainQueue else { return mode.descriptors.readiness.unregister(mainQueue.descriptor) }
             do {
-                try mode.descriptors.readiness.register(
-                    mainQueue.descriptor, for: .readable, token: Self.mainQueueToken)
+                try register(mainQueue, mode)
             } catch {
                 fatalError(
                     """
@@ -55,6 +54,18 @@ extension RunLoop {
                     """)
             }
         }
+    }
+
+    /// Has the queue's descriptor watched for a host that waits in the mode before any run; returns whether it is watched.
+    func watchMainQueueInHost(_ mode: ModeState) -> Bool {
+        if let mainQueue, !mode.watchesMainQueue {
+            mode.watchesMainQueue = withLock { (try? register(mainQueue, mode)) != nil }
+        }
+        return mode.watchesMainQueue
+    }
+
+    private func register(_ mainQueue: MainQueue, _ mode: ModeState) throws(RunLoop.SystemCallError) {
+        try mode.descriptors.readiness.register(mainQueue.descriptor, for: .readable, token: Self.mainQueueToken)
     }
 
     // MARK: Looking

@@ -33,7 +33,7 @@ final class EventRing: @unchecked Sendable {
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
     private let written = Atomic<UInt64>(0)
 
-    /// Precondition: `capacity` is a power of two.
+    /// - Precondition: `capacity` is a power of two.
     init(capacity: Int) {
         self.capacity = capacity
         // calloc: the system gives the pages when they are touched, so that a short recording takes little.

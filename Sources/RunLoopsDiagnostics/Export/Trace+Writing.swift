@@ -14,12 +14,12 @@ extension RunLoop.Trace {
     /// The trace as JSON that Chrome's tracing page and Perfetto open.
     ///
     /// Threads are tracks; runs, turns, sleeps and callouts are slices that nest; each wake-up is a flow from its waker.
-    /// Complexity: O(n) in the events.
+    /// - Complexity: O(n) in the events.
     public func chromeJSON() -> String { ChromeTrace.text(self) }
 
     /// The trace as a page for any browser, which needs nothing else.
     ///
-    /// Complexity: O(n) in the events.
+    /// - Complexity: O(n) in the events.
     public func page() -> String { TracePage.text(self) }
 
     /// Writes the page, if the file's name ends in `.html`, otherwise the JSON.

@@ -45,7 +45,7 @@ extension RunLoop {
         ///   - handler: Receives each report, on the watching thread. Until the handler returns, nothing is watched.
         /// - Throws: What the watch needs and does not get.
         ///
-        /// Precondition: limits and intervals are positive.
+        /// - Precondition: limits and intervals are positive.
         public init(
             options: Options = Options(), handler: @escaping @Sendable (HangWatch.Report) -> Void
         ) throws(Refusal) {

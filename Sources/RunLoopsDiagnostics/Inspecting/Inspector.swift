@@ -87,7 +87,7 @@ extension RunLoop {
         ///
         /// Does nothing without an inspector, and nothing while a `TraceRecorder` has the loop.
         ///
-        /// Precondition: called on the loop's own thread.
+        /// - Precondition: called on the loop's own thread.
         public static func add(_ loop: RunLoop) {
             precondition(
                 loop.threadID == SystemCalls.threadID,

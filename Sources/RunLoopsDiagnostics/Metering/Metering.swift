@@ -43,7 +43,7 @@ extension RunLoop {
         ///     the loop's thread, the thread that adds or reports next. No lock is held meanwhile. The loop waits until
         ///     the call returns.
         ///
-        /// Precondition: the interval is positive.
+        /// - Precondition: the interval is positive.
         public init(every interval: Duration?, reporter: @escaping ReporterMaker) {
             precondition(
                 interval.map { $0 > .zero } ?? true,
@@ -59,7 +59,7 @@ extension RunLoop {
         /// Returns whether the loop is counted: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding
         /// a loop twice is the same as adding it once.
         ///
-        /// Precondition: called on the loop's own thread.
+        /// - Precondition: called on the loop's own thread.
         @discardableResult
         public func add(_ loop: RunLoop) -> Bool { group.add(loop) }
 
@@ -68,7 +68,7 @@ extension RunLoop {
 
         /// The counts so far of each loop whose thread has not ended.
         ///
-        /// Complexity: O(n) in the loops; for each loop some hundred words are copied.
+        /// - Complexity: O(n) in the loops; for each loop some hundred words are copied.
         public func readings() -> [Report] {
             group.present.map { $0.reading(isReport: false) }
         }

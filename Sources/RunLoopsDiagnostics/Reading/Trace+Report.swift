@@ -56,7 +56,7 @@ extension RunLoop.Trace {
         ///
         /// - Throws: what is wrong with it.
         ///
-        /// Complexity: O(n) in the text.
+        /// - Complexity: O(n) in the text.
         public init(json text: String) throws(ReadingError) {
             let json: JSON
             do { json = try JSON(text) } catch { throw .notJSON(at: error.offset) }

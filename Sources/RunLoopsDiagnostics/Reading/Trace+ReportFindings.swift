@@ -34,7 +34,7 @@ extension RunLoop.Trace.Report {
 
     /// What is probably wrong with the recorded program, the most certain first.
     ///
-    /// Complexity: O(n log n) in the slices.
+    /// - Complexity: O(n log n) in the slices.
     public func findings() -> [Finding] {
         Finding.Kind.allCases.flatMap { kind -> [Finding] in
             switch kind {

@@ -46,7 +46,7 @@ extension RunLoop {
         /// - Parameter capacity: How many events are kept for each loop, rounded up to a power of two. An event takes
         ///   64 bytes, and memory is taken as it is used. A turn with one callout is about ten events.
         ///
-        /// Precondition: `capacity` is positive.
+        /// - Precondition: `capacity` is positive.
         public init(capacity: Int = 65_536) {
             precondition(capacity > 0, "A recording of no events was asked for: give a positive capacity.")
             self.capacity = 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)
@@ -60,7 +60,7 @@ extension RunLoop {
         /// Returns whether the loop is recorded: not after ``stop()``, not beyond 256 loops, not while a
         /// `TraceRecorder` has the loop. Several recordings may record the same loop.
         ///
-        /// Precondition: called on the loop's own thread.
+        /// - Precondition: called on the loop's own thread.
         @discardableResult
         public func add(_ loop: RunLoop) -> Bool {
             precondition(
@@ -119,7 +119,7 @@ extension RunLoop {
 
         /// What has been recorded so far.
         ///
-        /// Complexity: O(n) in the events kept.
+        /// - Complexity: O(n) in the events kept.
         public func trace() -> Trace {
             let (recorded, refused) = lock.withLock { (self.recorded, self.refused) }
             let loops = recorded.map { recorder, _ in

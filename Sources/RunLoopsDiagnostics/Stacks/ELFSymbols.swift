@@ -23,7 +23,7 @@ struct ELFSymbols {
 
     /// Reads the table; `nil` where the file is no ELF file of 64 bits, or has no symbols.
     ///
-    /// Complexity: O(n log n) in its functions.
+    /// - Complexity: O(n log n) in its functions.
     init?(path: String) {
         guard let file = MappedFile(path: path), file.read(UInt32.self, at: 0) == 0x464C_457F,
             file.read(UInt8.self, at: 4) == 2
@@ -39,7 +39,7 @@ struct ELFSymbols {
 
     /// The function at an address of the file's own, its mangled name and its beginning.
     ///
-    /// Complexity: O(log n).
+    /// - Complexity: O(log n).
     func function(at address: UInt64) -> (name: String, start: UInt64)? {
         var (low, high) = (0, functions.count)
         while low < high {

@@ -35,7 +35,7 @@ extension RunLoop {
 
         /// How many durations there were.
         ///
-        /// Complexity: O(1): the number of steps is fixed.
+        /// - Complexity: O(1): the number of steps is fixed.
         public var count: UInt64 { counts.reduce(0, &+) }
 
         /// The mean in nanoseconds; 0 if there is none.
@@ -56,7 +56,7 @@ extension RunLoop {
         ///
         /// The value is the upper end of a step, but never more than the longest duration.
         ///
-        /// Precondition: `share` is from 0 to 1.
+        /// - Precondition: `share` is from 0 to 1.
         public func percentile(_ share: Double) -> Int64 {
             precondition((0...1).contains(share), "A percentile of \(share) was asked for: give a share from 0 to 1.")
             let total = count

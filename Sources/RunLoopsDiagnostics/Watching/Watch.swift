@@ -47,7 +47,7 @@ extension RunLoop {
         /// Returns whether the loop is watched: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding
         /// a loop twice is the same as adding it once.
         ///
-        /// Precondition: called on the loop's own thread.
+        /// - Precondition: called on the loop's own thread.
         @discardableResult
         public func add(_ loop: RunLoop) -> Bool { group.add(loop) }
 

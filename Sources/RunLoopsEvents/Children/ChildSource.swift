@@ -20,7 +20,10 @@ internal import Musl
 /// A source that is invalidated before the end, or whose loop does not run, reaps nothing: the code that started the
 /// child then has to wait for it.
 ///
-/// Corresponds to a process source of Dispatch, which Linux does not have. Needs Linux 5.4.
+/// Needs Linux 5.4. The kernel has pidfds since 5.3, and waits for a child by its pidfd since 5.4. On 5.3 the source
+/// reports the end with an unknown status, and does not reap the child.
+///
+/// Corresponds to a process source of Dispatch, which Linux does not have.
 ///
 /// Thread safety: all members may be used by any thread.
 public final class ChildSource: EventSource, @unchecked Sendable {
@@ -45,8 +48,8 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     ///   - fileID: Where the source was made.
     ///   - line: Where the source was made.
     ///   - handler: Called with the source and how the process ended.
-    /// - Throws: `ESRCH` if there is no such process, `EINVAL` for a number that cannot be one, `ENOSYS` before Linux 5.3,
-    ///   `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
+    /// - Throws: `ESRCH` if there is no such process, `EINVAL` for a number that cannot be one, `ENOSYS` before Linux 5.3
+    ///   (no pidfds), `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
     ///
     /// Adding the source to the loop of another thread traps.
     public convenience init(

@@ -21,7 +21,7 @@ final class WatchNode {
 
     var isRoot: Bool { parent == nil }
 
-    /// Complexity: O(d) in the depth below the root.
+    /// - Complexity: O(d) in the depth below the root.
     var path: String { parent?.path(of: name) ?? name }
 
     func path(of entry: String) -> String {

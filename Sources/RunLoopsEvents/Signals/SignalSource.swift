@@ -16,8 +16,11 @@ internal import Musl
 /// signal, on one loop or on loops of several threads, are each called. The kernel may deliver a signal to any thread,
 /// whether the thread was made before or after the source; no thread has to block signals.
 ///
-/// The kernel reports signals that were sent at the same time in no particular order, and merges equal pending standard
-/// signals. Up to 64 signals wait for a busy loop with all their details; further signals are only counted.
+/// The kernel may deliver different signals that are sent shortly after each other in another order, and merges equal
+/// pending standard signals. Up to 64 signals wait for a busy loop with all their details; further signals are only counted.
+///
+/// A signal ends `poll`, `epoll_wait` and `nanosleep` of the thread that it reaches with `EINTR`, as any handler does.
+/// `read` and similar calls go on (`SA_RESTART`). The loop's own sleep goes on too.
 ///
 /// Corresponds to what a program on Apple's platforms does with a signal source of Dispatch.
 ///

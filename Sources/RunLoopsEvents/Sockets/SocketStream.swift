@@ -81,21 +81,23 @@ public final class SocketStream: EventSource, @unchecked Sendable {
 
     /// Sends bytes, now or as soon as there is room.
     ///
-    /// The stream takes all bytes in any case. `false` says that the buffer is full: if you go on writing before
-    /// ``SocketStream/Event/drained``, the buffer grows. On a broken or invalid stream the call does nothing.
+    /// The stream keeps all bytes, even if its buffer is full. `false` says that the buffer is full: if you go on writing
+    /// before ``SocketStream/Event/drained``, the buffer grows.
+    ///
+    /// After ``finish()``, and on a broken or invalid stream, the call does nothing and returns `false`, and no
+    /// ``SocketStream/Event/drained`` follows. The other side may still send to a stream that was finished, and a closure
+    /// that answers what it receives needs no check of its own. A closure that pauses reading while the buffer is full must
+    /// not do so after ``finish()``: nothing would tell it to read on.
     ///
     /// - Parameter bytes: What to send.
     /// - Returns: Whether there is room for more.
     ///
-    /// - Precondition: ``finish()`` has not been called.
     /// - Complexity: O(n) in the bytes; one system call if nothing waited to be sent.
     @discardableResult
     public func write(_ bytes: some Sequence<UInt8>) -> Bool {
         let hasRoom = change { number in
-            guard flow.isUsable else { return false }
-            require(
-                !flow.isFinishing,
-                "\(self) was written to after finish(): what is to be sent has to be written before.")
+            // After finish() too: a client that sends one more line must not end a server that answers lines.
+            guard flow.isUsable, !flow.isFinishing else { return false }
             flow.write(bytes, to: number)
             return flow.hasRoom
         }
@@ -105,7 +107,8 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// Ends what this side sends, once all written bytes have been sent; the other side sees the end, and may go on
     /// sending.
     ///
-    /// A second call does nothing. To end both directions at once, invalidate the stream.
+    /// Later calls of ``write(_:)`` send nothing. A second call of `finish()` does nothing. To end both directions at
+    /// once, invalidate the stream.
     /// Corresponds to `shutdown(2)` with `SHUT_WR`.
     public func finish() {
         change { number in
@@ -120,7 +123,8 @@ public final class SocketStream: EventSource, @unchecked Sendable {
 
     /// Whether received bytes are left in the kernel, which holds off the sender when the kernel's room is used up.
     ///
-    /// The end of the stream and a break are not reported either while nothing is read and nothing waits to be sent.
+    /// While reading is paused, the stream does not report ``SocketStream/Event/ended``. It reports a broken connection
+    /// only if bytes wait to be sent. Both are reported when reading goes on.
     public var isReadingPaused: Bool {
         get { state.withLock { flow.isPaused } }
         set {

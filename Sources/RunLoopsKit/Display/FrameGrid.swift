@@ -12,7 +12,7 @@ struct FrameGrid: Equatable {
     private let rate: Int128
     private static let unit: Int128 = 1000 * 1_000_000_000
 
-    /// Precondition: at least one frame in a thousand seconds, at most a million a second.
+    /// - Precondition: at least one frame in a thousand seconds, at most a million a second.
     init(framesPerSecond: Double) {
         require(
             framesPerSecond >= 0.001 && framesPerSecond <= 1_000_000,

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinuxKernel
 import Glibc
 import RunLoops
 import RunLoopsTestSupport
@@ -81,6 +82,84 @@ struct GuestRunTests {
             #expect(host.run { calls.names == ["block", "timer", "left"] } != nil)
             #expect(loop.runReady() == .finished)
         }
+    }
+
+    @Test func `A stop between two calls does nothing`() throws {
+        try withGuest { host in
+            let (loop, calls) = (host.loop, Calls())
+            loop.stop()
+            TestThread { loop.stop() }.join()
+            #expect(!host.isReady)
+            loop.performLocally { calls.names.append("block") }
+            #expect(loop.runReady() == .finished)
+            #expect(calls.names == ["block"])
+        }
+    }
+
+    @Test func `A host that waits for edges hears of everything`() throws {
+        try withGuest { host in
+            let (loop, calls) = (host.loop, LinuxCalls.shared)
+            let epoll = calls.epollCreate()
+            defer { close(epoll) }
+            try #require(calls.epollAdd(epoll, host.descriptor, events: EPOLLIN.rawValue | 1 << 31, token: 0) == 0)
+            var event = epoll_event()
+            let done = Locked(0)
+            let pipe = DescriptorPair.pipe()
+            try loop.add(
+                RunLoop.DescriptorSource(pipe.first) { source, _ in
+                    _ = readText(source.descriptor)
+                    done.increment()
+                }, in: .default)
+            let signals = Box(0)
+            // Never idle for 40 turns, of which a call makes 16.
+            let source = RunLoop.Source { source in
+                signals.value += 1
+                if signals.value % 40 == 0 { done.increment() } else { source.signal() }
+            }
+            loop.add(source, in: .default)
+            for round in 0..<20 {
+                switch round % 4 {
+                case 0: loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in done.increment() }, in: .default)
+                case 1: TestThread { loop.perform { done.increment() } }.join()
+                case 2: pipe.send("bytes")
+                default:
+                    source.signal()
+                    loop.wakeUp()
+                }
+                while done.count == round {
+                    let count = calls.epollWait(epoll, &event, 1, milliseconds: CInt(plenty / .milliseconds(1)))
+                    try #require(count == 1, "round \(round)")
+                    loop.runReady()
+                }
+            }
+            #expect(done.count == 20)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `A host may run the loop at intervals, whether it has asked for the descriptor or not`(_ asks: Bool) throws {
+        try withRealLoop { loop in
+            Swift.Result<Void, any Error> {
+                if asks { _ = try loop.pollDescriptor }
+                let done = Locked(0)
+                let pipe = DescriptorPair.pipe()
+                try loop.add(
+                    RunLoop.DescriptorSource(pipe.first) { source, _ in
+                        _ = readText(source.descriptor)
+                        done.increment()
+                    }, in: .default)
+                let deadline = RunLoop.Instant.now.advanced(by: plenty)
+                for round in 0..<9 {
+                    switch round % 3 {
+                    case 0: loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in done.increment() }, in: .default)
+                    case 1: TestThread { loop.perform(wake: false) { done.increment() } }.join()
+                    default: pipe.send("bytes")
+                    }
+                    while done.count == round, .now < deadline { loop.runReady() }
+                }
+                #expect(done.count == 9)
+            }
+        }.get()
     }
 
     @Test func `The loop runs by itself in between`() throws {

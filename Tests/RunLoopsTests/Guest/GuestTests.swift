@@ -150,6 +150,19 @@ struct GuestTests {
         }
     }
 
+    @Test func `A quiet block that was left before the loop became a guest is found`() throws {
+        let isFound = try withRealLoop { loop in
+            Swift.Result<Bool, any Error> {
+                loop.performLocally(wake: false) {}
+                _ = try loop.pollDescriptor
+                let isFound = loop.prepareToPoll()
+                loop.runReady()
+                return isFound && !loop.prepareToPoll()
+            }
+        }.get()
+        #expect(isFound)
+    }
+
     @Test func `A signal waits, a wake-up brings it`() throws {
         try withGuest { host in
             let performed = Locked(0)

@@ -89,6 +89,16 @@ struct MainQueueTests {
             again()
             RunLoop.main.add(RunLoop.Timer(.every(.milliseconds(1))) { _ in fired += 1; if fired == 20 { RunLoop.main.stop() } }, in: .default)
             print(RunLoop.main.run(mode: .default, for: .seconds(20)), fired, queued > 20)
+        case "guest":
+            func isReadable(_ milliseconds: CInt) throws -> Bool {
+                var one = pollfd(fd: try RunLoop.main.pollDescriptor, events: Int16(POLLIN), revents: 0)
+                return poll(&one, 1, milliseconds) > 0
+            }
+            print("fresh", try isReadable(20))
+            DispatchQueue.main.async { say("queue") }
+            print("queued", try isReadable(20_000))
+            RunLoop.main.runReady()
+            print("served", try isReadable(20))
         case "identity":
             print(RunLoop.current === RunLoop.main)
             DispatchQueue.global().sync { }
@@ -114,6 +124,7 @@ struct MainQueueTests {
             ("marked within", "nested timedOut\ntimedOut\nslept\nqueue\nhandledSource\n"),
             ("actor items", "timer main actor's\nblock state\nsource state\nstopped\n"),
             ("fair", "stopped 20 true\n"),
+            ("guest", "fresh false\nqueued true\nqueue\nserved false\n"),
             ("identity", "true\nfalse\n"),
         ]
         let outputs = compiler.runProgram(Self.program, expected.map { "'\($0.name)'" })
