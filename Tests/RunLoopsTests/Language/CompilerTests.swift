@@ -289,6 +289,10 @@ struct CompilerTests {
         Refusal("loop.perform(inModes: [.default]) {}", "has been renamed to 'perform(in:_:)'"),
         Refusal("loop.run(mode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
         Refusal("loop.run(until: date)", "Use run(mode: .default, for:) with a Duration"),
+        Refusal("while loop.run(mode: .default, before: .distantFuture) {}", "with nil for no limit"),
+        Refusal("loop.run(until: .distantFuture)", "Use run(mode: .default, until:), with nil for no limit"),
+        Refusal("loop.run(until: .distantPast)", "or poll(mode:) for no wait"),
+        Refusal("loop.run(mode: .default, until: .distantFuture)", "A run without a limit has nil in its place"),
         Refusal(
             "loop.acceptInput(forMode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
         Refusal("_ = loop.limitDate(forMode: .default)", "nextTimerDeadline(in:)"),
@@ -305,6 +309,7 @@ struct CompilerTests {
             "Use RunLoop.Timer(.at(instant, every: interval))"),
         Refusal("timer.fire()", "Use restart(after: .zero)"),
         Refusal("_ = timer.fireDate", "'fireDate' has been renamed to 'fireInstant'"),
+        Refusal("timer.fireDate = date", "'fireDate' has been renamed to 'fireInstant'"),
         Refusal("_ = timer.timeInterval", "'timeInterval' has been renamed to 'interval'"),
     ]
 
