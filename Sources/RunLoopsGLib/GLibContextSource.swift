@@ -160,7 +160,23 @@ public final class GLibContextSource {
     }
 }
 #else
+public import RunLoops
+
+// With the members of the real one: without them type checking would fail first, with an error that does not name the trait.
 /// A GLib main context as a source of a run loop; with the trait `GLib` alone.
-@available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"GLib\"])")
-public enum GLibContextSource {}
+@available(
+    *, unavailable,
+    message: "Enable the trait GLib of swift-run-loops: .package(url: …, traits: [\"GLib\"])"
+)
+public final class GLibContextSource {
+    /// As with the trait.
+    public init(context: OpaquePointer? = nil, mode: RunLoop.Mode = .default) throws(RunLoop.SystemCallError) {
+        isNotCalled()
+    }
+
+    /// As with the trait.
+    public func invalidate() { isNotCalled() }
+}
+
+private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
 #endif

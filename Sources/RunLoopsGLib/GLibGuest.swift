@@ -114,7 +114,23 @@ private enum GuestSource {
     }
 }
 #else
+public import RunLoops
+
+// With the members of the real one: without them type checking would fail first, with an error that does not name the trait.
 /// A run loop inside a GLib main context; with the trait `GLib` alone.
-@available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"GLib\"])")
-public enum GLibGuest {}
+@available(
+    *, unavailable,
+    message: "Enable the trait GLib of swift-run-loops: .package(url: …, traits: [\"GLib\"])"
+)
+public final class GLibGuest {
+    /// As with the trait.
+    public init(
+        context: OpaquePointer? = nil, mode: RunLoop.Mode = .default, priority: CInt = 0
+    ) throws(RunLoop.SystemCallError) { isNotCalled() }
+
+    /// As with the trait.
+    public func invalidate() { isNotCalled() }
+}
+
+private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
 #endif

@@ -171,7 +171,58 @@ extension Duration {
     }
 }
 #else
+public import RunLoops
+public import RunLoopsDiagnostics
+
+// With the members of the real one: without them type checking would fail first, with an error that does not name the trait.
+// What only the missing package could name is generic.
 /// What loops do, in swift-log; with the trait `Log` alone.
-@available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"Log\"])")
-public enum LoopLog {}
+@available(
+    *, unavailable,
+    message: "Enable the trait Log of swift-run-loops: .package(url: …, traits: [\"Log\"])"
+)
+public final class LoopLog: Sendable {
+    /// As with the trait.
+    public struct Limits: Sendable, ExpressibleByDictionaryLiteral {
+        /// As with the trait.
+        public var byKind: [RunLoop.Trace.Event.Callee: Duration]
+
+        /// As with the trait.
+        public init(dictionaryLiteral limits: (RunLoop.Trace.Event.Callee, Duration)...) { isNotCalled() }
+
+        /// As with the trait.
+        public static func all(_ limit: Duration) -> Limits { isNotCalled() }
+        /// As with the trait.
+        public static var noticeable: Limits { isNotCalled() }
+        /// As with the trait.
+        public static var frame: Limits { isNotCalled() }
+    }
+
+    /// The levels of swift-log's `Logger`.
+    public enum Level: Sendable {
+        /// As in swift-log.
+        case trace, debug, info, notice, warning, error, critical
+    }
+
+    /// As with the trait.
+    public init<Logger>(
+        _ logger: Logger, limits: Limits = .noticeable, pause: Duration = .seconds(1), slowLevel: Level = .warning,
+        runLevel: Level? = .debug
+    ) { isNotCalled() }
+
+    /// As with the trait.
+    @discardableResult
+    public func add(_ loop: RunLoop) -> Bool { isNotCalled() }
+
+    /// As with the trait.
+    public func addNewLoops() { isNotCalled() }
+
+    /// As with the trait.
+    public func stop() { isNotCalled() }
+
+    /// As with the trait.
+    public func log(_ hang: RunLoop.HangWatch.Report) { isNotCalled() }
+}
+
+private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
 #endif

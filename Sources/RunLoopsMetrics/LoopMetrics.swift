@@ -106,7 +106,39 @@ extension RunLoop.HangWatch.Cause {
     }
 }
 #else
+public import RunLoops
+public import RunLoopsDiagnostics
+
+// With the members of the real one: without them type checking would fail first, with an error that does not name the trait.
+// What only the missing package could name is generic.
 /// What loops do, in swift-metrics; with the trait `Metrics` alone.
-@available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"Metrics\"])")
-public enum LoopMetrics {}
+@available(
+    *, unavailable,
+    message: "Enable the trait Metrics of swift-run-loops: .package(url: …, traits: [\"Metrics\"])"
+)
+public final class LoopMetrics: Sendable {
+    /// As with the trait.
+    public init(every interval: Duration?) { isNotCalled() }
+
+    /// As with the trait.
+    public init<Factory>(every interval: Duration?, factory: Factory) { isNotCalled() }
+
+    /// As with the trait.
+    @discardableResult
+    public func add(_ loop: RunLoop) -> Bool { isNotCalled() }
+
+    /// As with the trait.
+    public func addNewLoops() { isNotCalled() }
+
+    /// As with the trait.
+    public func report() { isNotCalled() }
+
+    /// As with the trait.
+    public func stop() { isNotCalled() }
+
+    /// As with the trait.
+    public func count(_ hang: RunLoop.HangWatch.Report) { isNotCalled() }
+}
+
+private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
 #endif

@@ -24,6 +24,21 @@ public import ServiceLifecycle
 /// }
 /// ```
 ///
+/// The manifest names this package's trait, and the packages whose types the program uses:
+///
+/// ```swift
+/// .package(url: …, from: …, traits: ["ServiceLifecycle"]),
+/// .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+/// .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+/// ```
+///
+/// The loop's thread has to live until the service has stopped. A group starts its services in order and stops them in
+/// reverse order: stop the thread after `group.run()`, or make the thread the first service. The article *With Swift
+/// concurrency* of `RunLoopsConcurrency` shows such a service, which awaits `RunLoopThread.ended()`.
+///
+/// One owner for each signal: do not also give it to a `ServiceGroup`, a `DispatchSource` or SwiftNIO. The code that
+/// registers last takes the signal. Let the source tell the group: `Task { await group.triggerGracefulShutdown() }`.
+///
 /// Thread safety: a value; any thread.
 public struct RunLoopService: Service, CustomStringConvertible {
     /// The loop.
@@ -72,7 +87,31 @@ public struct RunLoopService: Service, CustomStringConvertible {
     public var description: String { "RunLoopService(\(loop))" }
 }
 #else
+public import RunLoops
+
+// With the members of the real one: without them type checking would fail first, with an error that does not name the trait.
+// What only the missing package could name is generic.
 /// Work on a run loop, as a service of a group; with the trait `ServiceLifecycle` alone.
-@available(*, unavailable, message: "Enable the trait: .package(…, traits: [\"ServiceLifecycle\"])")
-public enum RunLoopService {}
+@available(
+    *, unavailable,
+    message: "Enable the trait ServiceLifecycle of swift-run-loops: .package(url: …, traits: [\"ServiceLifecycle\"])"
+)
+public struct RunLoopService: Sendable, CustomStringConvertible {
+    /// As with the trait.
+    public let loop: RunLoop
+
+    /// As with the trait.
+    public init(
+        on loop: RunLoop, in mode: RunLoop.Mode = .common, start: @escaping @Sendable (RunLoop) throws -> Void,
+        stop: @escaping @Sendable (RunLoop) -> Void = { _ in }
+    ) { isNotCalled() }
+
+    /// As with the trait.
+    public func run() async throws { isNotCalled() }
+
+    /// As with the trait.
+    public var description: String { isNotCalled() }
+}
+
+private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
 #endif

@@ -30,6 +30,67 @@ import Testing
         gate.withLock { $0 = true }
         thread.end()
     }
+
+    @Test func `Several tasks wait for a thread's end and its loop is torn down then`() async throws {
+        let thread = try RunLoopThread(name: "awaited")
+        let waited = Locked(0)
+        let tasks = (0..<4).map { _ in
+            Task {
+                try await thread.ended()
+                waited.increment()
+            }
+        }
+        #expect(try await thread.result { waited.count } == 0)
+        thread.stop()
+        for task in tasks { try await task.value }
+        #expect(waited.count == 4)
+        #expect(!thread.loop.add(RunLoop.Source.sendable { _ in }, in: .default))
+    }
+
+    @Test func `What a thread's loop has kept is released before the wait for its end is over`() async throws {
+        for _ in 0..<20 {
+            let thread = try RunLoopThread(name: "released")
+            let released = Locked(0)
+            thread.post {
+                let loop = RunLoop.current
+                for _ in 0..<50 {
+                    let token = Token { released.increment() }
+                    loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in withExtendedLifetime(token) {} }, in: .common)
+                }
+            }
+            let task = Task { try await thread.ended() }
+            thread.stop()
+            try await task.value
+            #expect(released.count == 50)
+        }
+    }
+
+    @Test func `The wait for the end of a thread that has ended is over at once also in a cancelled task`() async throws
+    {
+        let thread = try RunLoopThread(name: "ended")
+        thread.end()
+        try await thread.ended()
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await thread.ended()
+        }
+        task.cancel()
+        try await task.value
+    }
+
+    @Test func `A cancelled task no longer waits for a thread's end and others do`() async throws {
+        let thread = try RunLoopThread(name: "goes on")
+        let other = Task { try await thread.ended() }
+        let cancelled = Task { try await thread.ended() }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        await #expect(throws: RunLoop.TimeoutError.self) {
+            try await RunLoop.withTimeout(.milliseconds(1)) { try await thread.ended() }
+        }
+        #expect(try await thread.result { 1 } == 1)
+        thread.stop()
+        try await other.value
+    }
 }
 
 extension RunLoopThread {

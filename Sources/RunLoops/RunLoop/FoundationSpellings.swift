@@ -34,6 +34,22 @@ extension RunLoop {
     )
     public func run<Date>(until limit: Date) { isNotCalled() }
 
+    // The same with a type: with a generic date alone, the compiler says of `.distantFuture` only that it has no context.
+    /// Foundation's `run(mode:before:)` with an instant.
+    @available(
+        *, unavailable,
+        message:
+            "Use run(mode:until:returnAfterSourceHandled: true), with nil for no limit; or poll(mode:) for no wait."
+    )
+    @discardableResult
+    public func run(mode: Mode, before limit: Instant) -> Bool { isNotCalled() }
+
+    /// Foundation's `run(until:)` with an instant.
+    @available(
+        *, unavailable, message: "Use run(mode: .default, until:), with nil for no limit; or poll(mode:) for no wait."
+    )
+    public func run(until limit: Instant) { isNotCalled() }
+
     /// Foundation's `acceptInput(forMode:before:)`.
     @available(
         *, unavailable, message: "Use run(mode:for:returnAfterSourceHandled: true) with a Duration, or poll(mode:)."
@@ -53,6 +69,16 @@ extension RunLoop {
         message: "There is no CFRunLoop underneath. RunLoop itself has stop(), wakeUp(), perform(_:) and modes."
     )
     public func getCFRunLoop() -> RunLoop { isNotCalled() }
+}
+
+extension RunLoop.Instant {
+    /// Foundation's `Date.distantFuture`.
+    @available(*, unavailable, message: "A run without a limit has nil in its place: run(mode: .default, until: nil).")
+    public static var distantFuture: RunLoop.Instant { isNotCalled() }
+
+    /// Foundation's `Date.distantPast`.
+    @available(*, unavailable, message: "A run that does not wait is poll(mode:).")
+    public static var distantPast: RunLoop.Instant { isNotCalled() }
 }
 
 extension RunLoop.Mode {
@@ -96,9 +122,13 @@ extension RunLoop.Timer {
         fire date: Date, interval: Double, repeats: Bool, block: @escaping (RunLoop.Timer) -> Void
     ) { isNotCalled() }
 
+    // Of any type: the error is then the name alone, also where a Date is assigned.
     /// Foundation's `fireDate`.
     @available(*, unavailable, renamed: "fireInstant")
-    public var fireDate: RunLoop.Instant { isNotCalled() }
+    public var fireDate: Any {
+        get { isNotCalled() }
+        set { isNotCalled() }
+    }
 
     /// Foundation's `timeInterval`.
     @available(*, unavailable, renamed: "interval")

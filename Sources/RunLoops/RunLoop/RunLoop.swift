@@ -145,7 +145,8 @@ public final class RunLoop: @unchecked Sendable {
     /// - Complexity: O(1).
     @available(
         *, noasync,
-        message: "A task has no thread of its own: use RunLoop.main, or a loop that its thread has handed over."
+        message:
+            "A task has no thread of its own: use RunLoop.main, or a loop that you were given, such as thread.loop."
     )
     public static var current: RunLoop {
         if let existing = ThreadLoop.existing { return existing }

@@ -22,6 +22,8 @@ package enum ThreadLoop {
     private final class Slot {
         var loop: RunLoop
         var roundsLeft = PTHREAD_DESTRUCTOR_ITERATIONS - 1
+        /// Released with the slot, after the loop has been torn down.
+        var mark: AnyObject?
 
         init(_ loop: RunLoop) { self.loop = loop }
     }
@@ -33,6 +35,12 @@ package enum ThreadLoop {
 
     /// The loop of the calling thread, or `nil` if it has none yet; does not make one.
     package static var existing: RunLoop? { slot?.loop }
+
+    /// Keeps an object until the calling thread ends and its loop has been torn down: it is the last that the thread
+    /// releases.
+    ///
+    /// The thread must have a loop. A second object takes the place of the first.
+    package static func markEnd(with object: AnyObject) { slot?.mark = object }
 
     /// Replaces the calling thread's loop with a test's loop, which is not torn down with the thread; `nil` for none.
     ///

@@ -8,19 +8,20 @@ extension RunLoop {
     ///
     /// The operation and the sleep are child tasks. The task that ends first decides. The other task is cancelled, and
     /// the call waits for its end, so that nothing goes on behind the caller's back: the call does not leave an
-    /// operation early that ignores cancellation. A result that the operation still brings after the time is over is
-    /// dropped.
+    /// operation early that ignores cancellation. `await task.value` is such an operation: it waits for the task,
+    /// whoever is cancelled. A result that the operation still brings after the time is over is dropped.
     ///
     /// - Parameters:
     ///   - duration: How long the operation may take.
     ///   - tolerance: How much later the time may be over.
-    ///   - clock: Which clock counts, such as `RunLoop.clock`.
+    ///   - clock: Which clock counts, such as `RunLoop.clock`, which is virtual in tests. Without it, the time that goes on
+    ///     while the machine is suspended.
     ///   - operation: The operation.
     /// - Returns: What the operation has returned.
     /// - Throws: ``TimeoutError`` when the time was over first; what the operation throws; `CancellationError` when the caller is
     ///   cancelled.
     public static func withTimeout<Success: Sendable, C: Clock>(
-        _ duration: C.Duration, tolerance: C.Duration? = nil, clock: C,
+        _ duration: C.Duration, tolerance: C.Duration? = nil, clock: C = ContinuousClock(),
         _ operation: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
         try await withThrowingTaskGroup(of: Success.self) { group in

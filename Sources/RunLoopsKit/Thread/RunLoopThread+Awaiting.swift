@@ -27,6 +27,30 @@ extension RunLoopThread {
         }
     }
 
+    /// Waits until the thread has ended, and its loop is torn down.
+    ///
+    /// The task waits, and no thread does. The call does not stop the thread: ``stop(_:)`` does. If the thread has ended
+    /// already, the call returns at once, in a cancelled task too. Any number of tasks may wait, and wait again.
+    ///
+    /// If the task is cancelled meanwhile, it waits no longer, and the thread goes on. A task that has to wait
+    /// nevertheless gives the wait to a task of its own: `await Task { try await thread.ended() }.value`.
+    ///
+    /// - Throws: `CancellationError`.
+    ///
+    /// - Precondition: the task does not run on the executor of this thread's loop, which takes no job after the end.
+    ///
+    /// Thread safety: any thread. The asynchronous counterpart of ``join()``.
+    public func ended() async throws {
+        let outcome = Outcome<Void>()
+        waiters.add(outcome)
+        try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: { [waiters] in
+            waiters.remove(outcome)
+            outcome.settle(.failure(CancellationError()))
+        }
+    }
+
     /// The task alone keeps the duty: a refused or dropped task releases the duty, which settles the outcome.
     private func post<Success: Sendable>(
         _ duty: Duty<Success>, _ body: @escaping @Sendable () throws -> Success
@@ -35,4 +59,49 @@ extension RunLoopThread {
             if duty.outcome.claim() { duty.outcome.deliver(Result { try body() }) }
         }
     }
+}
+
+/// The tasks that wait for the end of a thread.
+final class EndWaiters: Sendable {
+    private struct State {
+        var hasEnded = false
+        var outcomes: [Outcome<Void>] = []
+    }
+
+    private let state = Guarded(State())
+
+    /// Settles the outcome when the thread has ended, now if it has.
+    func add(_ outcome: Outcome<Void>) {
+        let hasEnded = state.withLock { state in
+            if !state.hasEnded { state.outcomes.append(outcome) }
+            return state.hasEnded
+        }
+        if hasEnded { outcome.settle(.success(())) }
+    }
+
+    /// Forgets an outcome.
+    ///
+    /// - Complexity: O(n) in the tasks that wait.
+    func remove(_ outcome: Outcome<Void>) {
+        state.withLock { state in state.outcomes.removeAll { $0 === outcome } }
+    }
+
+    fileprivate func threadHasEnded() {
+        let outcomes = state.withLock { state in
+            state.hasEnded = true
+            defer { state.outcomes = [] }
+            return state.outcomes
+        }
+        // Without the lock: to resume a task is to enqueue it, which may run any code.
+        for outcome in outcomes { outcome.settle(.success(())) }
+    }
+}
+
+/// What a thread releases last, and with it the tasks that wait for its end.
+final class EndMark: Sendable {
+    private let waiters: EndWaiters
+
+    init(_ waiters: EndWaiters) { self.waiters = waiters }
+
+    deinit { waiters.threadHasEnded() }
 }

@@ -33,6 +33,8 @@ public final class RunLoopThread: Sendable {
     public let loop: RunLoop
     private let tasks: ThreadTasks
     private let end: ThreadEnd
+    /// The tasks that await the thread's end.
+    let waiters: EndWaiters
 
     /// Starts a thread, and returns when the thread takes tasks.
     ///
@@ -46,6 +48,7 @@ public final class RunLoopThread: Sendable {
         self.attributes = attributes
         self.loop = loop
         tasks = body.tasks
+        waiters = body.waiters
         end = ThreadEnd(handle)
     }
 
@@ -110,9 +113,7 @@ public final class RunLoopThread: Sendable {
     ///   - body: Runs once, or not at all where an error of the wait is thrown.
     /// - Throws: What the closure threw, or a ``RunLoops/RunLoop/PerformError`` as `RunLoop.performAndWait` does. A
     ///   thread that was stopped counts as ended.
-    @available(
-        *, noasync, message: "The wait blocks a thread of Swift's pool: await perform(in:_:) of RunLoopsAwaiting."
-    )
+    @available(*, noasync, message: "The wait blocks a thread of Swift's pool: await result(of:).")
     public func performAndWait<Value: Sendable>(
         in modes: [RunLoop.Mode] = [.common], startingWithin limit: Duration? = nil,
         _ body: @escaping @Sendable () throws -> Value
@@ -140,7 +141,8 @@ public final class RunLoopThread: Sendable {
 
     /// Waits until the thread has ended, and its loop is torn down.
     ///
-    /// This call does not stop the thread: ``stop(_:)`` does. Any number of threads may wait, and wait again.
+    /// This call does not stop the thread: ``stop(_:)`` does. Any number of threads may wait, and wait again. A task
+    /// waits with ``ended()``.
     ///
     /// As in `performAndWait`, the thread is scheduled at least as well as the waiting thread.
     ///
@@ -149,7 +151,7 @@ public final class RunLoopThread: Sendable {
     ///   ``RunLoops/RunLoop/PerformError/cycle(_:)`` to the thread that begins it.
     @available(
         *, noasync,
-        message: "The wait blocks a thread of Swift's pool: call stop() here, and join() in a synchronous function."
+        message: "The wait blocks a thread of Swift's pool: await ended(), or join() in a synchronous function."
     )
     public func join() {
         require(

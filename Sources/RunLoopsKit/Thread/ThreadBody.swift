@@ -13,6 +13,7 @@ final class ThreadBody: @unchecked Sendable {
     }
 
     let tasks = ThreadTasks()
+    let waiters = EndWaiters()
     private let attributes: RunLoopThread.Attributes
     private let word = StateWord(State.starting)
     // Written by the thread before it leaves `starting`, read afterwards by the thread that starts it.
@@ -53,6 +54,7 @@ final class ThreadBody: @unchecked Sendable {
             return
         }
         let loop = RunLoop.current
+        ThreadLoop.markEnd(with: EndMark(waiters))
         let (keeper, watcher) = (makeKeeper(), makeWatcher())
         loop.add(keeper, in: .common)
         loop.add(watcher, in: .common)

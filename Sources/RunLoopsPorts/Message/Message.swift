@@ -80,6 +80,9 @@ extension RunLoop.MessagePort {
         /// When the call returns, the message is in the queue of a living port, but not yet received. A port that dies
         /// before it has received the message drops the message, and an asker that waits for the reply gets an error.
         ///
+        /// The wait blocks the thread, without a limit as long as the queue is full. Async code gives a limit of zero: a
+        /// task that waited here would block a thread of Swift's pool.
+        ///
         /// - Parameters:
         ///   - message: The message.
         ///   - limit: How long to wait for room, or for a connection; not at all if zero, for ever if `nil`.

@@ -156,7 +156,7 @@ extension RunLoop.MessagePort.Sender {
     /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
     @available(
         *, noasync,
-        message: "The wait blocks a thread of Swift's pool: await request(_:on:within:in:) of RunLoopsAwaiting."
+        message: "The wait blocks a thread of Swift's pool: await request(_:on:within:in:)."
     )
     public func request(
         _ message: RunLoop.MessagePort.Message, within limit: Duration? = nil, in mode: RunLoop.Mode? = nil

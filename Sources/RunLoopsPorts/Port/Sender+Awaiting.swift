@@ -7,8 +7,8 @@ internal import RunLoopsConcurrency
 extension RunLoop.MessagePort.Sender {
     /// Sends a message, and waits for the reply, which it returns: the task waits, and no thread of Swift's does.
     ///
-    /// The loop `loop` takes the reply in: a port is in the mode of the loop as long as asks are open there. A
-    /// message's own `replyTo` is replaced. Where the receiver's queue has no room, or a port by name is not connected
+    /// The loop `loop` receives the reply: a port is in the mode of the loop as long as requests wait there. A message's
+    /// own `replyTo` is replaced. Where the receiver's queue has no room, or a port by name is not connected
     /// yet, a separate thread waits for that, within the same limit. If the task is cancelled while its message waits
     /// in this way, the message may still be sent.
     ///
@@ -23,7 +23,7 @@ extension RunLoop.MessagePort.Sender {
     ///   answer that still comes is dropped.
     ///
     /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
-    /// - Complexity: what sending costs, and a port for the first of the asks that are open at a time.
+    /// - Complexity: what sending costs, and a port for the first of the requests that wait at a time.
     public func request(
         _ message: RunLoop.MessagePort.Message, on loop: RunLoop, within limit: Duration? = nil,
         in mode: RunLoop.Mode = .common

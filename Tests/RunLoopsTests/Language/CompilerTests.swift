@@ -144,7 +144,7 @@ struct CompilerTests {
     }
 
     static let blocking: [Refusal] = [
-        Refusal("_ = RunLoop.current", "use RunLoop.main, or a loop that its thread has handed over"),
+        Refusal("_ = RunLoop.current", "use RunLoop.main, or a loop that you were given, such as thread.loop"),
         Refusal("loop.run()", "run the loop in a synchronous function"),
         Refusal("loop.run(mode: .default, until: nil)", "run the loop in a synchronous function"),
         Refusal("loop.run(mode: .default, for: .seconds(1))", "run the loop in a synchronous function"),
@@ -175,12 +175,122 @@ struct CompilerTests {
         }
     }
 
+    /// What blocks, of the other libraries: all that is marked `noasync` there.
+    static let blockingElsewhere: [Refusal] = [
+        Refusal("try loop.performAndWait {}", "await result(in:of:) of RunLoopsConcurrency"),
+        Refusal("try thread.performAndWait {}", "blocks a thread of Swift's pool: await result(of:)."),
+        Refusal("thread.join()", "await ended(), or join() in a synchronous function"),
+        Refusal("_ = try sender.request(message)", "blocks a thread of Swift's pool: await request(_:on:within:in:)."),
+        Refusal("loop.run(until: task)", "An async function can wait for the task itself: await task.value"),
+        Refusal("try RunLoop.TestThread.with { _ in }", "make it a synchronous function"),
+        Refusal("try testThread.sync { _ in }", "await result(in:of:) of RunLoopsConcurrency"),
+        // Last: it does not return.
+        Refusal("RunLoop.runMain {}", "make RunLoop.adoptMain() its first line"),
+    ]
+
+    @Test(.enabled(if: Compiler()?.has(["RunLoopsKit", "RunLoopsPorts"]) ?? false, "they were not built"))
+    func `What blocks is unavailable in async functions in the other libraries too`() throws {
+        let compiler = try #require(Compiler())
+        let body = Self.blockingElsewhere.map(\.line).joined(separator: "\n")
+        func program(_ effects: String) -> String {
+            """
+            import RunLoops; import RunLoopsConcurrency; import RunLoopsKit; import RunLoopsPorts; import RunLoopsTesting
+            func use(_ loop: RunLoop, _ thread: RunLoopThread, _ testThread: RunLoop.TestThread,
+                     _ sender: RunLoop.MessagePort.Sender, _ message: RunLoop.MessagePort.Message,
+                     _ task: Task<Void, Never>) \(effects) {
+            \(body)
+            }
+
+            """
+        }
+        let accepted = compiler.check(program("throws"))
+        #expect(accepted.status == 0, "\(accepted.text)")
+        let refused = compiler.check(program("async throws"), options: "-warnings-as-errors")
+        #expect(refused.status != 0)
+        for (index, refusal) in Self.blockingElsewhere.enumerated() {
+            let errors = refused.errors(inLine: index + 5)
+            #expect(errors.contains { $0.contains("unavailable from asynchronous contexts; ") }, "\(refusal.line)")
+            #expect(errors.contains { $0.contains(refusal.says) }, "\(refusal.line): \(errors)")
+        }
+    }
+
+    /// A line that needs a trait, and the trait.
+    struct TraitUse: CustomTestStringConvertible {
+        let library: String
+        let trait: String
+        let line: String
+
+        var testDescription: String { line }
+    }
+
+    static let traitUses: [TraitUse] = [
+        TraitUse(
+            library: "RunLoopsServiceLifecycle", trait: "ServiceLifecycle",
+            line: "let service = RunLoopService(on: .main) { _ in } stop: { _ in }"),
+        TraitUse(
+            library: "RunLoopsServiceLifecycle", trait: "ServiceLifecycle",
+            line: "let service = RunLoopService(on: loop, in: .default) { loop in loop.stop() }"),
+        TraitUse(library: "RunLoopsLog", trait: "Log", line: "let log = LoopLog(Logger())"),
+        TraitUse(
+            library: "RunLoopsLog", trait: "Log",
+            line: "let log = LoopLog(Logger(), limits: .frame, slowLevel: .error, runLevel: nil)"),
+        TraitUse(library: "RunLoopsMetrics", trait: "Metrics", line: "let metrics = LoopMetrics(every: .seconds(10))"),
+        TraitUse(
+            library: "RunLoopsMetrics", trait: "Metrics",
+            line: "let metrics = LoopMetrics(every: nil, factory: Logger())"),
+        TraitUse(library: "RunLoopsGLib", trait: "GLib", line: "let guest = try GLibGuest(priority: 200)"),
+        TraitUse(library: "RunLoopsGLib", trait: "GLib", line: "let source = try GLibContextSource()"),
+    ]
+
+    /// Where the tests were built with the trait, there is nothing to see.
+    @Test(arguments: traitUses) func `Without its trait the compiler names it`(use: TraitUse) throws {
+        let compiler = try #require(Compiler())
+        guard compiler.has([use.library]), !Self.traits.contains(use.trait) else { return }
+        let output = compiler.check(
+            """
+            import RunLoops
+            import \(use.library)
+            struct Logger {}
+            func use(_ loop: RunLoop) throws {
+            \(use.line)
+            }
+
+            """)
+        #expect(output.status != 0)
+        let errors = output.errors(inLine: 5)
+        #expect(errors.count == 1, "\(output.text)")
+        let remedy = "Enable the trait \(use.trait) of swift-run-loops: .package(url: …, traits: [\"\(use.trait)\"])"
+        #expect(errors.contains { $0.contains(remedy) }, "\(output.text)")
+    }
+
+    /// The traits that this was built with.
+    private static var traits: Set<String> {
+        var traits: Set<String> = []
+        #if ServiceLifecycle
+        traits.insert("ServiceLifecycle")
+        #endif
+        #if Log
+        traits.insert("Log")
+        #endif
+        #if Metrics
+        traits.insert("Metrics")
+        #endif
+        #if GLib
+        traits.insert("GLib")
+        #endif
+        return traits
+    }
+
     static let spellings: [Refusal] = [
         Refusal("loop.add(timer, forMode: .default)", "'add(_:forMode:)' has been renamed to 'add(_:in:)'"),
         Refusal("loop.remove(timer, forMode: .default)", "'remove(_:forMode:)' has been renamed to 'remove(_:from:)'"),
         Refusal("loop.perform(inModes: [.default]) {}", "has been renamed to 'perform(in:_:)'"),
         Refusal("loop.run(mode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
         Refusal("loop.run(until: date)", "Use run(mode: .default, for:) with a Duration"),
+        Refusal("while loop.run(mode: .default, before: .distantFuture) {}", "with nil for no limit"),
+        Refusal("loop.run(until: .distantFuture)", "Use run(mode: .default, until:), with nil for no limit"),
+        Refusal("loop.run(until: .distantPast)", "or poll(mode:) for no wait"),
+        Refusal("loop.run(mode: .default, until: .distantFuture)", "A run without a limit has nil in its place"),
         Refusal(
             "loop.acceptInput(forMode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
         Refusal("_ = loop.limitDate(forMode: .default)", "nextTimerDeadline(in:)"),
@@ -197,6 +307,7 @@ struct CompilerTests {
             "Use RunLoop.Timer(.at(instant, every: interval))"),
         Refusal("timer.fire()", "Use restart(after: .zero)"),
         Refusal("_ = timer.fireDate", "'fireDate' has been renamed to 'fireInstant'"),
+        Refusal("timer.fireDate = date", "'fireDate' has been renamed to 'fireInstant'"),
         Refusal("_ = timer.timeInterval", "'timeInterval' has been renamed to 'interval'"),
     ]
 

@@ -28,13 +28,18 @@ struct Compiler {
         guard Self.run("swiftc --version").status == 0 else { return nil }
     }
 
+    /// Whether all of these modules were built beside the tests.
+    func has(_ modules: [String]) -> Bool {
+        modules.allSatisfy { access("\(products)/Modules/\($0).swiftmodule", R_OK) == 0 }
+    }
+
     /// What the compiler says of `source`, which imports `RunLoops`, in Swift 6 mode.
     ///
     /// Not `-typecheck`: the compiler checks later, on the intermediate language, what may be sent to another thread.
     func check(_ source: String, options: String = "") -> Output {
         withFile(source) { file, _ in
             Self.run(
-                "swiftc -frontend -emit-sil -o /dev/null -swift-version 6 \(options) -I '\(products)/Modules' -I '\(headers)' '\(file)'"
+                "swiftc -frontend -emit-sil -o /dev/null -swift-version 6 \(options) -I '\(products)/Modules' -I '\(headers)' \(moduleMaps) '\(file)'"
             )
         }
     }
@@ -54,6 +59,11 @@ struct Compiler {
             if made.status != 0 { return [made] }
             return arguments.map { Self.run("timeout 30 '\(program)' \($0)") }
         }
+    }
+
+    /// Where the C parts of the other libraries are, as words of a shell's command.
+    private var moduleMaps: String {
+        "$(find '\(products)'/C*.build -name module.modulemap -printf '-Xcc -fmodule-map-file=%p ')"
     }
 
     /// The sanitizer that the objects were built with, judged by the runtime in this process.
