@@ -305,7 +305,7 @@ import Testing
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: "other")
             let wakes = RunLoop.Observer(.beforeTimers, repeats: false) { _, _ in
                 loop.wakeUp()
-                // The mode is empty but for the block; its turn is the one of the lost timer.
+                // Only the block keeps the mode from being empty. The date of the timer that left makes the turn.
                 loop.performLocally {}
                 #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
             }
