@@ -15,8 +15,8 @@ var strict: [SwiftSetting] = [
     // A member is visible only where its module is imported.
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
-// Nobody reads warnings that stay. They are errors in this package's checks (Scripts/environment), and never in the build of a
-// package that depends on this one, whose compiler may be newer.
+// Nobody reads warnings that stay. They are errors in this package's checks (Scripts/environment), and never in the
+// build of a package that depends on this one, whose compiler may be newer.
 if Context.environment["RUNLOOPS_WARNINGS_ARE_ERRORS"] != nil { strict.append(.treatAllWarnings(as: .error)) }
 
 /// What an integration needs from another package, with its trait.
@@ -49,8 +49,8 @@ let package = Package(
         .executable(name: "runloop", targets: ["runloop"]),
     ],
     traits: [
-        // SwiftPM resolves what any product of a package needs, unless a trait stands before it. Without a trait there is no
-        // package to resolve and no C library to install.
+        // SwiftPM resolves what any product of a package needs, unless a trait stands before it. Without a trait there
+        // is no package to resolve and no C library to install.
         .trait(name: "GLib", description: "RunLoopsGLib, which needs the C library glib-2.0."),
         .trait(name: "Log", description: "RunLoopsLog, which needs swift-log."),
         .trait(name: "Metrics", description: "RunLoopsMetrics, which needs swift-metrics."),
@@ -78,7 +78,8 @@ let package = Package(
         .target(
             name: "RunLoopsPorts", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
             swiftSettings: strict),
-        // Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other library along.
+        // Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other
+        // library along.
         .target(name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
         // A program that links this library has the main actor on the main loop's own executor, from before main.
         .target(
@@ -200,7 +201,8 @@ let package = Package(
         .executableTarget(
             name: "RunLoopsHangPrograms", dependencies: ["RunLoopsDiagnostics", "RunLoops"],
             path: "Tests/RunLoopsHangPrograms", swiftSettings: strict),
-        // The integrations, as far as a test runner can test them: the runner keeps the main thread, so no test has the main loop.
+        // The integrations, as far as a test runner can test them: the runner keeps the main thread, so no test has the
+        // main loop.
         .testTarget(
             name: "RunLoopsGLibTests", dependencies: ["RunLoops", "RunLoopsGLib", glib], swiftSettings: strict),
         .testTarget(
@@ -225,8 +227,8 @@ let package = Package(
                 external("Logging", "swift-log", trait: "ServiceLifecycle"),
             ],
             swiftSettings: strict),
-        // The integrations on the true main thread; `Scripts/check --only integrations` runs these programs. The first has
-        // Foundation's loop as its host.
+        // The integrations on the true main thread; `Scripts/check --only integrations` runs these programs. The first
+        // has Foundation's loop as its host.
         .executableTarget(
             name: "RunLoopsDispatchPrograms", dependencies: ["RunLoops", "RunLoopsDispatch"],
             path: "Tests/RunLoopsDispatchPrograms", swiftSettings: strict),

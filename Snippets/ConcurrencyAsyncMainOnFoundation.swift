@@ -1,5 +1,5 @@
-// The program of ConcurrencyAsyncMain on Foundation's RunLoop, to compare: on Linux the timer does not fire, and what comes
-// after the await runs on another thread.
+// The program of ConcurrencyAsyncMain on Foundation's RunLoop, to compare: on Linux the timer does not fire, and what
+// comes after the await runs on another thread.
 
 import Foundation
 

@@ -130,8 +130,8 @@ int rl_epoll_wait_nanoseconds(int epoll, struct epoll_event *events, int capacit
 }
 
 int rl_epoll_wait_milliseconds(int epoll, struct epoll_event *events, int capacity, int timeout) {
-    // Not by the C library's function, which is a cancellation point and costs more each time: nothing cancels the thread of
-    // a loop in the middle of its own work.
+    // Not by the C library's function, which is a cancellation point and costs more each time: nothing cancels the
+    // thread of a loop in the middle of its own work.
     return result(syscall(SYS_epoll_pwait, epoll, events, capacity, timeout, NULL, 0));
 }
 

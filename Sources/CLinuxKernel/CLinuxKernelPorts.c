@@ -57,7 +57,8 @@ int rl_port_connect(int socket, const char *path, int64_t deadline) {
     if (failure) return failure;
     failure = result(connect(socket, (struct sockaddr *)&address, sizeof address));
     if (failure != -EAGAIN) return failure;
-    // The listener's queue is full. poll(2) does not show when that changes; a blocking connect does, within SO_SNDTIMEO.
+    // The listener's queue is full. poll(2) does not show when that changes; a blocking connect does, within
+    // SO_SNDTIMEO.
     struct timeval limit = {0, 0};
     if (deadline != INT64_MAX) {
         int64_t left = time_left(deadline);

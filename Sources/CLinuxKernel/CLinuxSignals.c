@@ -14,8 +14,8 @@
 
 #define SIGNALS 65
 
-// A cell belongs to the handler that has taken its number from `head` until `turn` says that the cell is written. Then it
-// belongs to the taker until `turn` gives it back for the next round.
+// A cell belongs to the handler that has taken its number from `head` until `turn` says that the cell is written. Then
+// it belongs to the taker until `turn` gives it back for the next round.
 typedef struct {
     _Atomic uint32_t turn;
     rl_signal_record record;
@@ -77,8 +77,8 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
         .user = has_sender ? info->si_uid : 0,
         .value = code == SI_QUEUE ? info->si_value.sival_int : 0,
     };
-    // Sequentially consistent, both here and in wait_for_handlers: a thread that unlinks a sink and then finds the count zero
-    // knows that a handler that begins later does not find the sink.
+    // Sequentially consistent, both here and in wait_for_handlers: a thread that unlinks a sink and then finds the
+    // count zero knows that a handler that begins later does not find the sink.
     uint32_t parity = atomic_load(&phase) & 1;
     atomic_fetch_add(&under_way[parity], 1);
     for (rl_signal_sink *sink = atomic_load(&sinks[signal]); sink != NULL; sink = atomic_load(&sink->next)) {
@@ -90,9 +90,9 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
     errno = saved;
 }
 
-// Waits until no handler is under way that may have seen what was unlinked before the call. New handlers count under the
-// other parity, so that a storm of signals does not keep this waiting. It waits twice, for a handler that had read the phase
-// and not yet counted itself. Handlers take microseconds and are not interrupted by other signals.
+// Waits until no handler is under way that may have seen what was unlinked before the call. New handlers count under
+// the other parity, so that a storm of signals does not keep this waiting. It waits twice, for a handler that had read
+// the phase and not yet counted itself. Handlers take microseconds and are not interrupted by other signals.
 static void wait_for_handlers(void) {
     for (int round = 0; round < 2; round++) {
         uint32_t parity = atomic_fetch_add(&phase, 1) & 1;
@@ -164,7 +164,8 @@ bool rl_signal_take(rl_signal_sink *sink, rl_signal_record *record) {
         atomic_store_explicit(&cell->turn, sink->tail + RL_SIGNAL_ROOM, memory_order_release);
         sink->tail++;
     } else if (missed > 0) {
-        // Counted when the ring was full, and seen only after the ring was emptied: reported as more of the last signal.
+        // Counted when the ring was full, and seen only after the ring was emptied: reported as more of the last
+        // signal.
         missed--;
     } else {
         return false;

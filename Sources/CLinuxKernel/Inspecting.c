@@ -64,8 +64,8 @@ int rl_inspect_start_thread(rl_thread *thread, size_t stack, const char *name, v
 
 // MARK: Forks
 
-// Each place holds a descriptor plus one, so that 0 is a free place. Written before a descriptor is in use and before it is
-// closed: what a child finds here belongs to the inspector.
+// Each place holds a descriptor plus one, so that 0 is a free place. Written before a descriptor is in use and before
+// it is closed: what a child finds here belongs to the inspector.
 #define PLACES 256
 static int kept[PLACES];
 

@@ -43,7 +43,8 @@ int rl_schedule_change(int32_t thread, const struct rl_schedule *from, const str
     int code = 0;
     if (from->policy != to->policy || from->priority != to->priority || from->resets != to->resets) {
         code = set(thread, to, to->resets);
-        // Removing the mark takes a privilege. The mark means nothing in a class that shares, with a nice value of 0 or more.
+        // Removing the mark takes a privilege. The mark means nothing in a class that shares, with a nice value of 0 or
+        // more.
         if (code == -EPERM && !to->resets) code = set(thread, to, true);
     }
     // Under a real-time class the nice value stays unused and unchanged.

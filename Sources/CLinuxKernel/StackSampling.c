@@ -65,8 +65,8 @@ __attribute__((no_sanitize("address", "thread"))) static void copy_stack(rl_stac
     if (from == 0 || from >= end || from % 8 != 0) return;
     uint64_t size = end - from;
     if (size > RL_SAMPLE_BYTES) size = RL_SAMPLE_BYTES;
-    // On the thread's own stack everything between the pointer and the upper end is there. If a thread was switched to another
-    // stack, its pointer lies further away than any stack is long.
+    // On the thread's own stack everything between the pointer and the upper end is there. If a thread was switched to
+    // another stack, its pointer lies further away than any stack is long.
     if (end - from > (uint64_t)1 << 30) return;
     const volatile uint64_t *source = (const volatile uint64_t *)from;
     for (uint64_t index = 0; index < size / 8; index++) sample->bytes[index] = source[index];
@@ -189,7 +189,8 @@ void rl_sampling_allow(void) {
 }
 
 int64_t rl_thread_processor_time(int32_t thread) {
-    // The clock of a thread by its number, as pthread_getcpuclockid makes it: that function needs a handle of a living thread.
+    // The clock of a thread by its number, as pthread_getcpuclockid makes it: that function needs a handle of a living
+    // thread.
     clockid_t clock = (clockid_t)((~(unsigned)thread << 3) | 6);
     struct timespec time;
     if (clock_gettime(clock, &time) < 0) return -errno;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Walks a copied stack by the tables that the compiler leaves for exceptions (.eh_frame), and by frame pointers where the
-// tables say nothing. Reads only the copy and writes nothing, so that it may go wrong but never harm.
+// Walks a copied stack by the tables that the compiler leaves for exceptions (.eh_frame), and by frame pointers where
+// the tables say nothing. Reads only the copy and writes nothing, so that it may go wrong but never harm.
 //
-// The libraries that unwind (libgcc, LLVM's) begin with the registers of the thread that they run on; what they share with
-// this file is finding the table's entry.
+// The libraries that unwind (libgcc, LLVM's) begin with the registers of the thread that they run on; what they share
+// with this file is finding the table's entry.
 
 #include "StackSampling.h"
 
@@ -272,8 +272,8 @@ static bool is_code(uint64_t address) {
     return _Unwind_Find_FDE((void *)(address - 1), &bases) != NULL;
 }
 
-// For a thread that waits in the kernel only two registers are known. A function that keeps a frame pointer has pushed its
-// caller's beside the return address: the first such pair above the stack pointer is taken as this frame's own.
+// For a thread that waits in the kernel only two registers are known. A function that keeps a frame pointer has pushed
+// its caller's beside the return address: the first such pair above the stack pointer is taken as this frame's own.
 static bool find_frame_pointer(cursor *cursor) {
     uint64_t end = cursor->sample->stack + cursor->sample->size;
     uint64_t caller, address;

@@ -8,8 +8,8 @@
 
 #define SWIFT_CC __attribute__((swiftcall))
 
-// Weak, so that a program without Swift's concurrency (the peers of the benchmarks) links as well, and so that a null address
-// shows that a runtime has dropped one of them.
+// Weak, so that a program without Swift's concurrency (the peers of the benchmarks) links as well, and so that a null
+// address shows that a runtime has dropped one of them.
 typedef SWIFT_CC void (*original_drain)(void);
 typedef SWIFT_CC void (*drain_hook)(original_drain original, void *override);
 extern drain_hook swift_task_asyncMainDrainQueue_hook __attribute__((weak));

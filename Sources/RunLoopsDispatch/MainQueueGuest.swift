@@ -7,16 +7,16 @@ public import RunLoops
 /// The main run loop inside the host that does the work of `DispatchQueue.main` on the main thread, such as
 /// Foundation's `RunLoop`.
 ///
-/// A dispatch source on the main queue waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``, and its handler runs what
-/// is ready. Nothing is polled on a schedule. The work of the main queue itself stays with the host: the loop, which
-/// would usually do this work too, leaves it to the host.
+/// A dispatch source on the main queue waits for the loop's ``/RunLoops/RunLoop/pollDescriptor``, and its handler runs
+/// what is ready. Nothing is polled on a schedule. The work of the main queue itself stays with the host: the loop,
+/// which would usually do this work too, leaves it to the host.
 ///
 /// A wake-up passes through libdispatch's own thread, which watches descriptors, and then through the main queue. That
 /// makes two changes of threads; a host that waits for the descriptor itself has one change. A block that is posted
 /// with `wake: false` waits for the next occasion.
 ///
-/// `dispatchMain()` and an asynchronous `main` cannot be the host on Linux: there the main thread ends, and other threads do
-/// the main queue's work.
+/// `dispatchMain()` and an asynchronous `main` cannot be the host on Linux: there the main thread ends, and other
+/// threads do the main queue's work.
 ///
 /// The loop leaves the host when this object is released or made invalid.
 @MainActor

@@ -72,8 +72,8 @@ public final class GLibContextSource {
     deinit { invalidate() }
 
     private func addItems() throws(RunLoop.SystemCallError) {
-        // Callouts do no more than mark the source: a callback of GLib may run the loop again, and an item that is in its
-        // own callout is not served by that run.
+        // Callouts do no more than mark the source: a callback of GLib may run the loop again, and an item that is in
+        // its own callout is not served by that run.
         let source = RunLoop.Source(label: "GLib") { [weak self] _ in self?.iterate() }
         let descriptorSource = RunLoop.DescriptorSource(descriptors.epoll, label: "GLib's descriptors") { _, _ in
             source.signal()
@@ -162,7 +162,8 @@ public final class GLibContextSource {
 #else
 public import RunLoops
 
-// With the members of the real one: without them type checking would fail first, with an error that does not name the trait.
+// With the members of the real one: without them type checking would fail first, with an error that does not name the
+// trait.
 /// A GLib main context as a source of a run loop; with the trait `GLib` alone.
 @available(
     *, unavailable,

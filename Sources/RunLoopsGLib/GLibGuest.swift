@@ -116,7 +116,8 @@ private enum GuestSource {
 #else
 public import RunLoops
 
-// With the members of the real one: without them type checking would fail first, with an error that does not name the trait.
+// With the members of the real one: without them type checking would fail first, with an error that does not name the
+// trait.
 /// A run loop inside a GLib main context; with the trait `GLib` alone.
 @available(
     *, unavailable,

@@ -174,8 +174,8 @@ extension Duration {
 public import RunLoops
 public import RunLoopsDiagnostics
 
-// With the members of the real one: without them type checking would fail first, with an error that does not name the trait.
-// What only the missing package could name is generic.
+// With the members of the real one: without them type checking would fail first, with an error that does not name the
+// trait. What only the missing package could name is generic.
 /// What loops do, in swift-log; with the trait `Log` alone.
 @available(
     *, unavailable,

@@ -19,8 +19,8 @@ public import RunLoopsDiagnostics
 /// added, and no sleeping loop is woken: a loop that sleeps for an hour reports after that hour. If an endpoint is
 /// asked for metrics, give no interval, and call ``report()`` when the endpoint is asked.
 ///
-/// All names begin with `run_loop_`, all times are in seconds, and each metric has the dimension `loop`: `main`, the name of the
-/// loop's thread, or its number. Name your threads, so that the dimension has few values.
+/// All names begin with `run_loop_`, all times are in seconds, and each metric has the dimension `loop`: `main`, the
+/// name of the loop's thread, or its number. Name your threads, so that the dimension has few values.
 ///
 /// | Metric | Kind | Other dimensions | |
 /// |---|---|---|---|
@@ -109,8 +109,8 @@ extension RunLoop.HangWatch.Cause {
 public import RunLoops
 public import RunLoopsDiagnostics
 
-// With the members of the real one: without them type checking would fail first, with an error that does not name the trait.
-// What only the missing package could name is generic.
+// With the members of the real one: without them type checking would fail first, with an error that does not name the
+// trait. What only the missing package could name is generic.
 /// What loops do, in swift-metrics; with the trait `Metrics` alone.
 @available(
     *, unavailable,

@@ -66,8 +66,8 @@ public struct RunLoopService: Service, CustomStringConvertible {
 
     /// Starts, waits for the shutdown, and stops.
     ///
-    /// - Throws: What `start` throws; `CancellationError` when the task was cancelled before it has started; `ThreadEndedError`
-    ///   when the loop's thread has ended or ends meanwhile.
+    /// - Throws: What `start` throws; `CancellationError` when the task was cancelled before it has started;
+    ///   `ThreadEndedError` when the loop's thread has ended or ends meanwhile.
     public func run() async throws {
         let (loop, start, stop) = (loop, start, stop)
         try await loop.result(in: mode) { try start(loop) }
@@ -89,8 +89,8 @@ public struct RunLoopService: Service, CustomStringConvertible {
 #else
 public import RunLoops
 
-// With the members of the real one: without them type checking would fail first, with an error that does not name the trait.
-// What only the missing package could name is generic.
+// With the members of the real one: without them type checking would fail first, with an error that does not name the
+// trait. What only the missing package could name is generic.
 /// Work on a run loop, as a service of a group; with the trait `ServiceLifecycle` alone.
 @available(
     *, unavailable,

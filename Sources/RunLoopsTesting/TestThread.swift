@@ -20,8 +20,8 @@ extension RunLoop {
     /// }
     /// ```
     ///
-    /// The thread runs its loop in the default mode, on the real clock, and sleeps while there is nothing to do. For tests
-    /// that depend on dates use ``ManualRunLoop``.
+    /// The thread runs its loop in the default mode, on the real clock, and sleeps while there is nothing to do. For
+    /// tests that depend on dates use ``ManualRunLoop``.
     ///
     /// Thread safety: any thread.
     public final class TestThread: Sendable {
@@ -52,9 +52,9 @@ extension RunLoop {
         ///     fails.
         ///   - body: The test. It runs on the calling thread.
         /// - Returns: What `body` returned.
-        /// - Throws: What `body` threw; a ``Timeout`` if the thread has not ended within the limit, which names what `body`
-        ///   threw as well; `RunLoop.SystemCallError` if the system refuses the thread. A thread that did not end in time is
-        ///   left alone: it ends if its loop ever returns.
+        /// - Throws: What `body` threw; a ``Timeout`` if the thread has not ended within the limit, which names what
+        ///   `body` threw as well; `RunLoop.SystemCallError` if the system refuses the thread. A thread that did not
+        ///   end in time is left alone: it ends if its loop ever returns.
         @available(
             *, noasync,
             message: "The test blocks a thread of Swift's pool: make it a synchronous function."
@@ -71,9 +71,9 @@ extension RunLoop {
 
         /// Runs a closure on the thread and waits for it.
         ///
-        /// Closures run one after the other, as blocks of the loop. On the thread itself a closure runs at once. A closure
-        /// may run the loop. Closures of other threads that come during that run are run inside it; closures that came before
-        /// it wait for its end.
+        /// Closures run one after the other, as blocks of the loop. On the thread itself a closure runs at once. A
+        /// closure may run the loop. Closures of other threads that come during that run are run inside it; closures
+        /// that came before it wait for its end.
         ///
         /// - Parameters:
         ///   - modes: In which of the loop's modes the closure may run.

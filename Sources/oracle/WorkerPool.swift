@@ -11,7 +11,8 @@ struct WorkerPool {
         var differences = 0
     }
 
-    /// Small enough that a worker's main loop does not fill up with modes, large enough that starting one costs nothing.
+    /// Small enough that a worker's main loop does not fill up with modes, large enough that starting one costs
+    /// nothing.
     private static let batch = 250
     /// A scenario that takes longer hangs: the watchdog inside the worker would have ended it long before.
     private static let patience: Int64 = 60

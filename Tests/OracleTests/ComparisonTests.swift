@@ -62,8 +62,8 @@ import Testing
         let expected = [
             "run default {", "  other thread, step 1", "  source s0", "  other thread stops", "} stopped",
         ]
-        // On a busy machine a thread that was woken may not have run yet, and counts as asleep: the other thread goes on too
-        // early. The comparison runs such a scenario again, and so does this test.
+        // On a busy machine a thread that was woken may not have run yet, and counts as asleep: the other thread goes
+        // on too early. The comparison runs such a scenario again, and so does this test.
         let traces = (0..<20).lazy.map { _ in Comparison().traces(scenario) }
         #expect(traces.contains { $0.real == expected && $0.ours == expected })
     }

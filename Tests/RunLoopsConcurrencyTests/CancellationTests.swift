@@ -96,7 +96,8 @@ private func waitSomehow(
     }
 }
 
-/// Ports on a thread of their own: one answers, one does not and lets go, one keeps the right to answer, and one is gone.
+/// Ports on a thread of their own: one answers, one does not and lets go, one keeps the right to answer, and one is
+/// gone.
 private struct Others {
     private let thread = LoopThread()
     private let kept = Locked<[RunLoop.MessagePort.Sender]>([])

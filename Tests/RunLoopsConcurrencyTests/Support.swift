@@ -7,8 +7,8 @@ import RunLoopsConcurrency
 import RunLoopsTestSupport
 
 extension TestThread {
-    /// Runs `body` on a thread of its own to the thread's end, without blocking a thread of Swift's pool, which what the
-    /// body does may need.
+    /// Runs `body` on a thread of its own to the thread's end, without blocking a thread of Swift's pool, which what
+    /// the body does may need.
     static func running(_ body: @escaping @Sendable () -> Void) async {
         let thread = await withCheckedContinuation { continuation in
             let started = Locked<TestThread?>(nil)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program to look into: the first argument says which scene is played. Each scene says "ready" when it can be looked at,
-// and ends with its input.
+// A program to look into: the first argument says which scene is played. Each scene says "ready" when it can be looked
+// at, and ends with its input.
 
 import CLinuxKernel
 import Glibc

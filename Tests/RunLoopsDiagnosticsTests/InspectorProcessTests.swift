@@ -36,7 +36,8 @@ private let canBeNobody: Bool = {
 struct InspectorProcessTests {
     private let folder = InspectorFolder()
 
-    /// What a shell's commands print, errors too, and their status; `$tool` is the tool, `$program` the program to look into.
+    /// What a shell's commands print, errors too, and their status; `$tool` is the tool, `$program` the program to look
+    /// into.
     private func shell(_ commands: String) throws -> (text: String, status: CInt) {
         let built = builtFolder ?? ""
         let text = """

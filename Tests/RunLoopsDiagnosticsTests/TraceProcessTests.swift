@@ -52,7 +52,8 @@ struct TraceProcessTests {
         return system(text) >> 8 & 0xFF
     }
 
-    /// The doctor's findings, without those that a busy machine causes in any program; `nil` if the doctor printed nothing.
+    /// The doctor's findings, without those that a busy machine causes in any program; `nil` if the doctor printed
+    /// nothing.
     private func findings(in folder: Folder) -> [Substring]? {
         let lines = folder.text("output").split(separator: "\n")
         guard let last = lines.last, last == "Nothing found." || last.hasPrefix("•") else { return nil }

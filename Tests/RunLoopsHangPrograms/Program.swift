@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs with something wrong, for the tests of the hang watch: each hangs in its own way, in a process of its own. The
-// first argument says which scene is played; every report is a line of JSON.
+// Programs with something wrong, for the tests of the hang watch: each hangs in its own way, in a process of its own.
+// The first argument says which scene is played; every report is a line of JSON.
 
 import Glibc
 import RunLoops

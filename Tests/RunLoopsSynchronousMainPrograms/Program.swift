@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program with a synchronous main. The first argument says what runs the main actor, the second which scene is played.
+// A program with a synchronous main. The first argument says what runs the main actor, the second which scene is
+// played.
 
 import RunLoops
 import RunLoopsConcurrency

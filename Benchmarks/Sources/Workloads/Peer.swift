@@ -8,8 +8,9 @@
 
 /// What a loop is to call.
 ///
-/// Workloads hand over values and not closures, so that a peer makes the one closure that its own API takes. That closure
-/// captures the value's words, as a user's closure captures something: an empty one would cost no allocation and flatter.
+/// Workloads hand over values and not closures, so that a peer makes the one closure that its own API takes. That
+/// closure captures the value's words, as a user's closure captures something: an empty one would cost no allocation
+/// and flatter.
 public protocol Callback: Sendable {
     func callAsFunction()
 }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What it costs to go from one executor to another and back: 1,000,000 hops between two loops, within one, and between one
-// and Swift's pool of threads; beside serial queues of libdispatch, SwiftNIO's loops and the main actor. That one is measured
-// as Swift has it, kept on the main thread by the main loop, and on the main loop's own executor: a process has one main
-// actor, so the latter two are measured in processes of their own, which this one starts in each pass and waits for. Last,
-// questions that a task asks another thread: the question is one hop, the answer another.
+// What it costs to go from one executor to another and back: 1,000,000 hops between two loops, within one, and between
+// one and Swift's pool of threads; beside serial queues of libdispatch, SwiftNIO's loops and the main actor. That one
+// is measured as Swift has it, kept on the main thread by the main loop, and on the main loop's own executor: a process
+// has one main actor, so the latter two are measured in processes of their own, which this one starts in each pass and
+// waits for. Last, questions that a task asks another thread: the question is one hop, the answer another.
 //
 //   swift run -c release --package-path Benchmarks hops [HOPS]
 
@@ -58,7 +58,8 @@ func visitPool(from here: isolated any Actor, times: Int) async {
 
 /// Lets other jobs of the actor go first, and goes on: one job from the executor to itself.
 ///
-/// Swift puts the job on the executor that the task prefers, and on its pool, from where it has to come back, if there is none.
+/// Swift puts the job on the executor that the task prefers, and on its pool, from where it has to come back, if there
+/// is none.
 func yields(on actor: isolated any Actor, times: Int) async {
     for _ in 0..<times {
         work()
@@ -110,7 +111,8 @@ struct Pair {
     @MainActor static func compare(_ hops: Int) async {
         let (loops, queues, nios) = (loopPair(), queuePair(), nioPair())
         guard let questions = try? Questions() else { fatalError("The system has refused a port.") }
-        // In passes, each of all kinds, so that what else the machine does falls on all of them; the first is not counted.
+        // In passes, each of all kinds, so that what else the machine does falls on all of them; the first is not
+        // counted.
         let passes = 10
         var rows: [Row] = []
         for pass in 0...passes {

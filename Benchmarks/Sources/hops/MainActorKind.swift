@@ -5,8 +5,8 @@ import Glibc
 
 /// What the main actor of a process is on.
 enum MainActorKind: String, CaseIterable {
-    /// libdispatch's main queue, served by any of its threads, as a queue is: with a queue it may share one, with a loop
-    /// it cannot.
+    /// libdispatch's main queue, served by any of its threads, as a queue is: with a queue it may share one, with a
+    /// loop it cannot.
     case dispatch = "main actor"
     /// The same queue, served by the main loop on the main thread.
     case adopted = "main actor, adopted"

@@ -9,8 +9,8 @@ import RunLoopsPorts
 
 /// A task asks another thread, and waits for the answer.
 ///
-/// A run loop is asked through a message port, and a second loop takes the answer in. A queue and SwiftNIO's loop have no
-/// messages: they are given a closure.
+/// A run loop is asked through a message port, and a second loop takes the answer in. A queue and SwiftNIO's loop have
+/// no messages: they are given a closure.
 struct Questions {
     private let port = RunLoop.MessagePort.sendable { _ in RunLoop.MessagePort.Message() }
     private let answers = Hops.startLoop()

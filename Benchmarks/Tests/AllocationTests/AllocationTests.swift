@@ -9,8 +9,8 @@ import Testing
 
 /// What operations cost in allocations, once the loop has what it keeps: counts do not wobble.
 ///
-/// Without optimisation closures that never leave a call are allocated like others, so that only a release build tells. They are
-/// here, and not beside the other tests, because this package is built for release anyway.
+/// Without optimisation closures that never leave a call are allocated like others, so that only a release build tells.
+/// They are here, and not beside the other tests, because this package is built for release anyway.
 @Suite(.enabled(if: allocations_are_counted() && isOptimised), .timeLimit(.minutes(10))) struct AllocationTests {
     /// A callback that counts the allocations of its thread from one call to another.
     private final class Meter {

@@ -26,8 +26,8 @@ int rl_clock_monotonic(void);
 int rl_clock_boottime(void);
 int rl_clock_realtime(void);
 
-// Keeps a call from being the last thing that a function does, and the function from being identical to another: the compiler
-// sees `kind` used, and nothing happens.
+// Keeps a call from being the last thing that a function does, and the function from being identical to another: the
+// compiler sees `kind` used, and nothing happens.
 static inline void rl_callout_returned(int kind) { __asm__ volatile("" : : "r"(kind)); }
 
 // The 128-bit number divided by one of 64 bits. The quotient must fit.
@@ -56,8 +56,8 @@ static inline uint64_t rl_next_number(void) {
 }
 
 // Threads. The number is the kernel's, read once a thread and remembered; the main thread's number is the process id.
-// The variable is in the executable's own thread-local storage, or in the small reserve that the loader keeps for libraries:
-// it is read without a call.
+// The variable is in the executable's own thread-local storage, or in the small reserve that the loader keeps for
+// libraries: it is read without a call.
 extern _Thread_local int32_t rl_known_thread_id __attribute__((tls_model("initial-exec")));
 int32_t rl_find_thread_id(void);
 static inline int32_t rl_thread_id(void) {
@@ -78,7 +78,8 @@ static inline int32_t rl_fork_count(void) {
     return rl_forks;
 }
 
-// Whole pages, of zeros: asking for them and giving them back leaves the C library's heap alone. NULL when out of memory.
+// Whole pages, of zeros: asking for them and giving them back leaves the C library's heap alone. NULL when out of
+// memory.
 void *rl_pages_map(size_t bytes);
 // The same pages, and more of them; they may have moved.
 void *rl_pages_resize(void *pages, size_t bytes, size_t new_bytes);
@@ -94,7 +95,8 @@ int rl_timerfd_create(int clock);
 // Absolute; RL_FOREVER disarms. `cancel_on_set` makes a change of the wall clock end the wait as well.
 int rl_timerfd_set(int descriptor, int64_t deadline, bool cancel_on_set);
 
-// Epoll. The bits of its events: a C library has them as an enumeration or as macros, which Swift gives different types.
+// Epoll. The bits of its events: a C library has them as an enumeration or as macros, which Swift gives different
+// types.
 static const uint32_t RL_EPOLLIN = EPOLLIN;
 static const uint32_t RL_EPOLLPRI = EPOLLPRI;
 static const uint32_t RL_EPOLLOUT = EPOLLOUT;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The calls of message ports to Linux: sequenced-packet sockets with names, the descriptors that travel over them, and the
-// locked files that say which process owns a name.
+// The calls of message ports to Linux: sequenced-packet sockets with names, the descriptors that travel over them, and
+// the locked files that say which process owns a name.
 //
 // Every function that can fail returns a negative errno. All descriptors made here are closed on exec.
 

@@ -29,11 +29,11 @@ typedef struct rl_signal_sink rl_signal_sink;
 // How many signals a sink keeps with everything that is known about them.
 #define RL_SIGNAL_ROOM 64
 
-// Starts to collect `signal` for a sink that writes to the eventfd `descriptor`; the first sink of a signal installs the
-// handler. 0 or a negative errno. Not async-signal-safe; the caller must hold a lock while it attaches or detaches.
+// Starts to collect `signal` for a sink that writes to the eventfd `descriptor`; the first sink of a signal installs
+// the handler. 0 or a negative errno. Not async-signal-safe; the caller must hold a lock while it attaches or detaches.
 int rl_signal_attach(int signal, int descriptor, rl_signal_sink **sink);
-// Stops collecting and frees the sink. The last sink of a signal restores what was there before the first, unless another
-// handler was installed meanwhile. No handler touches the sink or its descriptor when this returns.
+// Stops collecting and frees the sink. The last sink of a signal restores what was there before the first, unless
+// another handler was installed meanwhile. No handler touches the sink or its descriptor when this returns.
 void rl_signal_detach(rl_signal_sink *sink);
 // Takes the oldest record. One thread at a time.
 bool rl_signal_take(rl_signal_sink *sink, rl_signal_record *record);

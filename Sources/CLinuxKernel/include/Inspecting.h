@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The calls of the inspector to Linux, beside those of ports: stream sockets, a thread that takes no signals, and descriptors
-// that a child made by fork() does not keep.
+// The calls of the inspector to Linux, beside those of ports: stream sockets, a thread that takes no signals, and
+// descriptors that a child made by fork() does not keep.
 //
 // Every function that can fail returns a negative errno. All descriptors made here are closed on exec.
 

@@ -4,8 +4,8 @@
 // Which thread asked a loop for something, and when. Stamps are kept only while somebody records, and beside the things
 // themselves, so that the loop's own data does not grow, and costs no more than the question whether anybody records.
 //
-// Rows of fixed length, in which the newest entries overwrite the oldest. Each entry names what it belongs to: if an entry was
-// overwritten, that is recognised, and the answer is that nobody knows.
+// Rows of fixed length, in which the newest entries overwrite the oldest. Each entry names what it belongs to: if an
+// entry was overwritten, that is recognised, and the answer is that nobody knows.
 
 #ifndef LOOPSTAMPS_H
 #define LOOPSTAMPS_H

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Replaces the main actor's executor, by variables that Swift's concurrency runtime exports for this, and Swift cannot name.
+// Replaces the main actor's executor, by variables that Swift's concurrency runtime exports for this, and Swift cannot
+// name.
 
 #ifndef CLINUXKERNEL_MAINEXECUTOR_H
 #define CLINUXKERNEL_MAINEXECUTOR_H

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the kernel schedules a thread of this process; another thread can read and change it. A failure is a negative errno.
+// How the kernel schedules a thread of this process; another thread can read and change it. A failure is a negative
+// errno.
 
 #ifndef CLINUXKERNEL_SCHEDULING_H
 #define CLINUXKERNEL_SCHEDULING_H

@@ -3,10 +3,10 @@
 
 // The stack of another thread of this process, without changing what that thread does.
 //
-// A running thread is sent a real-time signal, whose handler only copies the registers and the upper end of the stack. A
-// thread that waits in the kernel is never sent anything: some calls (nanosleep, poll, epoll_wait, ...) would return early
-// with EINTR. The kernel says where such a thread waits, and its stack is read from outside. Either way the thread that
-// asked for the copy unwinds it later.
+// A running thread is sent a real-time signal, whose handler only copies the registers and the upper end of the stack.
+// A thread that waits in the kernel is never sent anything: some calls (nanosleep, poll, epoll_wait, ...) would return
+// early with EINTR. The kernel says where such a thread waits, and its stack is read from outside. Either way the
+// thread that asked for the copy unwinds it later.
 
 #ifndef STACKSAMPLING_H
 #define STACKSAMPLING_H
@@ -31,23 +31,26 @@ typedef struct {
     uint64_t bytes[RL_SAMPLE_BYTES / 8];
 } rl_stack_sample;
 
-// Takes the signal for sampling: `signal`, or with 0 the highest real-time signal that nobody handles. Returns the number, or
-// -EBUSY if other code handles it. Once a process; later calls return the same number, or -EBUSY for another.
+// Takes the signal for sampling: `signal`, or with 0 the highest real-time signal that nobody handles. Returns the
+// number, or -EBUSY if other code handles it. Once a process; later calls return the same number, or -EBUSY for
+// another.
 int rl_sampling_start(int signal);
 
 // Interrupts a running thread and waits until the copy is made. `stack_end` is the upper end of its stack.
 // 0, -ETIMEDOUT: it did not run within `nanoseconds`; other negative errors of the system. One caller at a time.
 int rl_sample_running(int32_t thread, uint64_t stack_end, int64_t nanoseconds, rl_stack_sample *sample);
-// Copies the stack of a thread that waits in the kernel, given the stack pointer and the program counter that the kernel reports.
+// Copies the stack of a thread that waits in the kernel, given the stack pointer and the program counter that the
+// kernel reports.
 int rl_sample_waiting(uint64_t stack_pointer, uint64_t counter, uint64_t stack_end, rl_stack_sample *sample);
 
 // The upper end of the calling thread's stack, or 0.
 uint64_t rl_stack_end(void);
-// Unblocks the signal in the calling thread: threads that libdispatch makes, and threads made by them, block all signals.
+// Unblocks the signal in the calling thread: threads that libdispatch makes, and threads made by them, block all
+// signals.
 void rl_sampling_allow(void);
 
-// The program counters in the sample, innermost first: for the innermost frame its own, for the others the address behind
-// the call. Returns how many, at most `capacity`.
+// The program counters in the sample, innermost first: for the innermost frame its own, for the others the address
+// behind the call. Returns how many, at most `capacity`.
 size_t rl_unwind(const rl_stack_sample *sample, uint64_t *counters, size_t capacity);
 
 // What the mangled name stands for; the caller frees it. NULL if the name is not Swift's.

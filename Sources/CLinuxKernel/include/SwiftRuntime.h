@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What Swift's concurrency runtime exports for programs that bring their own main loop or executor, and Swift cannot name:
-// a variable with a function in it, and the head of a job.
+// What Swift's concurrency runtime exports for programs that bring their own main loop or executor, and Swift cannot
+// name: a variable with a function in it, and the head of a job.
 
 #ifndef CLINUXKERNEL_SWIFTRUNTIME_H
 #define CLINUXKERNEL_SWIFTRUNTIME_H
@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-// Makes the entry point of an async main call `drain` on the main thread, instead of giving the thread to libdispatch, when
-// the body of main is suspended for the first time. `drain` must not return.
-// 0; -ENOSYS: this runtime has no such hook; -EBUSY: other code has set it.
+// Makes the entry point of an async main call `drain` on the main thread, instead of giving the thread to libdispatch,
+// when the body of main is suspended for the first time. `drain` must not return. 0; -ENOSYS: this runtime has no such
+// hook; -EBUSY: other code has set it.
 int rl_async_main_set_drain(void (*drain)(void));
 
 // The priority with which a job waits at present: a task may have been escalated since it was enqueued.

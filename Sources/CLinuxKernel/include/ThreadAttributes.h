@@ -14,8 +14,8 @@
 // Scheduling classes, numbered here so that no user needs <sched.h>.
 enum { RL_SCHEDULE_NORMAL = 0, RL_SCHEDULE_BATCH, RL_SCHEDULE_IDLE, RL_SCHEDULE_FIFO, RL_SCHEDULE_ROUND_ROBIN };
 
-// A thread that has been started. A number, which Swift can make and pass on under every C library: pthread_t is a number in
-// one, and a pointer in another.
+// A thread that has been started. A number, which Swift can make and pass on under every C library: pthread_t is a
+// number in one, and a pointer in another.
 typedef struct {
     uintptr_t handle;
 } rl_thread;

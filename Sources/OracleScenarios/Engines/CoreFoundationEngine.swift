@@ -8,8 +8,8 @@
 /// Every item has a handle that its C callbacks get as `info`; the engine keeps the handles for as long as it lives, so
 /// that an item invalidated inside its own callback does not free what is still being called.
 ///
-/// SAFETY: the arrays are filled by `makeItems` before another thread exists and not changed afterwards; CFRunLoop's own
-/// calls are safe from any thread.
+/// SAFETY: the arrays are filled by `makeItems` before another thread exists and not changed afterwards; CFRunLoop's
+/// own calls are safe from any thread.
 package class CoreFoundationEngine: Engine, @unchecked Sendable {
     package static let name = "CFRunLoop"
 

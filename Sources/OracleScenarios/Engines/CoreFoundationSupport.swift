@@ -54,8 +54,8 @@ enum CoreFoundationText {
 
 /// What the main loop needs once a process.
 enum CoreFoundationMainThread {
-    /// A timer in the default mode that never comes: without it the mode's timer descriptor stays armed for the last date
-    /// of one scenario and makes an empty turn in the next.
+    /// A timer in the default mode that never comes: without it the mode's timer descriptor stays armed for the last
+    /// date of one scenario and makes an empty turn in the next.
     static let prepare: Void = {
         let decades = CFAbsoluteTimeGetCurrent() + 1e9
         let timer = CFRunLoopTimerCreate(nil, decades, 0, 0, 0, { _, _ in }, nil)

@@ -32,8 +32,8 @@ package enum SeenDate: Hashable, Sendable {
 
 /// A run loop that a scenario can be run on: the real one, ours, or a faulty one to test the comparison itself.
 ///
-/// One object serves one run of one scenario, on the thread that made it. `makeItems` comes first and `finish` last, both
-/// on that thread. The calls under "any thread" may come from the other thread while the loop's thread sleeps.
+/// One object serves one run of one scenario, on the thread that made it. `makeItems` comes first and `finish` last,
+/// both on that thread. The calls under "any thread" may come from the other thread while the loop's thread sleeps.
 package protocol Engine: AnyObject, Sendable {
     static var name: String { get }
     init(_ scenario: Scenario, _ names: ModeNames, _ receiver: any CalloutReceiver)
@@ -66,8 +66,8 @@ package protocol Engine: AnyObject, Sendable {
 
 /// The raw mode strings of one run of a scenario.
 ///
-/// The main loop never forgets a mode, and a mode's epoll descriptor remembers in which order things became ready, so that
-/// each run has names of its own.
+/// The main loop never forgets a mode, and a mode's epoll descriptor remembers in which order things became ready, so
+/// that each run has names of its own.
 package struct ModeNames: Sendable {
     package let all: [String]
 

@@ -5,8 +5,8 @@ internal import RunLoops
 
 /// Our own run loop.
 ///
-/// SAFETY: as for `CoreFoundationEngine`: everything is made by `makeItems`, before another thread exists; the library's
-/// own calls are safe from any thread.
+/// SAFETY: as for `CoreFoundationEngine`: everything is made by `makeItems`, before another thread exists; the
+/// library's own calls are safe from any thread.
 package final class RunLoopsEngine: Engine, @unchecked Sendable {
     package static let name = "RunLoops"
 

@@ -3,8 +3,8 @@
 
 /// The differences between the loops that are kept on purpose, and what the oracle does about each.
 ///
-/// This is the one place where they are listed; the generator and the interpreter refer to it where they keep a scenario
-/// away from one.
+/// This is the one place where they are listed; the generator and the interpreter refer to it where they keep a
+/// scenario away from one.
 package struct KeptDifference: Sendable {
     /// The rules that say what differs, and why it is kept.
     package let rules: String

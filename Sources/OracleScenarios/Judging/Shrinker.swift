@@ -3,8 +3,8 @@
 
 /// Takes away what a difference does not need.
 ///
-/// Chunks of actions, from halves to single ones, are left out while the loops still differ; then parts of the frame. What
-/// remains is what somebody has to understand.
+/// Chunks of actions, from halves to single ones, are left out while the loops still differ; then parts of the frame.
+/// What remains is what somebody has to understand.
 package struct Shrinker {
     private let comparison: Comparison
     /// How many candidates may still be run.

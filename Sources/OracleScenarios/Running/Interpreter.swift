@@ -6,8 +6,8 @@ internal import RunLoops
 
 /// Runs one scenario on one engine and writes down what happens.
 ///
-/// SAFETY: `shared` is behind its lock. The rest belongs to the loop's thread; the other thread acts only while that one
-/// sleeps in the kernel, and what it does goes through `shared` and the engine alone.
+/// SAFETY: `shared` is behind its lock. The rest belongs to the loop's thread; the other thread acts only while that
+/// one sleeps in the kernel, and what it does goes through `shared` and the engine alone.
 package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Sendable {
     /// What both threads read and write.
     struct Shared {
@@ -33,8 +33,8 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     private let names: ModeNames
     private let began = monotonicNanoseconds()
     private let timers = TimerBarrier()
-    /// Timers that have set their own date in the callout that is under way, and whether one has returned since: the real one
-    /// arms the date only then, too late for the barrier behind the setting.
+    /// Timers that have set their own date in the callout that is under way, and whether one has returned since: the
+    /// real one arms the date only then, too late for the barrier behind the setting.
     private var movesItself: Set<Int> = []
     private var hasMovedItself = false
     private var calls: [ScriptName: Int] = [:]
@@ -88,8 +88,8 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
         shared.withLock { ($0.progress, $0.limits, $0.isOver) }
     }
 
-    /// Only its date tells when a timer that has left its mode wakes the loop: in that family the other thread acts well
-    /// before all dates, and stops runs after them.
+    /// Only its date tells when a timer that has left its mode wakes the loop: in that family the other thread acts
+    /// well before all dates, and stops runs after them.
     func isFarFromTimers(toStop: Bool) -> Bool {
         guard scenario.family == .lastTimer, let first = scenario.slots.min(), let last = scenario.slots.max() else {
             return !engine.timerIsSoon()

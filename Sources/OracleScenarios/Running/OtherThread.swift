@@ -7,8 +7,8 @@ internal import Glibc
 protocol ScenarioHost: AnyObject, Sendable {
     var scenario: Scenario { get }
     var engine: (any Engine)! { get }
-    /// How far the scenario is: two equal readings of `progress` mean that nothing was done; and the limits of the runs in
-    /// progress, outermost first.
+    /// How far the scenario is: two equal readings of `progress` mean that nothing was done; and the limits of the runs
+    /// in progress, outermost first.
     var standing: (progress: Int, limits: [RunLimit], isOver: Bool) { get }
     /// Whether no timer wakes the loop soon: so soon that the other thread would race it, or at all if that thread is
     /// to stop the run.
@@ -19,8 +19,8 @@ protocol ScenarioHost: AnyObject, Sendable {
 
 /// The other thread of a scenario: acts when the loop sleeps and nothing would wake it, and sees to it that all ends.
 ///
-/// It waits for the kernel's word that the loop's thread sleeps, because whatever it did earlier would race the loop, and a
-/// race has no trace to compare.
+/// It waits for the kernel's word that the loop's thread sleeps, because whatever it did earlier would race the loop,
+/// and a race has no trace to compare.
 final class OtherThread: Sendable {
     private let host: any ScenarioHost
     private let watch: SleepWatch

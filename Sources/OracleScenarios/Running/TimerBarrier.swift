@@ -5,9 +5,9 @@ internal import Glibc
 
 /// Waits until the kernel has delivered every timer of this processor that is due.
 ///
-/// A timer descriptor armed for a date that has passed is not readable at once: an interrupt has to come first, which takes
-/// microseconds, or hundreds of them on a busy virtual machine. A loop that polls in between sees no timer, and two runs
-/// of the same scenario differ. A descriptor of our own that is armed afterwards is delivered afterwards.
+/// A timer descriptor armed for a date that has passed is not readable at once: an interrupt has to come first, which
+/// takes microseconds, or hundreds of them on a busy virtual machine. A loop that polls in between sees no timer, and
+/// two runs of the same scenario differ. A descriptor of our own that is armed afterwards is delivered afterwards.
 final class TimerBarrier: Sendable {
     private let descriptor: CInt
 

@@ -27,7 +27,8 @@ package enum Family: String, CaseIterable, Sendable {
     case lastTimer = "last-timer"
 }
 
-/// One program over a run loop, as plain data: both engines run it, the printer prints it, the shrinker takes parts away.
+/// One program over a run loop, as plain data: both engines run it, the printer prints it, the shrinker takes parts
+/// away.
 package struct Scenario: Sendable {
     package struct Source: Sendable {
         package var order: Int

@@ -28,7 +28,8 @@ extension ScenarioGenerator {
         }
     }
 
-    /// With descriptor sources only their own callouts may: there a wake-up is passed over, and cannot compete with a descriptor.
+    /// With descriptor sources only their own callouts may: there a wake-up is passed over, and cannot compete with a
+    /// descriptor.
     ///
     /// Where limits pass, only those of timers: the helper timer of the real one has left a place for wake-ups in every
     /// mode (`KeptDifference`).
@@ -139,8 +140,8 @@ extension ScenarioGenerator {
         }
     }
 
-    /// Whether `item` may be removed or invalidated here: timers without a sentinel only inside their own callback, unless
-    /// that is what the family is for.
+    /// Whether `item` may be removed or invalidated here: timers without a sentinel only inside their own callback,
+    /// unless that is what the family is for.
     ///
     /// The observer that sees every turn stays, so that it does.
     private func mayLeave(_ item: ItemName) -> Bool {

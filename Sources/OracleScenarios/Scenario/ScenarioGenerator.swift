@@ -3,8 +3,8 @@
 
 /// Makes random scenarios that both loops must run alike.
 ///
-/// What it leaves out on purpose is said where it is left out, and in `KeptDifference` when it is a difference between the
-/// loops rather than a race of the scenario's own.
+/// What it leaves out on purpose is said where it is left out, and in `KeptDifference` when it is a difference between
+/// the loops rather than a race of the scenario's own.
 package struct ScenarioGenerator {
     var random: SplitMix64
     var scenario: Scenario
@@ -56,7 +56,8 @@ package struct ScenarioGenerator {
 
     /// One timer a mode, as always without sentinels.
     ///
-    /// The dates are far enough away for the other thread to act before the first (`Interpreter.isFarFromTimers(toStop:)`).
+    /// The dates are far enough away for the other thread to act before the first
+    /// (`Interpreter.isFarFromTimers(toStop:)`).
     private mutating func makeLastTimers() {
         scenario.timing = .slots
         scenario.modeCount = 1 + random.upTo(2)
@@ -81,8 +82,9 @@ package struct ScenarioGenerator {
             // descriptors there and level-triggered ones here.
             scenario.descriptors.append(.init(order: random.upTo(1), script: []))
         }
-        // The kernel does not tell since when a descriptor has been ready, so that who goes first of a descriptor source and
-        // anything else is not compared (`KeptDifference`): a scenario has descriptor sources, or timers and a queue.
+        // The kernel does not tell since when a descriptor has been ready, so that who goes first of a descriptor
+        // source and anything else is not compared (`KeptDifference`): a scenario has descriptor sources, or timers and
+        // a queue.
         if !scenario.descriptors.isEmpty, scenario.timing == .slots { scenario.timing = .still }
         if scenario.descriptors.isEmpty, random.chance(65) || scenario.timing == .slots { makeTimers() }
         makeObservers()

@@ -3,11 +3,11 @@
 
 internal import Synchronization
 
-/// How many loops call a source's closure at this moment, whether the source is signalled and with which number, and whether
-/// it has become invalid.
+/// How many loops call a source's closure at this moment, whether the source is signalled and with which number, and
+/// whether it has become invalid.
 ///
-/// One word, so that a call needs no lock and counts no reference. While a loop calls the closure, the closure belongs to
-/// that loop. The last loop to leave an invalid source releases the closure, and learns here that it is the last.
+/// One word, so that a call needs no lock and counts no reference. While a loop calls the closure, the closure belongs
+/// to that loop. The last loop to leave an invalid source releases the closure, and learns here that it is the last.
 struct CallWord: ~Copyable {
     private enum Bits {
         /// Never together with `invalid`.
@@ -18,8 +18,8 @@ struct CallWord: ~Copyable {
         static let numberShift: UInt64 = 16
     }
 
-    // Sequentially consistent: of a call that begins and a source that becomes invalid, one sees the other. And the mark of a
-    // signal comes before the look at each place, see SignalQueue.Place.enqueue.
+    // Sequentially consistent: of a call that begins and a source that becomes invalid, one sees the other. And the
+    // mark of a signal comes before the look at each place, see SignalQueue.Place.enqueue.
     private let word = Atomic<UInt64>(0)
 
     init() {}

@@ -5,8 +5,8 @@ internal import CLinuxKernel
 internal import Synchronization
 
 extension RunLoop {
-    /// Calls a closure on the loop's thread while a file descriptor is ready: to read, to write, with urgent data, hung up or
-    /// in error.
+    /// Calls a closure on the loop's thread while a file descriptor is ready: to read, to write, with urgent data, hung
+    /// up or in error.
     ///
     /// The descriptor wakes the loop by itself. The source is level-triggered: the closure is called once a turn as
     /// long as an event that the source asks for holds. Ready descriptors are served one a turn, in the order in which
@@ -137,9 +137,9 @@ extension RunLoop {
         /// source still keeps its modes from being empty. A source that does not repeat has an empty set when its
         /// closure is called. Setting the property arms the source again, also from inside the closure.
         ///
-        /// A change takes effect before the next callout. If the system refuses it, because the descriptor is no longer open
-        /// (`EBADF`, `ENOENT`) or the system is out of something (`ENOMEM`, `ENOSPC`, `EMFILE`, `ENFILE`), the closure is
-        /// called once with `.error`, in the next turn, and the set is empty.
+        /// A change takes effect before the next callout. If the system refuses it, because the descriptor is no longer
+        /// open (`EBADF`, `ENOENT`) or the system is out of something (`ENOMEM`, `ENOSPC`, `EMFILE`, `ENFILE`), the
+        /// closure is called once with `.error`, in the next turn, and the set is empty.
         ///
         /// Corresponds to `CFFileDescriptorEnableCallBacks` and `CFFileDescriptorDisableCallBacks`.
         /// - Complexity: one system call for each loop and mode the source is in, when the set changes.

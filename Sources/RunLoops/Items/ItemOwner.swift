@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The lock of a loop, in memory that is never freed: another loop uses it when this one is gone.
 ///
-/// So an item that was in a loop can take the lock, and look whether it still belongs to that loop, without keeping the loop
-/// alive. A thread that has read an old owner still takes a valid lock.
+/// So an item that was in a loop can take the lock, and look whether it still belongs to that loop, without keeping the
+/// loop alive. A thread that has read an old owner still takes a valid lock.
 package struct LoopLock: ~Copyable {
     package typealias Pointer = UnsafeMutablePointer<LoopLock>
 

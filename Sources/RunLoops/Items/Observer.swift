@@ -4,9 +4,9 @@
 extension RunLoop {
     /// Calls a closure when a run passes certain points.
     ///
-    /// Observers of a mode are called in ascending order; observers of equal order are called as they were added. An observer is
-    /// not called again inside its own callout. An observer that does not repeat is invalid after its first call. Observers do
-    /// not keep a mode alive.
+    /// Observers of a mode are called in ascending order; observers of equal order are called as they were added. An
+    /// observer is not called again inside its own callout. An observer that does not repeat is invalid after its first
+    /// call. Observers do not keep a mode alive.
     ///
     /// Corresponds to `CFRunLoopObserver`.
     ///

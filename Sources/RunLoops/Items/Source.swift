@@ -7,10 +7,10 @@ internal import Synchronization
 extension RunLoop {
     /// Calls a closure on the loop's thread after a thread has signalled the source.
     ///
-    /// You can add a source to any number of modes, of any number of loops. ``signal()`` only marks the source, from any thread.
-    /// A loop that runs in one of the source's modes performs it in its next turn; ``RunLoop/wakeUp()`` makes the loop turn
-    /// now. Signals before the perform collapse into one. Several signalled sources are performed in ascending order; sources
-    /// of equal order are performed as they were signalled.
+    /// You can add a source to any number of modes, of any number of loops. ``signal()`` only marks the source, from
+    /// any thread. A loop that runs in one of the source's modes performs it in its next turn; ``RunLoop/wakeUp()``
+    /// makes the loop turn now. Signals before the perform collapse into one. Several signalled sources are performed
+    /// in ascending order; sources of equal order are performed as they were signalled.
     ///
     /// Corresponds to a `CFRunLoopSource` of version 0.
     ///
@@ -57,7 +57,8 @@ extension RunLoop {
         ///   - order: Lower orders are performed first.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.
         ///   - schedule: Called when the source is added to a mode of a loop, on the thread that adds it.
-        ///   - cancel: Called when the source is taken out of a mode of a loop, or is made invalid, on the thread that does so.
+        ///   - cancel: Called when the source is taken out of a mode of a loop, or is made invalid, on the thread that
+        ///     does so.
         ///   - fileID: The file that makes the source.
         ///   - line: The line that makes the source.
         ///   - perform: Called with the source after it was signalled.
@@ -145,8 +146,8 @@ extension RunLoop {
         /// Corresponds to `CFRunLoopSourceIsSignalled`.
         public var isSignalled: Bool { calls.isSignalled }
 
-        /// The number of the signal, 0 if there is none; all sources share one count, so that sources of equal order are
-        /// performed as they were signalled, whatever queue they are in.
+        /// The number of the signal, 0 if there is none; all sources share one count, so that sources of equal order
+        /// are performed as they were signalled, whatever queue they are in.
         var signalNumber: UInt64 { calls.signalNumber }
 
         /// For recorders: when the signal was given, and by which thread, before a loop can find it.

@@ -19,9 +19,9 @@ extension RunLoop.Timer {
 
         /// Fires after `delay`, then, if `interval` is given, again and again.
         ///
-        /// **The delay counts from the moment at which the timer is made, and not from the moment at which it is added.** A
-        /// timer that is made early and added late calls ``RunLoop/Timer/restart(after:)`` first. A `delay` that is not
-        /// positive means as soon as the loop turns.
+        /// **The delay counts from the moment at which the timer is made, and not from the moment at which it is
+        /// added.** A timer that is made early and added late calls ``RunLoop/Timer/restart(after:)`` first. A `delay`
+        /// that is not positive means as soon as the loop turns.
         ///
         /// - Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
         ///   ``every(_:clock:)``.
@@ -33,9 +33,9 @@ extension RunLoop.Timer {
 
         /// Fires again and again, for the first time when one interval has passed.
         ///
-        /// The first interval counts from the moment at which the timer is made. **An interval of zero or less traps.** Give a
-        /// computed interval a lower bound, such as `max(interval, .milliseconds(1))`, or take ``after(_:every:clock:)`` with
-        /// `every: nil` where the timer is to fire once.
+        /// The first interval counts from the moment at which the timer is made. **An interval of zero or less traps.**
+        /// Give a computed interval a lower bound, such as `max(interval, .milliseconds(1))`, or take
+        /// ``after(_:every:clock:)`` with `every: nil` where the timer is to fire once.
         ///
         /// Corresponds to `CFRunLoopTimerCreate`, where such an interval makes a timer that fires once.
         /// - Precondition: `interval` is at least one nanosecond.

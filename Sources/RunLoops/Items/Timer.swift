@@ -6,13 +6,13 @@ internal import CLinuxKernel
 extension RunLoop {
     /// Calls a closure at an instant, once or again and again.
     ///
-    /// A timer is added to modes of one loop, and fires when it is due and one of these modes runs. Repeats stay on the grid that
-    /// the first date lays: a late fire does not shift the next, and dates that passed while the thread was busy are skipped. A
-    /// timer does not fire inside its own callout. A timer that fires once is invalid after its callout, unless
-    /// ``restart(after:)`` was called there.
+    /// A timer is added to modes of one loop, and fires when it is due and one of these modes runs. Repeats stay on the
+    /// grid that the first date lays: a late fire does not shift the next, and dates that passed while the thread was
+    /// busy are skipped. A timer does not fire inside its own callout. A timer that fires once is invalid after its
+    /// callout, unless ``restart(after:)`` was called there.
     ///
-    /// Giving a timer another date is cheaper than making a new timer, and a tolerance saves wake-ups and work. A closure
-    /// that is to run once, after a delay, needs no timer: ``RunLoop/perform(after:in:fileID:line:_:)``.
+    /// Giving a timer another date is cheaper than making a new timer, and a tolerance saves wake-ups and work. A
+    /// closure that is to run once, after a delay, needs no timer: ``RunLoop/perform(after:in:fileID:line:_:)``.
     ///
     /// Corresponds to `CFRunLoopTimer`, with a tolerance that works and a choice of clock.
     ///
@@ -61,17 +61,18 @@ extension RunLoop {
         /// A timer whose closure runs on the thread that makes it, and may use that thread's state.
         ///
         /// - Parameters:
-        ///   - schedule: When the timer fires, on which clock, and how often. **A delay counts from now, not from the moment at
-        ///     which the timer is added.**
-        ///   - tolerance: How much later than its date the timer may fire; it never fires earlier. The loop uses the tolerance to
-        ///     serve several timers with one wake-up. At most half the interval counts.
+        ///   - schedule: When the timer fires, on which clock, and how often. **A delay counts from now, not from the
+        ///     moment at which the timer is added.**
+        ///   - tolerance: How much later than its date the timer may fire; it never fires earlier. The loop uses the
+        ///     tolerance to serve several timers with one wake-up. At most half the interval counts.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.
         ///   - fileID: The file that makes the timer.
         ///   - line: The line that makes the timer.
         ///   - handler: Called with the timer at each fire.
         ///
-        /// Adding the timer to the loop of another thread traps; see ``sendable(_:tolerance:label:fileID:line:handler:)``.
-        /// Corresponds to `CFRunLoopTimerCreateWithHandler`, whose order has no effect there either.
+        /// Adding the timer to the loop of another thread traps; see
+        /// ``sendable(_:tolerance:label:fileID:line:handler:)``. Corresponds to `CFRunLoopTimerCreateWithHandler`,
+        /// whose order has no effect there either.
         public convenience init(
             _ schedule: Schedule, tolerance: Duration = .zero, label: String? = nil,
             fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping (Timer) -> Void
@@ -167,10 +168,10 @@ extension RunLoop {
 
         /// When the timer fires next, on its own clock.
         ///
-        /// Inside the timer's callout this is the date that is being served. Setting a date there replaces the next date of the
-        /// grid and lays a new grid. For a timer that fires once it has no effect, unlike ``restart(after:)``. An instant that
-        /// has passed counts as the present instant. If a sleeping loop must now sleep shorter, it is woken for that, and does
-        /// not turn.
+        /// Inside the timer's callout this is the date that is being served. Setting a date there replaces the next
+        /// date of the grid and lays a new grid. For a timer that fires once it has no effect, unlike
+        /// ``restart(after:)``. An instant that has passed counts as the present instant. If a sleeping loop must now
+        /// sleep shorter, it is woken for that, and does not turn.
         ///
         /// Corresponds to `CFRunLoopTimerGetNextFireDate` and `CFRunLoopTimerSetNextFireDate`.
         /// - Precondition: the instant set is on the timer's clock.
@@ -188,9 +189,9 @@ extension RunLoop {
 
         /// Fires the timer next when `delay` has passed; if `delay` is not positive, as soon as the loop turns.
         ///
-        /// The cheapest way to put a time-out off: the timer changes its place, and nothing is made or released. Inside the
-        /// timer's callout the call keeps a timer that fires once from becoming invalid, and gives a timer that repeats another
-        /// next date and another grid. An invalid timer stays as it is.
+        /// The cheapest way to put a time-out off: the timer changes its place, and nothing is made or released. Inside
+        /// the timer's callout the call keeps a timer that fires once from becoming invalid, and gives a timer that
+        /// repeats another next date and another grid. An invalid timer stays as it is.
         ///
         /// Corresponds to `CFRunLoopTimerSetNextFireDate`, which cannot restart a timer that fires once in its callout.
         /// - Complexity: O(log n) in the timers of the loop.
@@ -278,7 +279,8 @@ enum TimerClock {
 extension RunLoop.Timer {
     /// A timer that fires at a date on the clock of its future loop, and again and again if `interval` is given.
     ///
-    /// The public initialisers use the clock of the thread that makes the timer, which may be another one where time is virtual.
+    /// The public initialisers use the clock of the thread that makes the timer, which may be another one where time is
+    /// virtual.
     package static func starting(
         at date: RunLoop.Instant, every interval: Duration? = nil, tolerance: Duration, label: String,
         handler: @escaping @Sendable (RunLoop.Timer) -> Void

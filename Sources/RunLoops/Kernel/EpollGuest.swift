@@ -13,11 +13,11 @@ extension EpollKernel: GuestKernel {
     package func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor { try EpollGuest(waker: waker) }
 }
 
-/// An epoll around all that a loop waits for: the epoll of a mode, a timer descriptor for each clock, and the descriptor
-/// that wake-ups write to.
+/// An epoll around all that a loop waits for: the epoll of a mode, a timer descriptor for each clock, and the
+/// descriptor that wake-ups write to.
 ///
-/// It is a second epoll around the mode's own. The mode's epoll is made late, is built anew when a closed descriptor is stuck in
-/// it, and is another one in another mode. The host knows one number and never has to ask again.
+/// It is a second epoll around the mode's own. The mode's epoll is made late, is built anew when a closed descriptor is
+/// stuck in it, and is another one in another mode. The host knows one number and never has to ask again.
 final class EpollGuest: GuestDescriptor {
     private enum Source {
         static let wake: UInt64 = 0
@@ -84,8 +84,8 @@ final class EpollGuest: GuestDescriptor {
     private func setTimer(
         _ timer: inout (base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64), to deadline: Int64
     ) {
-        // A timer that has gone off stays readable until it is set again. A change of the wall clock may make the realtime timer
-        // go off before its date, so that timer is always set.
+        // A timer that has gone off stays readable until it is set again. A change of the wall clock may make the
+        // realtime timer go off before its date, so that timer is always set.
         let unchanged = timer.deadline == deadline
         if unchanged, deadline == .max { return }
         if unchanged, timer.base != .realtime, deadline > SystemCalls.now(timer.base) { return }

@@ -131,8 +131,8 @@ package final class EpollReadiness: Readiness {
         guard registered.remove(descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
         // EBADF, ENOENT: it was closed before it was removed. Epoll forgets a closed descriptor by itself, unless a
-        // duplicate keeps the open file alive: then it would go on reporting a descriptor that no number names any more.
-        // Only a new epoll without it helps.
+        // duplicate keeps the open file alive: then it would go on reporting a descriptor that no number names any
+        // more. Only a new epoll without it helps.
         if result == -EBADF || result == -ENOENT { rebuild() }
     }
 
@@ -192,7 +192,8 @@ package final class EpollReadiness: Readiness {
         do {
             try makeEpoll()
         } catch {
-            // Out of descriptors: the old epoll goes on working, at worst with an event for a token that no longer exists.
+            // Out of descriptors: the old epoll goes on working, at worst with an event for a token that no longer
+            // exists.
             epoll = old
             tellNews()
             return
@@ -263,8 +264,8 @@ package final class EpollReadiness: Readiness {
         do {
             epoll = try prepareToSleep(until: limit)
         } catch {
-            // Out of descriptors (EMFILE, ENFILE) or memory: there is no way to sleep until that instant, and sleeping past
-            // it would lose a timer. A millisecond of sleep and another look keep the promise at a price.
+            // Out of descriptors (EMFILE, ENFILE) or memory: there is no way to sleep until that instant, and sleeping
+            // past it would lose a timer. A millisecond of sleep and another look keep the promise at a price.
             return sleepOnWord(word, until: SystemCalls.now(.monotonic) + 1_000_000)
         }
         guard word.fallAsleep(.asleepOnDescriptors) != nil else { return look(epoll, into: &ready) }
@@ -322,8 +323,8 @@ package final class EpollReadiness: Readiness {
             index = timers.count
             timers.append((base, descriptor, .max))
         }
-        // A timer that has gone off has to be set again even to the same instant; a timer in the future need not be. The wall
-        // clock may have been changed in between, so the realtime timer is always set.
+        // A timer that has gone off has to be set again even to the same instant; a timer in the future need not be.
+        // The wall clock may have been changed in between, so the realtime timer is always set.
         let unchanged = timers[index].deadline == deadline
         if unchanged, deadline == .max { return }
         if unchanged, base != .realtime, deadline > SystemCalls.now(base) { return }

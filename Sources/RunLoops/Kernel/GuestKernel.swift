@@ -5,8 +5,8 @@
 ///
 /// The manual kernel is no guest kernel: no descriptor can wait for time that stands still.
 package protocol GuestKernel: Kernel {
-    /// Makes the descriptor, and everything that keeps it correct: nothing is made later, so that nothing can be refused
-    /// later.
+    /// Makes the descriptor, and everything that keeps it correct: nothing is made later, so that nothing can be
+    /// refused later.
     func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor
 }
 
@@ -18,13 +18,15 @@ package protocol GuestDescriptor: AnyObject {
     /// Never changes, whatever the loop waits for. It becomes readable, and nothing is to be read from it.
     var descriptor: CInt { get }
 
-    /// From now on the descriptor is readable at these instants too, and no longer at the instants that were set before.
+    /// From now on the descriptor is readable at these instants too, and no longer at the instants that were set
+    /// before.
     func set(_ limit: WaitLimit)
 
-    /// From now on the descriptor is readable while anything in `readiness` is, and no longer for what was linked before.
+    /// From now on the descriptor is readable while anything in `readiness` is, and no longer for what was linked
+    /// before.
     ///
-    /// Returns false if something is ready that a descriptor cannot show: then ``Kernel/wake(_:_:)`` has to show it. Call this
-    /// before ``set(_:)``, which makes up for a link that was refused.
+    /// Returns false if something is ready that a descriptor cannot show: then ``Kernel/wake(_:_:)`` has to show it.
+    /// Call this before ``set(_:)``, which makes up for a link that was refused.
     func link(_ readiness: any Readiness) -> Bool
 
     /// Takes the wake-up that has made the descriptor readable, if any: the descriptor is silent until the next one.

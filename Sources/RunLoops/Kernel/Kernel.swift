@@ -6,8 +6,8 @@
 /// A kernel knows clocks, descriptors and deadlines, and nothing of modes or items; the loop knows nothing of epoll.
 /// `EpollKernel` is the kernel of Linux; the manual kernel of `RunLoopsTesting` is another.
 ///
-/// Each loop has a kernel of its own. Except for ``wake(_:_:)`` and ``now(_:)``, the members are called on the loop's thread or
-/// with the loop's lock held.
+/// Each loop has a kernel of its own. Except for ``wake(_:_:)`` and ``now(_:)``, the members are called on the loop's
+/// thread or with the loop's lock held.
 package protocol Kernel: AnyObject, Sendable {
     /// The present time of `base`, in nanoseconds. Never earlier than an earlier answer, except for `.realtime`.
     func now(_ base: RunLoop.TimeBase) -> Int64
@@ -17,8 +17,8 @@ package protocol Kernel: AnyObject, Sendable {
 
     /// Ends the sleep of the loop's thread, which `word` found in `phase` when it got news.
     ///
-    /// Promises: one system call; never blocks; may be called by any thread. The thread may be awake again: then at most
-    /// one later sleep ends for no reason.
+    /// Promises: one system call; never blocks; may be called by any thread. The thread may be awake again: then at
+    /// most one later sleep ends for no reason.
     func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase)
 }
 
@@ -65,9 +65,9 @@ package struct ReadyDescriptor: Equatable, Sendable {
 package protocol Readiness: AnyObject {
     /// Starts to report `descriptor` with `token` while any of `events` holds (level-triggered).
     ///
-    /// Promises: takes effect with the next wait. A caller that changes the set of a waiting thread has to wake that thread. The
-    /// same holds for ``modify(_:for:token:)`` and ``unregister(_:)``. Hang-up and error are always reported.
-    /// Throws what the system refused; the set is unchanged then.
+    /// Promises: takes effect with the next wait. A caller that changes the set of a waiting thread has to wake that
+    /// thread. The same holds for ``modify(_:for:token:)`` and ``unregister(_:)``. Hang-up and error are always
+    /// reported. Throws what the system refused; the set is unchanged then.
     func register(
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
     ) throws(RunLoop.SystemCallError)
@@ -85,9 +85,9 @@ package protocol Readiness: AnyObject {
 
     /// Appends what is ready to `ready`; if nothing is ready yet, sleeps until something is.
     ///
-    /// Promises: the thread falls asleep only by ``WakeWord/fallAsleep(_:)``, so that no news comes too early to count. The wait
-    /// returns when something is ready, when there is news, or when a limit has passed. It may also return for no reason; the
-    /// caller looks and waits again. `word` is left as it is at the end of the sleep.
+    /// Promises: the thread falls asleep only by ``WakeWord/fallAsleep(_:)``, so that no news comes too early to count.
+    /// The wait returns when something is ready, when there is news, or when a limit has passed. It may also return for
+    /// no reason; the caller looks and waits again. `word` is left as it is at the end of the sleep.
     func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor])
 
     /// What a registered descriptor is ready for at this moment; used where an earlier answer may be out of date.

@@ -8,9 +8,10 @@ internal import Synchronization
 ///
 /// One word, because the answers depend on each other. A wake-up counts only while the thread is on its way to sleep or
 /// asleep, a stop counts only in a run, and the kernel has to act only while the thread sleeps. All operations are
-/// sequentially consistent. A thread that has something for the loop (a block, a signal, a timer) first leaves it where the
-/// loop looks, then comes here; the loop first changes its phase here, then looks. With one total order one of the two
-/// sees the other, and nothing is lost. The thread falls asleep in the same step in which it checks that nobody came.
+/// sequentially consistent. A thread that has something for the loop (a block, a signal, a timer) first leaves it where
+/// the loop looks, then comes here; the loop first changes its phase here, then looks. With one total order one of the
+/// two sees the other, and nothing is lost. The thread falls asleep in the same step in which it checks that nobody
+/// came.
 ///
 /// The kernel can sleep on the word itself: a thread with news changes the word's lower half.
 package struct WakeWord: ~Copyable, @unchecked Sendable {
@@ -73,8 +74,9 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// A turn begins: wake-ups count.
     ///
-    /// Wake-ups do not count if a stop has come since the run last looked: a stop that came while wake-ups did not count has left
-    /// no wake-up, and nobody would see the stop before the sleep. Then the call returns false, and has served the stop.
+    /// Wake-ups do not count if a stop has come since the run last looked: a stop that came while wake-ups did not
+    /// count has left no wake-up, and nobody would see the stop before the sleep. Then the call returns false, and has
+    /// served the stop.
     @inline(__always)
     package borrowing func beginTurn() -> Bool {
         // Setting or clearing bits makes one of these phases from another, which takes no loop.
@@ -109,9 +111,11 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// The thread falls asleep, unless there is news: then it has to look again.
     ///
-    /// A stopped run does not sleep either: a run that was nested in it may have served the wake-up that came with the stop.
+    /// A stopped run does not sleep either: a run that was nested in it may have served the wake-up that came with the
+    /// stop.
     ///
-    /// Returns the lower half of the word, which every thread with news will change; `nil` if the thread must not sleep.
+    /// Returns the lower half of the word, which every thread with news will change; `nil` if the thread must not
+    /// sleep.
     package borrowing func fallAsleep(_ phase: Phase) -> UInt32? {
         var old = word.load(ordering: .relaxed)
         while true {
@@ -164,7 +168,8 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     /// The parameter and the result are the same as for ``wake(now:)``.
     package borrowing func stop(now: () -> Int64) -> Phase? { request(stop: true, now) }
 
-    /// Makes a thread that sleeps, or is about to, look again at what it waits for; this is no wake-up, and makes no turn.
+    /// Makes a thread that sleeps, or is about to, look again at what it waits for; this is no wake-up, and makes no
+    /// turn.
     ///
     /// Returns where the thread sleeps, if the kernel has to wake it.
     package borrowing func lookAgain() -> Phase? {

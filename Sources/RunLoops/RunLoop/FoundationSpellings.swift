@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What people bring from Foundation and Core Foundation, and what it is called here. None of it can be called: the compiler
-// names the remedy, and corrects the call where only names differ. Completion and documentation leave all of it out.
+// What people bring from Foundation and Core Foundation, and what it is called here. None of it can be called: the
+// compiler names the remedy, and corrects the call where only names differ. Completion and documentation leave all of
+// it out.
 //
 // Dates and intervals are generic where Foundation has a type of its own, which this module does not import.
 
@@ -34,7 +35,8 @@ extension RunLoop {
     )
     public func run<Date>(until limit: Date) { isNotCalled() }
 
-    // The same with a type: with a generic date alone, the compiler says of `.distantFuture` only that it has no context.
+    // The same with a type: with a generic date alone, the compiler says of `.distantFuture` only that it has no
+    // context.
     /// Foundation's `run(mode:before:)` with an instant.
     @available(
         *, unavailable,

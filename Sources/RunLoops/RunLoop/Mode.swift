@@ -4,11 +4,12 @@
 extension RunLoop {
     /// The name of a mode that a run loop can run in.
     ///
-    /// A mode groups sources, timers and observers. A run is in one mode, and the items of the other modes neither fire nor
-    /// wake the thread. Any string makes a mode; the modes of Apple's frameworks are predefined with Apple's strings.
+    /// A mode groups sources, timers and observers. A run is in one mode, and the items of the other modes neither fire
+    /// nor wake the thread. Any string makes a mode; the modes of Apple's frameworks are predefined with Apple's
+    /// strings.
     ///
-    /// Names are interned: comparing, hashing and copying a mode costs as much as it does for an integer. The strings are
-    /// kept until the process ends.
+    /// Names are interned: comparing, hashing and copying a mode costs as much as it does for an integer. The strings
+    /// are kept until the process ends.
     ///
     /// Corresponds to `CFRunLoopMode`. Thread safety: a value; any thread.
     public struct Mode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -31,7 +32,8 @@ extension RunLoop {
         /// The name.
         public var rawValue: String { Self.names[number] }
 
-        // Compares the numbers. The compiler would choose the comparison of all raw-representable types, which compares strings.
+        // Compares the numbers. The compiler would choose the comparison of all raw-representable types, which compares
+        // strings.
         /// Whether both have the same name.
         @inline(__always)
         public static func == (left: Mode, right: Mode) -> Bool { left.number == right.number }

@@ -35,8 +35,8 @@ extension RunLoop {
 
     /// Runs a closure on the loop's thread once, when a delay has passed.
     ///
-    /// The lightest timer there is: in one mode it takes a cell of a table and no object. The loop serves it with all other
-    /// timers, in the order of the dates. It keeps the mode from being empty, and wakes the loop.
+    /// The lightest timer there is: in one mode it takes a cell of a table and no object. The loop serves it with all
+    /// other timers, in the order of the dates. It keeps the mode from being empty, and wakes the loop.
     ///
     /// - Parameters:
     ///   - delay: How long to wait, on the monotonic clock; not positive means as soon as the loop turns.
@@ -89,8 +89,8 @@ extension RunLoop {
 
     /// Cancels a closure that waits for its delay, and releases it.
     ///
-    /// - Returns: Whether this call keeps the closure from running. `false` if the closure runs, has run, or was cancelled
-    ///   before; always `false` for a closure of another loop.
+    /// - Returns: Whether this call keeps the closure from running. `false` if the closure runs, has run, or was
+    ///   cancelled before; always `false` for a closure of another loop.
     ///
     /// Corresponds to `cancelPreviousPerformRequestsWithTarget:`, for one request. Thread safety: any thread.
     /// - Complexity: O(log n) in the timers of the mode.

@@ -2,19 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RunLoop {
-    /// A descriptor that is readable while the loop has something to do: for a host, a loop that already has the thread.
+    /// A descriptor that is readable while the loop has something to do: for a host, a loop that already has the
+    /// thread.
     ///
-    /// The host waits for this descriptor as for any other, with `poll`, `epoll` or an API of its own. When the descriptor
-    /// is readable, the host calls ``runReady(in:servingMainQueue:)``; nothing is to be read from the descriptor. It becomes
-    /// readable when a timer is due (at the end of its tolerance), a descriptor source's descriptor is ready, the main queue has
-    /// work, or somebody calls ``wakeUp()``, and stays so until ``runReady(in:servingMainQueue:)`` has done what there was to
-    /// do. It follows every change at once, whichever thread makes it: a timer that comes, goes or is put off sets another
-    /// instant and wakes nobody. What does not wake a sleeping loop does not make the descriptor readable either: a block that
-    /// is posted with `wake: false`, a source that is only signalled. Nor does ``stop()``, which ends a run and not a host.
+    /// The host waits for this descriptor as for any other, with `poll`, `epoll` or an API of its own. When the
+    /// descriptor is readable, the host calls ``runReady(in:servingMainQueue:)``; nothing is to be read from the
+    /// descriptor. It becomes readable when a timer is due (at the end of its tolerance), a descriptor source's
+    /// descriptor is ready, the main queue has work, or somebody calls ``wakeUp()``, and stays so until
+    /// ``runReady(in:servingMainQueue:)`` has done what there was to do. It follows every change at once, whichever
+    /// thread makes it: a timer that comes, goes or is put off sets another instant and wakes nobody. What does not
+    /// wake a sleeping loop does not make the descriptor readable either: a block that is posted with `wake: false`, a
+    /// source that is only signalled. Nor does ``stop()``, which ends a run and not a host.
     ///
-    /// The descriptor stands for the mode of the last ``runReady(in:servingMainQueue:)``, at first the default mode. The loop
-    /// can still be run by itself in between. The first access makes the descriptor. Its number stays the same until the thread
-    /// ends, which closes the descriptor: the host must stop waiting for it before that.
+    /// The descriptor stands for the mode of the last ``runReady(in:servingMainQueue:)``, at first the default mode.
+    /// The loop can still be run by itself in between. The first access makes the descriptor. Its number stays the same
+    /// until the thread ends, which closes the descriptor: the host must stop waiting for it before that.
     ///
     /// - Throws: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC` from `epoll_create1(2)`, `eventfd(2)`, `timerfd_create(2)` or
     ///   `epoll_ctl(2)`. The loop is no guest then, and can be asked again. After a success nothing can fail later.
@@ -46,16 +48,16 @@ extension RunLoop {
 
     /// Does all that is ready in `mode`, in as many turns as that takes, and returns without sleeping.
     ///
-    /// A host calls this when ``pollDescriptor`` is readable. For observers each call is one run. Where a run would sleep, this
-    /// one ends: the observers of ``Activities/beforeWaiting`` are called at the end, and those of ``Activities/afterWaiting`` at
-    /// the beginning of the next call. A loop that is never idle returns the thread after 16 turns, and the descriptor stays
-    /// readable.
+    /// A host calls this when ``pollDescriptor`` is readable. For observers each call is one run. Where a run would
+    /// sleep, this one ends: the observers of ``Activities/beforeWaiting`` are called at the end, and those of
+    /// ``Activities/afterWaiting`` at the beginning of the next call. A loop that is never idle returns the thread
+    /// after 16 turns, and the descriptor stays readable.
     ///
     /// - Parameters:
-    ///   - mode: The mode, which ``pollDescriptor`` stands for from now on. An unknown or empty mode does nothing now, and can
-    ///     become ready later.
-    ///   - servingMainQueue: Whether the main loop does the work of `DispatchQueue.main` and `@MainActor`. Pass `false` in a host
-    ///     that does this work itself.
+    ///   - mode: The mode, which ``pollDescriptor`` stands for from now on. An unknown or empty mode does nothing now,
+    ///     and can become ready later.
+    ///   - servingMainQueue: Whether the main loop does the work of `DispatchQueue.main` and `@MainActor`. Pass `false`
+    ///     in a host that does this work itself.
     /// - Returns: `stopped` after ``stop()`` in a callout; `finished` if nothing is left that could ever become ready;
     ///   `timedOut` otherwise.
     ///
@@ -104,14 +106,15 @@ extension RunLoop {
 
     /// Whether there is already something to do that ``pollDescriptor`` does not show; a host may ask before it waits.
     ///
-    /// True if a block was posted or a source signalled since the last turn, without a wake-up. A loop that runs by itself
-    /// finds them in its next turn. In a host no turn of the loop follows by itself, so the host asks. If the answer is `true`,
-    /// the host does not wait, and calls ``runReady(in:servingMainQueue:)``.
+    /// True if a block was posted or a source signalled since the last turn, without a wake-up. A loop that runs by
+    /// itself finds them in its next turn. In a host no turn of the loop follows by itself, so the host asks. If the
+    /// answer is `true`, the host does not wait, and calls ``runReady(in:servingMainQueue:)``.
     ///
-    /// A host that runs inside a callout of this loop has to call this, or ``runReady(in:servingMainQueue:)``, before it waits:
-    /// during the callout the loop is awake, and the descriptor silent.
+    /// A host that runs inside a callout of this loop has to call this, or ``runReady(in:servingMainQueue:)``, before
+    /// it waits: during the callout the loop is awake, and the descriptor silent.
     ///
-    /// - Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not `.common`.
+    /// - Precondition: called on the loop's own thread, which has asked for ``pollDescriptor``; `mode` is not
+    ///   `.common`.
     /// - Complexity: O(1), without a system call unless the mode is another one or a callout is under way.
     @available(
         *, noasync,

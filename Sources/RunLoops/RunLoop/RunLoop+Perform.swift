@@ -7,12 +7,12 @@ internal import Synchronization
 extension RunLoop {
     /// Runs a closure on the loop's thread, in the next turn of a run in `mode`, and wakes the loop for it.
     ///
-    /// Closures run first in, first out among those that may run in the mode. A closure that another closure adds runs in
-    /// the next drain of the turn or in the next turn.
+    /// Closures run first in, first out among those that may run in the mode. A closure that another closure adds runs
+    /// in the next drain of the turn or in the next turn.
     ///
-    /// By default a closure keeps the loop awake: a run in `mode` does not sleep before it has run the closure, even if a
-    /// nested run of another mode was woken for it. With `wake: false` the loop sleeps as if there were no closure, and the
-    /// closure runs in the next turn that something else makes.
+    /// By default a closure keeps the loop awake: a run in `mode` does not sleep before it has run the closure, even if
+    /// a nested run of another mode was woken for it. With `wake: false` the loop sleeps as if there were no closure,
+    /// and the closure runs in the next turn that something else makes.
     ///
     /// - Parameters:
     ///   - mode: The mode; `.common` for all common modes.
@@ -21,11 +21,10 @@ extension RunLoop {
     ///   - line: Where the closure was added.
     ///   - body: Runs once; released without having run if the thread ends before.
     ///
-    /// Corresponds to `CFRunLoopPerformBlock` followed by `CFRunLoopWakeUp`; with `wake: false` to `CFRunLoopPerformBlock`
-    /// alone.
-    /// Thread safety: any thread.
-    /// - Complexity: O(1) amortised. From another thread one system call if the loop sleeps. From the loop's own thread no
-    ///   system call, and at most one additional turn, which runs the closure.
+    /// Corresponds to `CFRunLoopPerformBlock` followed by `CFRunLoopWakeUp`; with `wake: false` to
+    /// `CFRunLoopPerformBlock` alone. Thread safety: any thread.
+    /// - Complexity: O(1) amortised. From another thread one system call if the loop sleeps. From the loop's own thread
+    ///   no system call, and at most one additional turn, which runs the closure.
     public func perform(
         in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
@@ -35,7 +34,8 @@ extension RunLoop {
 
     /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`.
     ///
-    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``; without any mode nothing happens.
+    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``; without any mode nothing
+    /// happens.
     public func perform(
         in modes: [Mode], wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
@@ -45,8 +45,8 @@ extension RunLoop {
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in `mode`.
     ///
-    /// Like ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``, but the closure stays on its thread and need not be
-    /// `@Sendable`.
+    /// Like ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``, but the closure stays on its thread and need
+    /// not be `@Sendable`.
     ///
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The parts of a loop, and how a loop is found, asked and reached. The folder Turn has what happens in a turn, Tables what a
-// mode keeps, Items what can be added, Inspection what tools see.
+// The parts of a loop, and how a loop is found, asked and reached. The folder Turn has what happens in a turn, Tables
+// what a mode keeps, Items what can be added, Inspection what tools see.
 
 internal import CLinuxKernel
 package import Synchronization
 
 /// Sleeps until there is something to do on its thread, does it, calls its observers, and sleeps again.
 ///
-/// Every thread can have one run loop, which is made at the first access to ``current`` and lives until the thread ends.
-/// Timers, sources and observers are added to modes of a loop. A run is in one mode and serves the items of that mode.
+/// Every thread can have one run loop, which is made at the first access to ``current`` and lives until the thread
+/// ends. Timers, sources and observers are added to modes of a loop. A run is in one mode and serves the items of that
+/// mode.
 ///
 /// Corresponds to `CFRunLoop`. The article <doc:OneTurn> describes what a loop does, rule by rule.
 ///
@@ -20,8 +21,8 @@ package import Synchronization
 public final class RunLoop: @unchecked Sendable {
     // MARK: Constants
 
-    /// The loop's lock: guards what other threads may touch: the modes and their tables, the timers and observers of this
-    /// loop, and the fields that are marked below.
+    /// The loop's lock: guards what other threads may touch: the modes and their tables, the timers and observers of
+    /// this loop, and the fields that are marked below.
     ///
     /// Never held during a callout. A source's own lock may be taken inside, not the other way round.
     let lockPointer = LoopLock.lend()
@@ -43,15 +44,15 @@ public final class RunLoop: @unchecked Sendable {
     let blocks = BlockQueue()
     /// Whether there is a tracer; read only while somebody records.
     let isTraced = Atomic<Bool>(false)
-    /// The latest instant of a rival: a wake-up that was called, or descriptors that were found ready, that may have left their
-    /// place in some mode; a timer that was due before must not be confused with a timer that comes after.
+    /// The latest instant of a rival: a wake-up that was called, or descriptors that were found ready, that may have
+    /// left their place in some mode; a timer that was due before must not be confused with a timer that comes after.
     ///
     /// Relaxed: a timer that another thread adds at the same moment may count as either.
     let lastRival = Atomic<Int64>(.min)
     /// Whether there is another mode than the default one.
     let hasSeveralModes = Atomic<Bool>(false)
-    /// Whether the thread was found to have the usual scheduling: a thread that waits for it then has nothing to lend it, and
-    /// does not ask the system each time.
+    /// Whether the thread was found to have the usual scheduling: a thread that waits for it then has nothing to lend
+    /// it, and does not ask the system each time.
     package let isUsuallyScheduled = Atomic(false)
 
     // MARK: Guarded by the lock
@@ -158,9 +159,8 @@ public final class RunLoop: @unchecked Sendable {
 
     /// The main thread's loop.
     ///
-    /// It runs what `DispatchQueue.main` and `@MainActor` have queued, in every common mode, when the main thread runs it.
-    /// Corresponds to `CFRunLoopGetMain`.
-    /// Thread safety: any thread.
+    /// It runs what `DispatchQueue.main` and `@MainActor` have queued, in every common mode, when the main thread runs
+    /// it. Corresponds to `CFRunLoopGetMain`. Thread safety: any thread.
     public static let main = RunLoop(
         kernel: EpollKernel(), threadID: SystemCalls.mainThreadID, servesMainQueue: true)
 
@@ -181,9 +181,8 @@ public final class RunLoop: @unchecked Sendable {
 
     /// Whether the thread sleeps, or is about to, because there is nothing to do.
     ///
-    /// In a host (``pollDescriptor``) the time between two calls of ``runReady(in:servingMainQueue:)`` counts as sleep: the
-    /// value is `true` even while the host's own code runs.
-    /// Corresponds to `CFRunLoopIsWaiting`.
+    /// In a host (``pollDescriptor``) the time between two calls of ``runReady(in:servingMainQueue:)`` counts as sleep:
+    /// the value is `true` even while the host's own code runs. Corresponds to `CFRunLoopIsWaiting`.
     public var isWaiting: Bool { wakeWord.phase.isAsleep }
 
     /// When the next timer of `mode` is due, on that timer's clock; `nil` if there is none.
@@ -198,10 +197,10 @@ public final class RunLoop: @unchecked Sendable {
     /// Makes the loop turn once more; if the loop sleeps, wakes it now.
     ///
     /// A wake-up handles nothing by itself. It makes a turn, which finds signalled sources and blocks. Several wake-ups
-    /// collapse into one. A wake-up that comes while the loop is on its way to sleep is not lost. If the loop waits in a host, a
-    /// wake-up makes ``pollDescriptor`` readable. With neither a run in progress nor a host, a wake-up does nothing.
-    /// Corresponds to `CFRunLoopWakeUp`.
-    /// Thread safety: any thread; async-signal-safe on the main loop after its first use.
+    /// collapse into one. A wake-up that comes while the loop is on its way to sleep is not lost. If the loop waits in
+    /// a host, a wake-up makes ``pollDescriptor`` readable. With neither a run in progress nor a host, a wake-up does
+    /// nothing. Corresponds to `CFRunLoopWakeUp`. Thread safety: any thread; async-signal-safe on the main loop after
+    /// its first use.
     /// - Complexity: one system call if the loop sleeps, none otherwise.
     public func wakeUp() {
         checkNotForked()
@@ -210,11 +209,10 @@ public final class RunLoop: @unchecked Sendable {
 
     /// Ends the innermost run in progress at the end of its turn, or at once if the run is just being entered.
     ///
-    /// Without a run in progress the call does nothing, and has no effect on a later run: it does not end a host, and does not
-    /// make ``pollDescriptor`` readable. A nested run that begins and ends in a callout of the stopped run does not cancel the
-    /// stop.
-    /// Corresponds to `CFRunLoopStop`, in which such a nested run can leave the outer one asleep.
-    /// Thread safety: any thread.
+    /// Without a run in progress the call does nothing, and has no effect on a later run: it does not end a host, and
+    /// does not make ``pollDescriptor`` readable. A nested run that begins and ends in a callout of the stopped run
+    /// does not cancel the stop. Corresponds to `CFRunLoopStop`, in which such a nested run can leave the outer one
+    /// asleep. Thread safety: any thread.
     public func stop() {
         checkNotForked()
         if let phase = wakeWord.stop(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
@@ -248,8 +246,8 @@ public final class RunLoop: @unchecked Sendable {
     @inline(__always)
     package func now(_ base: TimeBase) -> Int64 { hasSystemClock ? SystemCalls.now(base) : kernel.now(base) }
 
-    /// The monotonic time, read once between two callouts: nothing in between takes long enough to matter, and reading the clock
-    /// costs as much as much of what happens there.
+    /// The monotonic time, read once between two callouts: nothing in between takes long enough to matter, and reading
+    /// the clock costs as much as much of what happens there.
     ///
     /// The loop's thread.
     @inline(__always)
@@ -344,7 +342,8 @@ public final class RunLoop: @unchecked Sendable {
         var closures: [() -> Void] = []
     }
 
-    /// Empties all modes; returns the sources whose cancel closures are to be called, and all that must outlive the lock.
+    /// Empties all modes; returns the sources whose cancel closures are to be called, and all that must outlive the
+    /// lock.
     private func takeEverythingOut() -> Waste {
         isDead = true
         var waste = Waste()

@@ -70,7 +70,8 @@ package enum ThreadLoop {
         Unmanaged.passUnretained(slot).release()
     }
 
-    /// Destructors of other keys may use the loop, so this one goes last: it asks for another round until no round is left.
+    /// Destructors of other keys may use the loop, so this one goes last: it asks for another round until no round is
+    /// left.
     private static func threadEnds(_ pointer: UnsafeMutableRawPointer?) {
         guard let pointer else { return }
         let slot = Unmanaged<Slot>.fromOpaque(pointer)

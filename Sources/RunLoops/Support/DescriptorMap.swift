@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values by file descriptor: keys of four bytes beside values, in one row each, without a hash that costs more than the
-/// look-up.
+/// Values by file descriptor: keys of four bytes beside values, in one row each, without a hash that costs more than
+/// the look-up.
 ///
-/// O(1). Memory: at most twice the bytes of a key and a value for each entry, and more only while fewer than a quarter of
-/// the cells are used.
+/// O(1). Memory: at most twice the bytes of a key and a value for each entry, and more only while fewer than a quarter
+/// of the cells are used.
 package struct DescriptorMap<Value: BitwiseCopyable>: ~Copyable {
     private static var free: CInt { -1 }
 

@@ -6,8 +6,8 @@ internal import Synchronization
 /// A small lock on a futex: free, held, or held while a thread sleeps on it.
 ///
 /// Not `Synchronization.Mutex`: the thread sanitizer does not see into a mutex and reports everything that it guards
-/// (Documentation/Decisions/0003-locks.md). The lock is held for a few instructions at a time and never during a callout; it is
-/// not recursive.
+/// (Documentation/Decisions/0003-locks.md). The lock is held for a few instructions at a time and never during a
+/// callout; it is not recursive.
 package struct Lock: ~Copyable, @unchecked Sendable {
     private enum State {
         static let free: UInt32 = 0
@@ -15,8 +15,8 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         static let contended: UInt32 = 2
     }
 
-    // An atomic is never moved while it is borrowed, and a lock that a thread waits for is borrowed: the kernel may have
-    // its address.
+    // An atomic is never moved while it is borrowed, and a lock that a thread waits for is borrowed: the kernel may
+    // have its address.
     private let state = Atomic<UInt32>(State.free)
 
     package init() {}
@@ -30,7 +30,8 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         lockSlowly()
     }
 
-    /// Whether the lock was taken by `deadline` of the monotonic clock; a caller that has it releases it with ``unlock()``.
+    /// Whether the lock was taken by `deadline` of the monotonic clock; a caller that has it releases it with
+    /// ``unlock()``.
     ///
     /// For observers from outside, which have to answer whatever the program does.
     package borrowing func lock(until deadline: Int64) -> Bool {
@@ -41,7 +42,8 @@ package struct Lock: ~Copyable, @unchecked Sendable {
     @discardableResult
     @inline(never)
     private borrowing func lockSlowly(until deadline: Int64 = .max) -> Bool {
-        // A thread that gives up leaves the state as contended: the next unlock wakes nobody, and costs one system call.
+        // A thread that gives up leaves the state as contended: the next unlock wakes nobody, and costs one system
+        // call.
         while state.exchange(State.contended, ordering: .acquiring) != State.free {
             let isLate = withUnsafePointer(to: state) {
                 SystemCalls.futexWait($0, expected: State.contended, until: deadline)

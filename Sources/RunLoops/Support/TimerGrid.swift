@@ -3,8 +3,8 @@
 
 /// The arithmetic of dates: values in, values out.
 package enum TimerGrid {
-    /// The first date on the grid of `interval` through `date` that is after `now`: dates that passed while the thread was
-    /// busy are skipped, never made up.
+    /// The first date on the grid of `interval` through `date` that is after `now`: dates that passed while the thread
+    /// was busy are skipped, never made up.
     package static func next(after date: Int64, interval: Int64, now: Int64) -> Int64 {
         // The whole intervals that have passed, plus the interval to come.
         let behind = max(0, now.clampedSubtracting(date))

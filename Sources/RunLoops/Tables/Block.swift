@@ -6,7 +6,8 @@
 /// It is not copied, so that a call counts no reference to its closure.
 package struct Block: ~Copyable {
     package let body: () -> Void
-    /// Where the block was added, and in the highest bit of the line whether the block wakes: so a block takes 32 bytes.
+    /// Where the block was added, and in the highest bit of the line whether the block wakes: so a block takes 32
+    /// bytes.
     private let location: CodeLocation
     let modes: BlockModes
 
@@ -41,7 +42,8 @@ package struct Block: ~Copyable {
 
 /// Blocks in a row of memory: put in at the end, each moved out once, in order.
 struct BlockBuffer: ~Copyable {
-    // SAFETY: of `capacity` blocks, initialised from `first` up to `end`; without capacity nobody looks where it points.
+    // SAFETY: of `capacity` blocks, initialised from `first` up to `end`; without capacity nobody looks where it
+    // points.
     private var base = Self.nowhere
     private var capacity = 0
     private var first = 0

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The modes that a block may run in, as one number: the number of its mode, or, for several modes, the number of a list.
+/// The modes that a block may run in, as one number: the number of its mode, or, for several modes, the number of a
+/// list.
 ///
 /// Lists are interned like names: a program has a few lists, and they are kept until the process ends.
 package struct BlockModes: Equatable, Sendable {

@@ -60,7 +60,8 @@ package final class BlockQueue: @unchecked Sendable {
 
     /// Puts a block in as the loop's own thread.
     ///
-    /// Straight behind the blocks that wait, unless blocks of other threads have come, which may be what this block follows.
+    /// Straight behind the blocks that wait, unless blocks of other threads have come, which may be what this block
+    /// follows.
     ///
     /// - Complexity: O(1) amortised; no lock while no other thread has put anything in.
     @inline(__always)

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// What a loop keeps for one of its modes.
 ///
-/// Guarded by the loop's lock, except the atomics and what is marked as the loop's thread's own. The loop's thread reads the
-/// atomics to find out without the lock that there is nothing to do.
+/// Guarded by the loop's lock, except the atomics and what is marked as the loop's thread's own. The loop's thread
+/// reads the atomics to find out without the lock that there is nothing to do.
 final class ModeState: @unchecked Sendable {
     let mode: RunLoop.Mode
     /// By order; observers of equal order as they were added.
@@ -25,12 +25,12 @@ final class ModeState: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var timerBuckets: [Unmanaged<TimerBucket>] = []
     /// The bucket of monotonic timers that are in this mode alone, as most timers are.
     @exclusivity(unchecked) private(set) var soleBucket: Unmanaged<TimerBucket>?
-    /// The date of the last timer that has left the mode without any timer; `Int64.max` after its instant, and while there are
-    /// timers.
+    /// The date of the last timer that has left the mode without any timer; `Int64.max` after its instant, and while
+    /// there are timers.
     let lastTimerDate = Atomic(Int64.max)
 
-    // Written with the loop's lock held, so that a load and a store are as good as an addition in one. Read by the loop's
-    // thread without it: an item that another thread adds is seen a moment earlier or later; both are right.
+    // Written with the loop's lock held, so that a load and a store are as good as an addition in one. Read by the
+    // loop's thread without it: an item that another thread adds is seen a moment earlier or later; both are right.
     private let timerCount = Atomic<Int>(0)
     private let sourceCount = Atomic<Int>(0)
     private let common = Atomic<Bool>(false)

@@ -212,7 +212,8 @@ extension RunLoop {
         }
     }
 
-    /// The first timer goes, and is still in the queue's count or has just left it: a mode without another timer keeps the date.
+    /// The first timer goes, and is still in the queue's count or has just left it: a mode without another timer keeps
+    /// the date.
     @inline(never)
     private func firstTimerGoes(_ date: Int64, _ bucket: TimerBucket) {
         firstTimerChanges(date, in: bucket)
@@ -226,7 +227,8 @@ extension RunLoop {
         }
     }
 
-    /// A timer leaves its place, or its modes, while timers are served: the passes that were to serve it look at it later.
+    /// A timer leaves its place, or its modes, while timers are served: the passes that were to serve it look at it
+    /// later.
     private func strays(_ timer: Timer, _ bucket: TimerBucket) {
         if timerPasses.isEmpty || timer.state.contains(.firing) { return }
         guard let entry = bucket.queue.entry(of: timer) else { return }

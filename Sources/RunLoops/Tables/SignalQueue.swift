@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// What has been signalled in one mode: any thread puts a place in, the loop's thread takes all places out at once.
 ///
-/// A source has a place in the queue of every mode that it is in; a place is in its queue at most once. The cost depends on how
-/// many places are queued, not on how many there are.
+/// A source has a place in the queue of every mode that it is in; a place is in its queue at most once. The cost
+/// depends on how many places are queued, not on how many there are.
 package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     /// One source in one mode.
     package final class Place: @unchecked Sendable {
@@ -96,7 +96,8 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
             if exchanged { break }
             old = found
         }
-        // A thread that comes after the end must not leave a source here, which keeps the queue, which keeps the source.
+        // A thread that comes after the end must not leave a source here, which keeps the queue, which keeps the
+        // source.
         if closed.load(ordering: .sequentiallyConsistent) { drop() }
     }
 

@@ -4,9 +4,9 @@
 /// Dates in order: a heap of four branches, whose entries carry all that is compared, so that a step touches one cache
 /// line and no timer.
 ///
-/// A number, its slot, stands for what is ordered; the owner of the heap gives the slots out. A table of its own says where
-/// the entry of each slot is.
-/// Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes a slot.
+/// A number, its slot, stands for what is ordered; the owner of the heap gives the slots out. A table of its own says
+/// where the entry of each slot is. Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes a
+/// slot.
 /// - Complexity: the first is read in O(1); adding and removing are O(log n), adding at a random date O(1) on average.
 package struct TimerHeap: ~Copyable {
     /// One date and the slot that it belongs to.

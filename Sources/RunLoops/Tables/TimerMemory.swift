@@ -6,13 +6,14 @@ internal import CLinuxKernel
 /// Memory for the tables of timers: pages of their own where they are large.
 ///
 /// When a program asks the C library for a block of a kilobyte, or gives a large block back, glibc walks over all the
-/// small blocks that were freed before: tens of milliseconds after a hundred thousand timers, in the middle of serving the
-/// others (Documentation/Decisions/0029-one-story.md). Pages leave glibc's heap alone.
+/// small blocks that were freed before: tens of milliseconds after a hundred thousand timers, in the middle of serving
+/// the others (Documentation/Decisions/0029-one-story.md). Pages leave glibc's heap alone.
 struct TimerMemory<Element: ~Copyable>: ~Copyable {
     /// From this many elements on a table has pages, and never becomes smaller again.
     static var leastPaged: Int { 4096 }
 
-    // SAFETY: of `lead + capacity` elements, which are moved as bytes; the user of the memory knows which are initialised.
+    // SAFETY: of `lead + capacity` elements, which are moved as bytes; the user of the memory knows which are
+    // initialised.
     private var memory: UnsafeMutableRawPointer
     private let lead: Int
     private(set) var capacity = 0

@@ -11,12 +11,14 @@ package protocol QueuedTimer: AnyObject {
     var slot: UInt32 { get set }
 }
 
-/// Timers of one clock, with what a loop wants to know of them: which timer is due first, and how long the loop may sleep.
+/// Timers of one clock, with what a loop wants to know of them: which timer is due first, and how long the loop may
+/// sleep.
 ///
-/// A timer without tolerance must be served at its date: it is in one heap. Timers with tolerance are in another heap, by their
-/// dates. As long as they all have the same tolerance, their latest instants are in the order of the dates. When a second
-/// tolerance comes, the latest instants get a heap of their own. The thread sleeps until the earliest latest instant and then
-/// serves all timers that are due: the fewest wake-ups there can be (stabbing intervals, earliest end first).
+/// A timer without tolerance must be served at its date: it is in one heap. Timers with tolerance are in another heap,
+/// by their dates. As long as they all have the same tolerance, their latest instants are in the order of the dates.
+/// When a second tolerance comes, the latest instants get a heap of their own. The thread sleeps until the earliest
+/// latest instant and then serves all timers that are due: the fewest wake-ups there can be (stabbing intervals,
+/// earliest end first).
 ///
 /// The queue does not keep its timers alive; its owner does. The queue keeps closures without an object.
 package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
@@ -31,8 +33,8 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// The latest instants of the tolerant timers, unless all have one slack.
     private var latest = TimerHeap()
     private var commonSlack: Int64?
-    /// Timers that came, or were given a date, while others were served, and that are already due: they wait for the next
-    /// time.
+    /// Timers that came, or were given a date, while others were served, and that are already due: they wait for the
+    /// next time.
     private var late = TimerHeap()
     private var slots = SlotTable<Timer>()
     private var delayed = DelayedTable()
@@ -61,8 +63,8 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return tolerant.firstDate.clampedAdding(commonSlack)
     }
 
-    /// The date of the first timer, if any timer has to be served at `now`, or if the thread is awake for something else
-    /// anyway and the first is due: then all timers that are due are served with it.
+    /// The date of the first timer, if any timer has to be served at `now`, or if the thread is awake for something
+    /// else anyway and the first is due: then all timers that are due are served with it.
     ///
     /// `nil` if there is nothing to serve.
     @inline(__always)

@@ -4,9 +4,10 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are meant to be found at a glance, as Apple's are.
 //
-// Every call into the user's code passes through one of these functions, so that a stack trace or a profile shows what kind
-// of callout it is, in release builds too. They are not inlined. Each leaves a number of its own behind the call: then the
-// call is not the last thing it does (its frame would be reused), and no two bodies are alike (they would be merged).
+// Every call into the user's code passes through one of these functions, so that a stack trace or a profile shows what
+// kind of callout it is, in release builds too. They are not inlined. Each leaves a number of its own behind the call:
+// then the call is not the last thing it does (its frame would be reused), and no two bodies are alike (they would be
+// merged).
 
 internal import CLinuxKernel
 
@@ -97,8 +98,8 @@ extension RunLoop {
         if tracer != nil || mode.observes(activity) { tellObservers(activity, mode) }
     }
 
-    /// The list is taken first: an observer added in a callout is called next time, an observer removed in a callout is called
-    /// this once more, as in Core Foundation, and an observer made invalid is not called.
+    /// The list is taken first: an observer added in a callout is called next time, an observer removed in a callout is
+    /// called this once more, as in Core Foundation, and an observer made invalid is not called.
     @inline(never)
     private func tellObservers(_ activity: Activities, _ mode: ModeState) {
         tracer?.trace(.passes(activity))
@@ -147,8 +148,8 @@ extension RunLoop {
     /// Step 5: performs the signalled sources of the mode in ascending order, or only the first if the run returns
     /// after one; then runs blocks again if any source was performed.
     ///
-    /// Returns whether the last source looked at was performed. That the last decides, and not any, is what Core Foundation
-    /// does: after a source that made a later one invalid the turn may sleep.
+    /// Returns whether the last source looked at was performed. That the last decides, and not any, is what Core
+    /// Foundation does: after a source that made a later one invalid the turn may sleep.
     @inline(__always)
     func performSources(_ run: RunState, _ mode: ModeState) -> Bool {
         let signals = mode.signals
@@ -179,7 +180,8 @@ extension RunLoop {
             queued.sort {
                 ($0.element.order, $0.element.signalNumber) < ($1.element.order, $1.element.signalNumber)
             }
-            // A nested run must find the sources whose turn has not come. Sources that are performed here are skipped then.
+            // A nested run must find the sources whose turn has not come. Sources that are performed here are skipped
+            // then.
             for later in queued.dropFirst() { later.enqueue() }
         }
         var handled = false

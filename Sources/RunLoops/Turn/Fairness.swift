@@ -3,10 +3,10 @@
 
 /// Since when each kind of thing that a mode serves has been ready: the kind that has waited longest goes first.
 ///
-/// This one rule keeps any kind of item from starving another (Documentation/Decisions/0004-who-goes-first.md). The real
-/// `CFRunLoop` has an epoll with a descriptor for each kind in a mode, and epoll keeps what is ready in a list. A kind has
-/// one place in that list. It keeps the place while it is not looked at, whatever happens to what was ready first. It goes to
-/// the end when it was served, or was looked at and found not ready.
+/// This one rule keeps any kind of item from starving another (Documentation/Decisions/0004-who-goes-first.md). The
+/// real `CFRunLoop` has an epoll with a descriptor for each kind in a mode, and epoll keeps what is ready in a list. A
+/// kind has one place in that list. It keeps the place while it is not looked at, whatever happens to what was ready
+/// first. It goes to the end when it was served, or was looked at and found not ready.
 ///
 /// All instants are of the monotonic clock.
 // An object, so that its two parts, which are guarded differently, can be written separately.

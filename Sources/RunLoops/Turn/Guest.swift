@@ -3,8 +3,8 @@
 
 // A loop inside another: its thread sleeps in the other loop, and a descriptor stands for the sleep.
 //
-// While the host has the thread, the wake word says so, and other threads find the loop as if it slept: what would end the
-// sleep makes the descriptor readable (Documentation/Decisions/0015-guest.md).
+// While the host has the thread, the wake word says so, and other threads find the loop as if it slept: what would end
+// the sleep makes the descriptor readable (Documentation/Decisions/0015-guest.md).
 
 /// What a host waits for, and in which mode the loop waits in it.
 ///
@@ -33,8 +33,8 @@ extension RunLoop {
 
     /// From here on the descriptor shows whatever the loop has to do in its mode.
     ///
-    /// - Parameter isReady: Whether the loop has something to do already; `nil` to look whether blocks or signals wait. A turn
-    ///   that has found nothing leaves what came since then without a wake-up to the next turn.
+    /// - Parameter isReady: Whether the loop has something to do already; `nil` to look whether blocks or signals wait.
+    ///   A turn that has found nothing leaves what came since then without a wake-up to the next turn.
     func waitInHost(isReady: Bool? = nil) {
         guard let guest else { return }
         leaveHost()
@@ -43,8 +43,8 @@ extension RunLoop {
             isReady ?? (blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon) || !mode.signals.isEmpty)
         if hasWakingBlock(mode) { isReady = true }
         guest.blocksSeen = blocks.waitingCount
-        // Before the first look in the mode the kernel does not watch the main queue. If the kernel refuses the queue, the next
-        // run says so.
+        // Before the first look in the mode the kernel does not watch the main queue. If the kernel refuses the queue,
+        // the next run says so.
         if guest.servesMainQueue, servesMainQueue(mode), !watchMainQueueInHost(mode) { isReady = true }
         withLock {
             sleep.mode = .passUnretained(mode)

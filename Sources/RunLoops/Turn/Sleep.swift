@@ -36,8 +36,8 @@ extension RunLoop {
     /// Has the queue's descriptor watched by a run that does the queue's work, and not by any other run: the descriptor
     /// would stay readable, and the thread would not sleep.
     ///
-    /// Called before each look, because runs in one mode can be of both kinds: a run that is nested in the queue's own work does
-    /// not serve the queue, nor does a run that began before the mode was marked as common.
+    /// Called before each look, because runs in one mode can be of both kinds: a run that is nested in the queue's own
+    /// work does not serve the queue, nor does a run that began before the mode was marked as common.
     private func watchMainQueue(_ mainQueue: MainQueue, _ run: RunState, _ mode: ModeState) {
         if mode.watchesMainQueue == run.servesMainQueue { return }
         mode.watchesMainQueue = run.servesMainQueue
@@ -56,7 +56,8 @@ extension RunLoop {
         }
     }
 
-    /// Has the queue's descriptor watched for a host that waits in the mode before any run; returns whether it is watched.
+    /// Has the queue's descriptor watched for a host that waits in the mode before any run; returns whether it is
+    /// watched.
     func watchMainQueueInHost(_ mode: ModeState) -> Bool {
         if let mainQueue, !mode.watchesMainQueue {
             mode.watchesMainQueue = withLock { (try? register(mainQueue, mode)) != nil }
@@ -121,8 +122,8 @@ extension RunLoop {
         if tracer != nil { mode.ready.foundAt = now(.monotonic) }
     }
 
-    /// Events of descriptor sources that were taken out or made invalid since they were fetched must not make a turn; neither must
-    /// events of descriptors that another run has served.
+    /// Events of descriptor sources that were taken out or made invalid since they were fetched must not make a turn;
+    /// neither must events of descriptors that another run has served.
     ///
     /// The events are not fetched anew: the kernel would begin elsewhere, and unserved descriptors could wait for ever.
     func dropStaleEvents(_ mode: ModeState) {
@@ -212,7 +213,8 @@ extension RunLoop {
         let hasBlock = hasWakingBlock(mode)
         while true {
             prepareToLook(run, mode)
-            // From here on, a thread that brings something earlier finds the mode and the limit and makes this thread look again.
+            // From here on, a thread that brings something earlier finds the mode and the limit and makes this thread
+            // look again.
             let isAwakeAnyway = hasBlock || wakeWord.wakeUp != nil || !mode.ready.isEmpty
             let limit = prepareToSleep(mode, isAwakeAnyway: isAwakeAnyway)
             if mode.ready.isEmpty {
@@ -240,7 +242,8 @@ extension RunLoop {
     private func prepareToSleep(_ mode: ModeState, isAwakeAnyway: Bool) -> WaitLimit? {
         withLock {
             var limit = mode.sleepLimit()
-            // A sleep in an empty mode would last for ever: the mode's last timer ends the run when it would have been due.
+            // A sleep in an empty mode would last for ever: the mode's last timer ends the run when it would have been
+            // due.
             if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.lastTimerDate.load(ordering: .relaxed)) }
             sleep.mode = .passUnretained(mode)
             sleep.limit = limit
@@ -253,8 +256,8 @@ extension RunLoop {
         }
     }
 
-    /// Takes the date of a last timer that left the mode, once its instant has come and nothing else has been ready longer;
-    /// returns whether the mode is empty, so that the date makes a turn: Specification 4.5.1.
+    /// Takes the date of a last timer that left the mode, once its instant has come and nothing else has been ready
+    /// longer; returns whether the mode is empty, so that the date makes a turn: Specification 4.5.1.
     ///
     /// Every look takes it, also one that does not sleep: the real one reads its timer descriptor there.
     /// - Parameter rival: Since when something else has been ready.

@@ -3,13 +3,14 @@
 
 /// One serving of due timers: the timers that were due in its mode when it began, and no others.
 ///
-/// It serves the timers that are due at `limit` and were put into their queue before the serving began. The number that a timer
-/// gets when it is put in decides: a timer that is put in later, or moved, is newer.
+/// It serves the timers that are due at `limit` and were put into their queue before the serving began. The number that
+/// a timer gets when it is put in decides: a timer that is put in later, or moved, is newer.
 struct TimerPass {
     let mode: Unmanaged<ModeState>
     let limit: WaitLimit
     let sequence: UInt32
-    /// Timers that were to be served and have left their place since: they were taken out of the mode, or got another date.
+    /// Timers that were to be served and have left their place since: they were taken out of the mode, or got another
+    /// date.
     ///
     /// The pass looks at them when their turn comes, as in Core Foundation.
     var strays: [Stray] = []
@@ -34,10 +35,12 @@ struct TimerPass {
 extension RunLoop {
     // MARK: Which timers are due
 
-    /// Since when the mode's timers have something to serve, as an instant of the monotonic clock; `nil` if nothing is due.
+    /// Since when the mode's timers have something to serve, as an instant of the monotonic clock; `nil` if nothing is
+    /// due.
     ///
     /// A timer with tolerance is served at its latest instant, or with whatever else has woken the thread.
-    /// - Parameter rival: Since when something else has been ready: timers that are not due lose a place before that instant.
+    /// - Parameter rival: Since when something else has been ready: timers that are not due lose a place before that
+    ///   instant.
     @inline(__always)
     func timersReadySince(_ mode: ModeState, isAwakeAnyway: Bool, before rival: Int64) -> Int64? {
         lock()
@@ -64,9 +67,9 @@ extension RunLoop {
 
     /// Fires all timers that are due, in the order of their dates.
     ///
-    /// A timer that is added or moved in a callout waits for the next turn. A timer that was made invalid, taken out of all
-    /// modes or put off in the meantime does not fire. A timer that was removed from this mode alone still fires, as in Core
-    /// Foundation.
+    /// A timer that is added or moved in a callout waits for the next turn. A timer that was made invalid, taken out of
+    /// all modes or put off in the meantime does not fire. A timer that was removed from this mode alone still fires,
+    /// as in Core Foundation.
     func fireTimers(_ mode: ModeState) {
         // The last reference to a timer is released when no lock is held.
         var spent: Unmanaged<Timer>?
@@ -109,7 +112,8 @@ extension RunLoop {
         withExtendedLifetime(waste) {}
     }
 
-    /// Calls one timer, which has been taken out of its queue; the lock is held before and afterwards, and not meanwhile.
+    /// Calls one timer, which has been taken out of its queue; the lock is held before and afterwards, and not
+    /// meanwhile.
     ///
     /// Returns the timer if the caller has to release the loop's reference.
     @inline(__always)
@@ -220,7 +224,8 @@ extension RunLoop {
 
     private func endPass() -> [TimerPass.Stray] {
         let waste = timerPasses.removeLast().strays
-        // Timers that wait for the next time are for the outer serving, which sets them aside again, or for the next turn.
+        // Timers that wait for the next time are for the outer serving, which sets them aside again, or for the next
+        // turn.
         for bucket in timerBuckets { bucket.queue.admitLate() }
         return waste
     }
@@ -259,7 +264,8 @@ extension RunLoop {
             if timerPasses.count > 1 {
                 switch served {
                 case .timer(let timer):
-                    // An outer serving looks at it all the same: the timer may be due again by then, as in Core Foundation.
+                    // An outer serving looks at it all the same: the timer may be due again by then, as in Core
+                    // Foundation.
                     timer._withUnsafeGuaranteedRef {
                         strays($0, due.entry, bucket, from: timerPasses.dropLast().indices)
                     }

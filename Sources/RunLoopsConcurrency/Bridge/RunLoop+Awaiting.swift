@@ -13,7 +13,8 @@ extension RunLoop {
     ///   - mode: The mode; `.common` for all common modes.
     ///   - body: The closure; may use no other thread's state.
     /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws; `CancellationError`; ``ThreadEndedError`` when the loop's thread has ended or ends before.
+    /// - Throws: What `body` throws; `CancellationError`; ``ThreadEndedError`` when the loop's thread has ended or ends
+    ///   before.
     ///
     /// Thread safety: any thread, also the loop's own: the task waits, not the thread.
     public func result<Success: Sendable>(
@@ -50,8 +51,8 @@ extension RunLoop {
     ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
     ///   - outer: The mode of the run that the new run is nested in; `.common` for all common modes.
     /// - Returns: Why the run ended; `stopped` also when it was stopped by cancellation.
-    /// - Throws: `CancellationError` when the task was cancelled before the run began; ``ThreadEndedError`` when the loop's
-    ///   thread has ended or ends before.
+    /// - Throws: `CancellationError` when the task was cancelled before the run began; ``ThreadEndedError`` when the
+    ///   loop's thread has ended or ends before.
     ///
     /// If the run is nested in a job of the task's own executor, that executor's jobs do not run meanwhile; see
     /// ``RunLoopExecutor``.

@@ -5,8 +5,8 @@ internal import CLinuxKernel
 
 /// A job, and the role in which the executor got it, in one word.
 struct JobReference: Equatable {
-    // SAFETY: UnownedJob is one pointer, to memory that is aligned to 16 bytes: the lowest bit is free. The runtime keeps the job
-    // until it is run, and the executor runs each once.
+    // SAFETY: UnownedJob is one pointer, to memory that is aligned to 16 bytes: the lowest bit is free. The runtime
+    // keeps the job until it is run, and the executor runs each once.
     private let bits: UnsafeRawPointer
 
     @inline(__always)

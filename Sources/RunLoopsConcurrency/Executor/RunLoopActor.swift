@@ -13,8 +13,8 @@
 /// }
 /// ```
 ///
-/// Actors that share an executor call each other without leaving the thread. A callout of the loop (a timer's, say) is on the
-/// right thread too, and uses `assumeIsolated`. As a global actor:
+/// Actors that share an executor call each other without leaving the thread. A callout of the loop (a timer's, say) is
+/// on the right thread too, and uses `assumeIsolated`. As a global actor:
 ///
 /// ```swift
 /// @globalActor actor Audio: RunLoopActor {

@@ -55,8 +55,8 @@ extension RunLoop {
 
 /// The executor's two words.
 private func executorWords(_ executor: RunLoopExecutor) -> rl_executor {
-    // SAFETY: UnownedSerialExecutor is what the runtime calls SerialExecutorRef: the object's address and its conformance. The
-    // executor of the main loop is kept for ever, by the table of executors.
+    // SAFETY: UnownedSerialExecutor is what the runtime calls SerialExecutorRef: the object's address and its
+    // conformance. The executor of the main loop is kept for ever, by the table of executors.
     unsafeBitCast(executor.asUnownedSerialExecutor(), to: rl_executor.self)
 }
 

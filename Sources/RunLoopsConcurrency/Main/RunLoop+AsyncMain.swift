@@ -33,10 +33,10 @@ extension RunLoop {
     /// `stop()` of the main loop ends a run that is nested in the main thread's own run; the main thread's own run goes
     /// on.
     ///
-    /// The line sets a variable that Swift's runtime exports for this purpose; Documentation/Decisions/0020-async-main.md
-    /// says what happens to it when Swift has an interface of its own. A second call does nothing, and neither does a
-    /// call in a program that links `RunLoopsMainActor`. A library that sets the variable later gets the main thread
-    /// instead, unnoticed.
+    /// The line sets a variable that Swift's runtime exports for this purpose;
+    /// Documentation/Decisions/0020-async-main.md says what happens to it when Swift has an interface of its own. A
+    /// second call does nothing, and neither does a call in a program that links `RunLoopsMainActor`. A library that
+    /// sets the variable later gets the main thread instead, unnoticed.
     ///
     /// Core Foundation has no counterpart: on Apple's systems the main thread keeps its loop.
     /// - Precondition: called on the main thread, before `main` has been suspended; no other library has set the
@@ -66,10 +66,10 @@ extension RunLoop {
 
     /// Runs an async function on the main actor, with the main loop running under it, and ends the process with it.
     ///
-    /// For a program with a synchronous `main`. It does what an async `main` with ``adoptMain()`` does: the process ends with
-    /// status 0 when `body` returns; when `body` throws, the error is written to standard error, and the status is 1.
-    /// With the main queue as main executor the call uses nothing except the documented interfaces of Swift and this
-    /// package.
+    /// For a program with a synchronous `main`. It does what an async `main` with ``adoptMain()`` does: the process
+    /// ends with status 0 when `body` returns; when `body` throws, the error is written to standard error, and the
+    /// status is 1. With the main queue as main executor the call uses nothing except the documented interfaces of
+    /// Swift and this package.
     ///
     /// - Parameters:
     ///   - mainExecutor: What runs the jobs of the main actor. An async `main` gets ``MainExecutor/runLoop`` by linking

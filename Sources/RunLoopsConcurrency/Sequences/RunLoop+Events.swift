@@ -87,7 +87,8 @@ extension RunLoop {
     ///   - descriptor: The file descriptor.
     ///   - events: What is asked for; hang-up and error are always reported.
     ///   - mode: The mode that is watched; `.common` for all common modes.
-    /// - Throws: What the system refuses at first, as for adding a descriptor source. What it refuses later ends the sequence.
+    /// - Throws: What the system refuses at first, as for adding a descriptor source. What it refuses later ends the
+    ///   sequence.
     ///
     /// - Precondition: `descriptor` is not negative.
     /// - Complexity: two system calls for each event that has to be waited for.

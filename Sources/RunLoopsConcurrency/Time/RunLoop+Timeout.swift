@@ -14,12 +14,12 @@ extension RunLoop {
     /// - Parameters:
     ///   - duration: How long the operation may take.
     ///   - tolerance: How much later the time may be over.
-    ///   - clock: Which clock counts, such as `RunLoop.clock`, which is virtual in tests. Without it, the time that goes on
-    ///     while the machine is suspended.
+    ///   - clock: Which clock counts, such as `RunLoop.clock`, which is virtual in tests. Without it, the time that
+    ///     goes on while the machine is suspended.
     ///   - operation: The operation.
     /// - Returns: What the operation has returned.
-    /// - Throws: ``TimeoutError`` when the time was over first; what the operation throws; `CancellationError` when the caller is
-    ///   cancelled.
+    /// - Throws: ``TimeoutError`` when the time was over first; what the operation throws; `CancellationError` when the
+    ///   caller is cancelled.
     public static func withTimeout<Success: Sendable, C: Clock>(
         _ duration: C.Duration, tolerance: C.Duration? = nil, clock: C = ContinuousClock(),
         _ operation: @escaping @Sendable () async throws -> Success

@@ -35,13 +35,14 @@ public struct RunLoopClock: Clock {
 
     /// Sleeps until `deadline`, or until the task is cancelled.
     ///
-    /// The sleeper is a timer that fires once. It is taken out of the loop at cancellation, before this throws. A loop that
-    /// is not running wakes nobody: the sleep ends when the loop runs again in the clock's mode.
+    /// The sleeper is a timer that fires once. It is taken out of the loop at cancellation, before this throws. A loop
+    /// that is not running wakes nobody: the sleep ends when the loop runs again in the clock's mode.
     ///
     /// - Parameters:
     ///   - deadline: When to wake up, on this clock.
     ///   - tolerance: How much later the sleep may end, never earlier; none if `nil`.
-    /// - Throws: `CancellationError`; ``RunLoops/RunLoop/ThreadEndedError`` if the loop's thread has ended or ends meanwhile.
+    /// - Throws: `CancellationError`; ``RunLoops/RunLoop/ThreadEndedError`` if the loop's thread has ended or ends
+    ///   meanwhile.
     ///
     /// - Precondition: `deadline` is on the clock's base.
     /// - Complexity: O(log n) in the timers of the loop.

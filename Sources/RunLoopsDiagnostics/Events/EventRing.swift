@@ -24,12 +24,14 @@ struct RawEvent {
 /// The last events of one loop: written by its thread alone, read by any, without locks.
 ///
 /// Memory of fixed size. An entry is eight words, a line of the processor's cache, of which the first is a number that
-/// says which event is there: odd while it is written. A reader that finds it changed has read a torn entry, and drops it.
+/// says which event is there: odd while it is written. A reader that finds it changed has read a torn entry, and drops
+/// it.
 final class EventRing: @unchecked Sendable {
     private static let wordsAnEntry = 8
 
     let capacity: Int
-    // SAFETY: `capacity * wordsAnEntry` words, zero at first, given back in deinit; an atomic is laid out as what it holds.
+    // SAFETY: `capacity * wordsAnEntry` words, zero at first, given back in deinit; an atomic is laid out as what it
+    // holds.
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
     private let written = Atomic<UInt64>(0)
 

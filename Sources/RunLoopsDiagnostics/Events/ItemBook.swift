@@ -13,7 +13,8 @@ struct ItemPage: Sendable, Equatable {
 /// Keeps what was in which mode of one loop while it was recorded, and in which modes it was run.
 ///
 /// The events say what was done, and therefore nothing of an item that nothing is done with. So the loop is looked into
-/// when runs begin and end and before it sleeps, never so often that looking would take more than a hundredth of the time.
+/// when runs begin and end and before it sleeps, never so often that looking would take more than a hundredth of the
+/// time.
 // Unchecked: what is not guarded by the lock belongs to the loop's thread, or never changes.
 final class ItemBook: @unchecked Sendable {
     /// More changes than these are not kept; of the changes that follow, only the latest is kept.

@@ -5,9 +5,9 @@ internal import RunLoops
 
 /// A trace as Chrome's trace events, which Perfetto reads too.
 ///
-/// Every thread is a track. Runs, turns, sleeps and callouts are slices that nest (`B` and `E`), the points of a turn are
-/// instants (`i`), and each wake-up is a flow from its waker to the sleep it ended (`s` and `f`). The process's own begin is
-/// the first event, so that numbers stay short.
+/// Every thread is a track. Runs, turns, sleeps and callouts are slices that nest (`B` and `E`), the points of a turn
+/// are instants (`i`), and each wake-up is a flow from its waker to the sleep it ended (`s` and `f`). The process's own
+/// begin is the first event, so that numbers stay short.
 struct ChromeTrace {
     private var json = JSONWriter()
     private let trace: RunLoop.Trace

@@ -13,7 +13,8 @@ internal import Musl
 extension RunLoop.Trace {
     /// The trace as JSON that Chrome's tracing page and Perfetto open.
     ///
-    /// Threads are tracks; runs, turns, sleeps and callouts are slices that nest; each wake-up is a flow from its waker.
+    /// Threads are tracks; runs, turns, sleeps and callouts are slices that nest; each wake-up is a flow from its
+    /// waker.
     /// - Complexity: O(n) in the events.
     public func chromeJSON() -> String { ChromeTrace.text(self) }
 

@@ -59,8 +59,8 @@ extension RunLoop {
 
         deinit { stop() }
 
-        /// How often the process was found to have been stopped as a whole since loops are watched: by `SIGSTOP`, by a freezer,
-        /// or with its machine.
+        /// How often the process was found to have been stopped as a whole since loops are watched: by `SIGSTOP`, by a
+        /// freezer, or with its machine.
         ///
         /// A standstill is no hang, and its time does not count as one.
         public static var standstills: Int { HangWatcher.shared.standstills.load(ordering: .relaxed) }
@@ -73,7 +73,8 @@ extension RunLoop {
         /// - Parameters:
         ///   - loop: The loop; usually the main loop. Only loops that are added are watched.
         ///   - limit: How long a stretch of the loop's work may take; `nil` for the limit of the options.
-        /// - Throws: ``HangWatch/Refusal/refused(_:)`` when the system has no thread for the first watch of the process.
+        /// - Throws: ``HangWatch/Refusal/refused(_:)`` when the system has no thread for the first watch of the
+        ///   process.
         public func add(_ loop: RunLoop, limit: Duration? = nil) throws(Refusal) {
             let limit = limit ?? options.limit
             require(limit > .zero, "A loop was to be watched with a limit of no time: give a positive limit.")

@@ -27,8 +27,8 @@ protocol LookedAt: AnyObject, Sendable {
 
 /// The one thread that looks at all loops that are watched.
 ///
-/// Looks as often as half the shortest limit while one of them is in use, more often while one hangs, and sleeps without a
-/// limit once all have slept for some looks: the loop that wakes up next wakes it too.
+/// Looks as often as half the shortest limit while one of them is in use, more often while one hangs, and sleeps
+/// without a limit once all have slept for some looks: the loop that wakes up next wakes it too.
 // Unchecked: what is not atomic is guarded by the lock, or belongs to the watcher's thread.
 final class HangWatcher: @unchecked Sendable {
     static let shared = HangWatcher()

@@ -31,8 +31,8 @@ struct StandstillClock {
 
     /// For how many nanoseconds since the time before the process may have been stopped; usually 0.
     ///
-    /// The thread asked at `askedAt` to be woken at `wanted`. Being late is no standstill where the thread was ready to run and
-    /// something else had the processor: that is what the watched threads suffer from as well.
+    /// The thread asked at `askedAt` to be woken at `wanted`. Being late is no standstill where the thread was ready to
+    /// run and something else had the processor: that is what the watched threads suffer from as well.
     mutating func standstill(_ now: Instants, wanted: Int64, askedAt: Int64) -> Int64 {
         defer { before = now }
         guard let before else { return 0 }

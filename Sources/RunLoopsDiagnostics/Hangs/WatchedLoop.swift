@@ -121,7 +121,8 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
 
     /// A stretch is seen for the first time, when it has lasted for a while already.
     private func newStretch(after time: Int64, _ before: Usage) {
-        // What the thread has had since the look before may have been in that time: all that fits is taken to have been.
+        // What the thread has had since the look before may have been in that time: all that fits is taken to have
+        // been.
         let delay = min(usage.delay - before.delay, max(0, time))
         usageBefore = usage
         usageBefore.delay -= delay

@@ -9,8 +9,8 @@ final class InspectedLoops: @unchecked Sendable {
     /// One loop, while it lives.
     private struct Entry {
         weak var loop: RunLoop?
-        // Held: a weak reference would make each retain of what the loop calls again and again several times as dear. Neither
-        // holds anything of the loop's.
+        // Held: a weak reference would make each retain of what the loop calls again and again several times as dear.
+        // Neither holds anything of the loop's.
         let status: LoopStatus
         let announcer: LoopAnnouncer
     }

@@ -24,7 +24,8 @@ final class ListenerGroup<Listener: OwnedListener>: @unchecked Sendable {
 
     /// - Parameters:
     ///   - make: Makes a loop's listener, with the group's lock held.
-    ///   - whenOver: Called with the listener of a loop whose thread has ended, when that is noticed, without a lock held.
+    ///   - whenOver: Called with the listener of a loop whose thread has ended, when that is noticed, without a lock
+    ///     held.
     init(_ make: @escaping @Sendable (RunLoop) -> Listener, whenOver: @escaping @Sendable (Listener) -> Void) {
         self.make = make
         self.whenOver = whenOver

@@ -15,8 +15,8 @@ final class LoopAnnouncer: LoopTracer, @unchecked Sendable {
         case release([AnyObject])
     }
 
-    /// What a listener is kept by: read as a constant of an object that is not counted, it need not be counted either, which
-    /// would cost more than all the rest.
+    /// What a listener is kept by: read as a constant of an object that is not counted, it need not be counted either,
+    /// which would cost more than all the rest.
     private final class ListenerBox {
         let listener: any LoopListener
         init(_ listener: any LoopListener) { self.listener = listener }

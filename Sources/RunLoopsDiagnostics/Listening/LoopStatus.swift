@@ -35,8 +35,8 @@ final class LoopStatus: LoopListener, @unchecked Sendable {
     /// What was there at one instant.
     struct Snapshot: Sendable {
         var activity = Activity.outside
-        /// Since when, in nanoseconds of the loop's monotonic clock: since the thread woke up or the outermost run began,
-        /// since it fell asleep, since the last run ended.
+        /// Since when, in nanoseconds of the loop's monotonic clock: since the thread woke up or the outermost run
+        /// began, since it fell asleep, since the last run ended.
         var since: Int64 = 0
         /// When the present turn began; of no meaning outside a run.
         var turnSince: Int64 = 0

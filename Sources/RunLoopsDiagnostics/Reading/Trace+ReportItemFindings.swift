@@ -115,7 +115,8 @@ extension RunLoop.Trace.Report {
 }
 
 extension LoopItemsReport {
-    /// Since when the item has been in these modes without a break; of a loop that never ran, since the recording began.
+    /// Since when the item has been in these modes without a break; of a loop that never ran, since the recording
+    /// began.
     fileprivate func firstSeen(_ item: Item) -> Double {
         // Nobody looked in between.
         if modesRun.isEmpty { return pages.first?.time ?? 0 }

@@ -22,8 +22,8 @@ extension RunLoop {
     /// try recording.trace().write(to: "trace.html")
     /// ```
     ///
-    /// A program that links this library records by itself when it is started with `RUNLOOP_TRACE=file` in its environment:
-    /// <doc:SeeingInside>.
+    /// A program that links this library records by itself when it is started with `RUNLOOP_TRACE=file` in its
+    /// environment: <doc:SeeingInside>.
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
     public final class Recording: @unchecked Sendable {

@@ -5,8 +5,8 @@
 enum MajorityStack {
     /// The longest outer part that more than half of the stacks have in common, and how many have it.
     ///
-    /// Each stack is a list of functions, innermost first, and so is the answer's part of `stacks[index]`: its last `depth`
-    /// functions. A thread that calls many small functions from one place is found in that place.
+    /// Each stack is a list of functions, innermost first, and so is the answer's part of `stacks[index]`: its last
+    /// `depth` functions. A thread that calls many small functions from one place is found in that place.
     static func find(_ stacks: [[UInt64]]) -> (index: Int, depth: Int, count: Int)? {
         guard !stacks.isEmpty else { return nil }
         var group = Array(stacks.indices)

@@ -4,8 +4,8 @@
 internal import RunLoops
 internal import Synchronization
 
-// Numbers that one thread adds to and any thread reads: a load and a store, not an atomic addition, which costs twenty times
-// as much and which a single writer does not need.
+// Numbers that one thread adds to and any thread reads: a load and a store, not an atomic addition, which costs twenty
+// times as much and which a single writer does not need.
 
 extension Atomic<UInt64> {
     @inline(__always)

@@ -6,8 +6,8 @@ public import RunLoops
 extension RunLoop {
     /// How many durations there were of which length, from a nanosecond to hours, within an eighth.
     ///
-    /// Each power of two is divided into eight steps of equal width, so that a percentile is at most 12.5 % too high, whatever
-    /// its size. Durations below 16 ns are exact.
+    /// Each power of two is divided into eight steps of equal width, so that a percentile is at most 12.5 % too high,
+    /// whatever its size. Durations below 16 ns are exact.
     ///
     /// Thread safety: a value; any thread.
     public struct DurationHistogram: Sendable, Equatable {
@@ -51,8 +51,8 @@ extension RunLoop {
             longest = max(longest, nanoseconds)
         }
 
-        /// A length in nanoseconds that the given share of all durations does not exceed, such as 0.99 of them; 0 if there is
-        /// none.
+        /// A length in nanoseconds that the given share of all durations does not exceed, such as 0.99 of them; 0 if
+        /// there is none.
         ///
         /// The value is the upper end of a step, but never more than the longest duration.
         ///

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Counts what one loop does: its thread adds, any thread reads.
 ///
-/// Every number is a word of its own, so that no reader holds the loop up, and a snapshot taken in the middle of a turn may
-/// have counted one thing of it and not yet another.
+/// Every number is a word of its own, so that no reader holds the loop up, and a snapshot taken in the middle of a turn
+/// may have counted one thing of it and not yet another.
 // Unchecked: what is not atomic belongs to the loop's thread.
 final class LoopMeter: LoopListener, @unchecked Sendable {
     /// One callout under way.

@@ -32,7 +32,8 @@ extension RunLoop {
         public var asleep: Int64 = 0
         /// Nanoseconds awake in runs, in all stretches that have ended.
         public var busy: Int64 = 0
-        /// How long the loop was awake, from a sleep's end or the outermost run's beginning to the next sleep or the run's end.
+        /// How long the loop was awake, from a sleep's end or the outermost run's beginning to the next sleep or the
+        /// run's end.
         public var stretches = DurationHistogram()
         /// How much later than their dates timers fired.
         public var lateness = DurationHistogram()

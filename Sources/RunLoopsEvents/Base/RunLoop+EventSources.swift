@@ -9,7 +9,8 @@ extension RunLoop {
     /// A source is in one loop at most, in any number of its modes. Adding a source twice is the same as adding it
     /// once.
     ///
-    /// - Returns: Whether the source is in `mode` now. `false` if the source is invalid, or if the loop's thread has ended.
+    /// - Returns: Whether the source is in `mode` now. `false` if the source is invalid, or if the loop's thread has
+    ///   ended.
     /// - Throws: what the system refused: `EBADF` for a descriptor that is not open, `EMFILE`, `ENFILE`, `ENOMEM` and
     ///   `ENOSPC` when the system is out of something.
     ///

@@ -48,8 +48,8 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     ///   - fileID: Where the source was made.
     ///   - line: Where the source was made.
     ///   - handler: Called with the source and how the process ended.
-    /// - Throws: `ESRCH` if there is no such process, `EINVAL` for a number that cannot be one, `ENOSYS` before Linux 5.3
-    ///   (no pidfds), `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
+    /// - Throws: `ESRCH` if there is no such process, `EINVAL` for a number that cannot be one, `ENOSYS` before Linux
+    ///   5.3 (no pidfds), `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
     ///
     /// Adding the source to the loop of another thread traps.
     public convenience init(

@@ -45,7 +45,8 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     ///   - fileID: Where the watch was made.
     ///   - line: Where the watch was made.
     ///   - handler: Called with the watch and what happened since the last time, in order.
-    /// - Throws: `EMFILE` if the user or the process has too many descriptors; and for a path, what ``insert(_:)`` throws.
+    /// - Throws: `EMFILE` if the user or the process has too many descriptors; and for a path, what ``insert(_:)``
+    ///   throws.
     ///
     /// Adding the watch to the loop of another thread traps.
     /// - Complexity: O(n) in the paths and, if recursive, in the files below them.

@@ -17,7 +17,8 @@ internal import Musl
 /// whether the thread was made before or after the source; no thread has to block signals.
 ///
 /// The kernel may deliver different signals that are sent shortly after each other in another order, and merges equal
-/// pending standard signals. Up to 64 signals wait for a busy loop with all their details; further signals are only counted.
+/// pending standard signals. Up to 64 signals wait for a busy loop with all their details; further signals are only
+/// counted.
 ///
 /// A signal ends `poll`, `epoll_wait` and `nanosleep` of the thread that it reaches with `EINTR`, as any handler does.
 /// `read` and similar calls go on (`SA_RESTART`). The loop's own sleep goes on too.
@@ -46,8 +47,8 @@ public final class SignalSource: EventSource, @unchecked Sendable {
     ///   - fileID: Where the source was made.
     ///   - line: Where the source was made.
     ///   - handler: Called with the source and the signal.
-    /// - Throws: `EINVAL` for a number that is no signal or cannot be caught (`SIGKILL`, `SIGSTOP`), `EMFILE`, `ENFILE` and
-    ///   `ENOMEM` when the system is out of something.
+    /// - Throws: `EINVAL` for a number that is no signal or cannot be caught (`SIGKILL`, `SIGSTOP`), `EMFILE`, `ENFILE`
+    ///   and `ENOMEM` when the system is out of something.
     ///
     /// Adding the source to the loop of another thread traps.
     /// - Precondition: the signal is not one of the signals that a thread sends itself by a fault (`SIGSEGV`, `SIGBUS`,

@@ -42,7 +42,8 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     /// A listener whose closure runs on the thread that makes it, and may use that thread's state.
     ///
     /// - Parameters:
-    ///   - address: Where to listen. The file of a Unix socket is removed when the listener is invalidated or goes away.
+    ///   - address: Where to listen. The file of a Unix socket is removed when the listener is invalidated or goes
+    ///     away.
     ///   - backlog: How many connections may wait to be accepted; the kernel has a limit of its own (`somaxconn`).
     ///   - label: The name in descriptions and tools; where the listener was made, if `nil`.
     ///   - fileID: Where the listener was made.

@@ -81,13 +81,13 @@ public final class SocketStream: EventSource, @unchecked Sendable {
 
     /// Sends bytes, now or as soon as there is room.
     ///
-    /// The stream keeps all bytes, even if its buffer is full. `false` says that the buffer is full: if you go on writing
-    /// before ``SocketStream/Event/drained``, the buffer grows.
+    /// The stream keeps all bytes, even if its buffer is full. `false` says that the buffer is full: if you go on
+    /// writing before ``SocketStream/Event/drained``, the buffer grows.
     ///
     /// After ``finish()``, and on a broken or invalid stream, the call does nothing and returns `false`, and no
-    /// ``SocketStream/Event/drained`` follows. The other side may still send to a stream that was finished, and a closure
-    /// that answers what it receives needs no check of its own. A closure that pauses reading while the buffer is full must
-    /// not do so after ``finish()``: nothing would tell it to read on.
+    /// ``SocketStream/Event/drained`` follows. The other side may still send to a stream that was finished, and a
+    /// closure that answers what it receives needs no check of its own. A closure that pauses reading while the buffer
+    /// is full must not do so after ``finish()``: nothing would tell it to read on.
     ///
     /// - Parameter bytes: What to send.
     /// - Returns: Whether there is room for more.

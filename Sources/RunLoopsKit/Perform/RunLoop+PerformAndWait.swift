@@ -16,9 +16,9 @@ extension RunLoop {
     ///     for its end.
     ///   - body: Runs once, or not at all where an error of the wait is thrown.
     /// - Returns: What the closure returned.
-    /// - Throws: What the closure threw, or a ``PerformError``: at once if the loop's thread has ended, or waits on this
-    ///   thread, straight or through others; later if it ends during the wait; when the time is over if the loop has not
-    ///   run in one of the modes.
+    /// - Throws: What the closure threw, or a ``PerformError``: at once if the loop's thread has ended, or waits on
+    ///   this thread, straight or through others; later if it ends during the wait; when the time is over if the loop
+    ///   has not run in one of the modes.
     ///
     /// Corresponds to `performSelector:onThread:withObject:waitUntilDone:modes:` with waiting, which hangs or crashes
     /// where this call throws. As there, the thread that is waited on is scheduled at least as well as the waiting

@@ -9,7 +9,8 @@ internal import Synchronization
 /// A thread that is about to wait on a thread that waits on it, straight or through others, gets an error. A waiting
 /// thread lends its priority to the thread that it waits for.
 ///
-/// Only threads with a loop can be waited on, and a thread that waits does nothing else: each loop has one edge at most.
+/// Only threads with a loop can be waited on, and a thread that waits does nothing else: each loop has one edge at
+/// most.
 struct WaitGraph {
     /// What a thread waits for.
     enum Wait {

@@ -29,8 +29,8 @@ extension RunLoopThread {
 
     /// Waits until the thread has ended, and its loop is torn down.
     ///
-    /// The task waits, and no thread does. The call does not stop the thread: ``stop(_:)`` does. If the thread has ended
-    /// already, the call returns at once, in a cancelled task too. Any number of tasks may wait, and wait again.
+    /// The task waits, and no thread does. The call does not stop the thread: ``stop(_:)`` does. If the thread has
+    /// ended already, the call returns at once, in a cancelled task too. Any number of tasks may wait, and wait again.
     ///
     /// If the task is cancelled meanwhile, it waits no longer, and the thread goes on. A task that has to wait
     /// nevertheless gives the wait to a task of its own: `await Task { try await thread.ended() }.value`.

@@ -39,8 +39,8 @@ public final class RunLoopThread: Sendable {
     /// Starts a thread, and returns when the thread takes tasks.
     ///
     /// - Parameter attributes: The thread's name and its scheduling.
-    /// - Throws: What the system refused: `pthread_create` with `EAGAIN` when there are too many threads and `EINVAL` for
-    ///   a stack that is too small, `setpriority` with `EACCES` and `sched_setscheduler` with `EPERM` without the
+    /// - Throws: What the system refused: `pthread_create` with `EAGAIN` when there are too many threads and `EINVAL`
+    ///   for a stack that is too small, `setpriority` with `EACCES` and `sched_setscheduler` with `EPERM` without the
     ///   privilege, `sched_setaffinity` with `EINVAL` for processors that are not there. No thread is left then.
     public init(_ attributes: RunLoopThread.Attributes) throws(RunLoop.SystemCallError) {
         let body = ThreadBody(attributes)

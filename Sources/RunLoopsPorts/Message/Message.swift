@@ -23,8 +23,8 @@ extension RunLoop.MessagePort {
         public var descriptors: [Descriptor]
         /// Where the answer is to go.
         ///
-        /// What the receiver's closure returns is sent there. The receiver may also keep it and answer later, from any thread,
-        /// and more than once.
+        /// What the receiver's closure returns is sent there. The receiver may also keep it and answer later, from any
+        /// thread, and more than once.
         public var replyTo: Sender?
 
         /// A message of the given parts.
@@ -80,8 +80,8 @@ extension RunLoop.MessagePort {
         /// When the call returns, the message is in the queue of a living port, but not yet received. A port that dies
         /// before it has received the message drops the message, and an asker that waits for the reply gets an error.
         ///
-        /// The wait blocks the thread, without a limit as long as the queue is full. Async code gives a limit of zero: a
-        /// task that waited here would block a thread of Swift's pool.
+        /// The wait blocks the thread, without a limit as long as the queue is full. Async code gives a limit of zero:
+        /// a task that waited here would block a thread of Swift's pool.
         ///
         /// - Parameters:
         ///   - message: The message.

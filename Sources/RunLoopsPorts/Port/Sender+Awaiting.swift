@@ -7,8 +7,8 @@ internal import RunLoopsConcurrency
 extension RunLoop.MessagePort.Sender {
     /// Sends a message, and waits for the reply, which it returns: the task waits, and no thread of Swift's does.
     ///
-    /// The loop `loop` receives the reply: a port is in the mode of the loop as long as requests wait there. A message's
-    /// own `replyTo` is replaced. Where the receiver's queue has no room, or a port by name is not connected
+    /// The loop `loop` receives the reply: a port is in the mode of the loop as long as requests wait there. A
+    /// message's own `replyTo` is replaced. Where the receiver's queue has no room, or a port by name is not connected
     /// yet, a separate thread waits for that, within the same limit. If the task is cancelled while its message waits
     /// in this way, the message may still be sent.
     ///

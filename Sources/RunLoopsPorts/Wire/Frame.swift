@@ -4,8 +4,8 @@
 /// One packet between processes: 32 bytes that say what it is, and the bytes of a message.
 ///
 /// The numbers are little-endian, in this order: a mark (4 bytes), the kind (1), nothing (1), how many descriptors come
-/// with it (2), the message's id (4), how many bytes follow (4), the serial number of the ask (8), the handle of a reply
-/// port (8).
+/// with it (2), the message's id (4), how many bytes follow (4), the serial number of the ask (8), the handle of a
+/// reply port (8).
 ///
 /// A pure value: bytes in, a frame or an error out. Descriptors are counted here; the receiving side holds them.
 package struct Frame: Equatable {

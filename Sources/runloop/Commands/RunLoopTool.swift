@@ -3,8 +3,8 @@
 
 /// The command-line tool: shows a loop at work.
 ///
-/// Its arguments are few and read by hand: swift-argument-parser links FoundationEssentials, and this program is to show
-/// that a loop needs none (Documentation/Decisions/0009-arguments-by-hand.md).
+/// Its arguments are few and read by hand: swift-argument-parser links FoundationEssentials, and this program is to
+/// show that a loop needs none (Documentation/Decisions/0009-arguments-by-hand.md).
 @main
 struct RunLoopTool {
     static let usage = """

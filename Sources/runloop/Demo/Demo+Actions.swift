@@ -83,8 +83,8 @@ extension Demo {
 
     /// Posts a block to the loop, for any common mode; the block posts another.
     ///
-    /// The first runs at the end of this turn. The second was added in the middle of that drain, so it waits for the next
-    /// one, at step 4. There is no need to wake the loop: it is in a callout, hence awake.
+    /// The first runs at the end of this turn. The second was added in the middle of that drain, so it waits for the
+    /// next one, at step 4. There is no need to wake the loop: it is in a callout, hence awake.
     func postBlock(by sender: Sender) {
         RunLoop.performOnMainActor(in: .common) { [self] in
             record(.callout(.block(by: sender)))
@@ -117,7 +117,8 @@ extension Demo {
         case .mainActor:
             Task { @MainActor in record(.callout(.mainActor(by: sender))) }
         case .nested:
-            // From a block, so that the source of the keys is not in the middle of a callout while the inner run wants it.
+            // From a block, so that the source of the keys is not in the middle of a callout while the inner run wants
+            // it.
             RunLoop.performOnMainActor(in: .common) { [self] in
                 record(.callout(.block(by: sender)))
                 runNested()

@@ -5,8 +5,8 @@ import RunLoops
 
 /// The demo: one loop on the true main thread, and everything it can serve.
 ///
-/// This file has the runs: which mode, until when, and how a run is left. The items are in `DemoItems`, what they cause in
-/// `DemoActions`.
+/// This file has the runs: which mode, until when, and how a run is left. The items are in `DemoItems`, what they cause
+/// in `DemoActions`.
 @MainActor
 final class Demo {
     let loop = RunLoop.main

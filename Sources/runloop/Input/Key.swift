@@ -40,8 +40,8 @@ struct KeyDecoder: Sendable {
 
     /// Takes the bytes of one read in and returns the keys they complete.
     ///
-    /// An escape byte at the very end of a read is the key itself: a terminal sends a sequence in one write, and to wait
-    /// for more would take a timer.
+    /// An escape byte at the very end of a read is the key itself: a terminal sends a sequence in one write, and to
+    /// wait for more would take a timer.
     mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
         pending.append(contentsOf: bytes)
         var keys: [Key] = []

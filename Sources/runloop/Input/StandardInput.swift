@@ -37,8 +37,8 @@ final class StandardInput {
 
     /// Opens the null device for each of the three standard descriptors that is closed.
     ///
-    /// Call before anything else is opened. The system gives the lowest free number, so that otherwise somebody's pipe or
-    /// eventfd would become standard input, and we would read it.
+    /// Call before anything else is opened. The system gives the lowest free number, so that otherwise somebody's pipe
+    /// or eventfd would become standard input, and we would read it.
     nonisolated static func openClosedDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             _ = open("/dev/null", O_RDWR)

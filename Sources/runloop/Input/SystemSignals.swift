@@ -15,8 +15,8 @@ private let writeEnd = Atomic<CInt>(-1)
 
 /// The process's signals, as a descriptor source of the main loop.
 ///
-/// A handler may do next to nothing, so it writes the signal's number to a pipe, and the loop, woken by the pipe, does the
-/// work as ordinary code. (A signalfd does the same in the kernel; Swift's Glibc module does not have it.)
+/// A handler may do next to nothing, so it writes the signal's number to a pipe, and the loop, woken by the pipe, does
+/// the work as ordinary code. (A signalfd does the same in the kernel; Swift's Glibc module does not have it.)
 @MainActor
 final class SystemSignals {
     /// The item to add to the loop.

@@ -5,8 +5,8 @@ import RunLoops
 
 /// Finds the steps of the turn at which callouts happen.
 ///
-/// Observers name their own step, and a callout's kind nearly does; what is left follows from where the turn has got to.
-/// Pure: events in, steps out.
+/// Observers name their own step, and a callout's kind nearly does; what is left follows from where the turn has got
+/// to. Pure: events in, steps out.
 struct TurnTracker: Sendable {
     /// One run in progress.
     ///
@@ -66,8 +66,8 @@ struct TurnTracker: Sendable {
         }
     }
 
-    /// True once after a wake-up that nothing explained by the end of its turn: only `wakeUp()` or the deadline was behind
-    /// it.
+    /// True once after a wake-up that nothing explained by the end of its turn: only `wakeUp()` or the deadline was
+    /// behind it.
     mutating func takeUnexplainedWake() -> Bool {
         let isUnexplained = runs.last?.isWakeUnexplained ?? false
         update { $0.isWakeUnexplained = false }

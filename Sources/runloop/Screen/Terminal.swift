@@ -42,7 +42,8 @@ enum Terminal {
                 saved = before
             }
             guard var raw = saved else { return }
-            // ISIG stays: Ctrl-C and Ctrl-Z are signals here as anywhere, and come through the source that takes signals.
+            // ISIG stays: Ctrl-C and Ctrl-Z are signals here as anywhere, and come through the source that takes
+            // signals.
             raw.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
             raw.c_iflag &= ~tcflag_t(IXON | ICRNL)
             set(raw)

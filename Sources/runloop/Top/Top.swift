@@ -10,7 +10,8 @@ import Glibc
 import Musl
 #endif
 
-/// Asks a process again and again, and shows what it says: one loop, with the answers, the keys and a timer as its items.
+/// Asks a process again and again, and shows what it says: one loop, with the answers, the keys and a timer as its
+/// items.
 @MainActor
 final class Top {
     /// How often, and how long.

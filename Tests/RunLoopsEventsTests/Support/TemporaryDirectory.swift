@@ -6,7 +6,8 @@ import Glibc
 import RunLoops
 import RunLoopsTestSupport
 
-/// A directory of its own in the system's place for such, removed with all that is in it at the end of the value's life.
+/// A directory of its own in the system's place for such, removed with all that is in it at the end of the value's
+/// life.
 final class TemporaryDirectory: @unchecked Sendable {
     let path: String
 

@@ -18,8 +18,8 @@ struct GuestStressTests {
         let outcome = try withGuest { host in Self.drive(host, ledger) }
         #expect(outcome.isComplete, "the descriptor stayed silent for plenty of time")
         #expect(ledger.faults == [])
-        // A turn that did nothing needs a reason: a wake-up whose reason was served before, or a timer or a descriptor that was
-        // taken away when it had made the descriptor readable.
+        // A turn that did nothing needs a reason: a wake-up whose reason was served before, or a timer or a descriptor
+        // that was taken away when it had made the descriptor readable.
         #expect(outcome.idleRuns <= ledger.excuses)
         print(
             "guest: \(Self.operations) operations, \(outcome.runs) runs, \(outcome.idleRuns) for nothing",

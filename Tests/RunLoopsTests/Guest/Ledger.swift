@@ -152,8 +152,8 @@ final class Ledger: @unchecked Sendable {
 
     /// If the descriptor is silent, nothing may be overdue.
     ///
-    /// An instant that has just passed may still be on its way through the kernel: the descriptor must become readable for
-    /// it while no thread does anything, because all wait for the lock.
+    /// An instant that has just passed may still be on its way through the kernel: the descriptor must become readable
+    /// for it while no thread does anything, because all wait for the lock.
     func check(_ host: Host) {
         lock.withLock {
             let now = RunLoop.TimeBase.allCases.map { RunLoop.Instant.now($0) }

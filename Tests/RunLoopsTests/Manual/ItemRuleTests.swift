@@ -153,7 +153,8 @@ import Testing
             let items = Box<[RunLoop.Item]>([])
             let witness = Witness()
             let deeds = Box(0)
-            // Does the deed to all items, the called item included, the first time that the callout is reached in its place.
+            // Does the deed to all items, the called item included, the first time that the callout is reached in its
+            // place.
             func callout(_ here: Int) {
                 if here == 2 { manual.setReady(1, []) }
                 guard here == place, deeds.value == 0 else { return }

@@ -209,8 +209,8 @@ import Testing
             #expect(loop.run(mode: .default, for: .seconds(1)) == .stopped)
             #expect(recorder.count(of: "beforeTimers") == 1)
             #expect(recorder.count(of: "exit") == 1)
-            // After a stop past the sleep the turn goes on to its end, and the timer that ended the sleep fires. After a
-            // stop before the sleep the turn does not sleep.
+            // After a stop past the sleep the turn goes on to its end, and the timer that ended the sleep fires. After
+            // a stop before the sleep the turn does not sleep.
             #expect(recorder.callouts.contains("timer \"due\"") == (moment == .afterWaiting))
         }
     }

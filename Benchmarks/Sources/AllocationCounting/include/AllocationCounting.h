@@ -3,8 +3,8 @@
 
 // Counts the allocations of a thread, so that tests can say how many an operation makes.
 //
-// The functions of the C library are replaced by ones that count and pass on. Not under the sanitizers, which replace them
-// themselves: then nothing is counted.
+// The functions of the C library are replaced by ones that count and pass on. Not under the sanitizers, which replace
+// them themselves: then nothing is counted.
 
 #ifndef ALLOCATIONCOUNTING_H
 #define ALLOCATIONCOUNTING_H

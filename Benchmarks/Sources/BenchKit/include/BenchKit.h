@@ -54,7 +54,8 @@ void bk_arguments(int count, char **words);
 int64_t bk_number(const char *name, int64_t otherwise);
 const char *bk_text(const char *name, const char *otherwise);
 
-// Results are words of the form name=value on one line, which the driver reads; bk_finish ends the line and the process.
+// Results are words of the form name=value on one line, which the driver reads; bk_finish ends the line and the
+// process.
 void bk_result(const char *name, double value);
 _Noreturn void bk_finish(void);
 // The reason why there is no result: the driver skips the peer with it.

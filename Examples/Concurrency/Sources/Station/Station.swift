@@ -3,8 +3,8 @@
 
 // A weather station: sensors on a thread of their own, a log on another, the display on the main thread.
 //
-// It uses each part of RunLoopsConcurrency and asks a port, in Swift 6 mode, with nothing that is unsafe or unchecked. It ends by
-// itself, and prints the same at each run.
+// It uses each part of RunLoopsConcurrency and asks a port, in Swift 6 mode, with nothing that is unsafe or unchecked.
+// It ends by itself, and prints the same at each run.
 
 import AsyncAlgorithms
 import Foundation

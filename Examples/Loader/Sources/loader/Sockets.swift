@@ -34,7 +34,8 @@ enum Sockets {
     static func accept(_ descriptor: CInt) -> CInt? {
         let client = Glibc.accept(descriptor, nil, nil)
         if client < 0 { return nil }
-        // In two calls, because Swift's Glibc does not have the one call: this program starts no other program in between.
+        // In two calls, because Swift's Glibc does not have the one call: this program starts no other program in
+        // between.
         _ = fcntl(client, F_SETFL, O_NONBLOCK)
         _ = fcntl(client, F_SETFD, FD_CLOEXEC)
         return client

@@ -63,8 +63,8 @@ final class Side: @unchecked Sendable {
 
     /// Wakes this side from the other's callout.
     ///
-    /// Waits until there is something to wake: strace slows each call down so much that the two would mostly meet awake, and
-    /// the figure would leave out what a wake-up costs.
+    /// Waits until there is something to wake: strace slows each call down so much that the two would mostly meet
+    /// awake, and the figure would leave out what a wake-up costs.
     func call() {
         while !loop.isWaiting {}
         source.signal()
