@@ -95,6 +95,30 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),
+        // What event sources cost while nothing happens.
+        .executableTarget(
+            name: "rest",
+            dependencies: [
+                "BenchKit", .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsEvents", package: "swift-run-loops"),
+            ],
+            swiftSettings: strict),
+        // What Foundation's names cost over the loop's own.
+        .executableTarget(
+            name: "names-foundation",
+            dependencies: [
+                .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "FoundationRunLoop", package: "swift-run-loops"),
+            ],
+            swiftSettings: strict),
+        // What Core Foundation's names cost over the loop's own.
+        .executableTarget(
+            name: "names",
+            dependencies: [
+                .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "CoreFoundationRunLoop", package: "swift-run-loops"),
+            ],
+            swiftSettings: strict),
         // What it costs to be recorded and looked at; Scripts/trace-cost runs these.
         .target(
             name: "TraceCost",
@@ -107,6 +131,18 @@ let package = Package(
                 "TraceCost", .product(name: "RunLoops", package: "swift-run-loops"),
                 .product(name: "RunLoopsDiagnostics", package: "swift-run-loops"),
             ],
+            swiftSettings: strict),
+        // Keys on a terminal, beside other libraries for terminals: Terminals/measure.
+        .executableTarget(
+            name: "terminal-keys",
+            dependencies: [
+                .product(name: "LoopUI", package: "swift-run-loops"),
+                .product(name: "LoopUITerminal", package: "swift-run-loops"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "terminal-loop",
+            dependencies: [.product(name: "RunLoops", package: "swift-run-loops")],
             swiftSettings: strict),
         // Replaces malloc in the test program, to count.
         .target(name: "AllocationCounting"),

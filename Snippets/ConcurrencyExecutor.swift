@@ -4,7 +4,7 @@ import RunLoops
 import RunLoopsConcurrency
 
 actor Meter: RunLoopActor {
-    nonisolated let runLoopExecutor: RunLoopExecutor
+    nonisolated let runLoopExecutor: RunLoop.Executor
     private(set) var readings: [Int] = []
 
     init(on loop: RunLoop) { runLoopExecutor = loop.executor }

@@ -1,18 +1,39 @@
-// A child process and its end.
+// A child process: its input, its output and its end.
 
-import Glibc
 import RunLoops
 import RunLoopsEvents
 
 // snippet.CODE
-var process: pid_t = 0
-var arguments = [strdup("sh"), strdup("-c"), strdup("exit 7"), nil]
-posix_spawn(&process, "/bin/sh", nil, nil, &arguments, nil)
+let child = try Child.spawn(.name("sort"), input: .pipe, output: .pipe)
+guard let input = child.standardInput, let output = child.standardOutput else { fatalError("two pipes") }
 
-let child = try ChildSource(process) { source, exit in
-    print("process \(source.process): \(exit.status), \(exit.usage?.userTime ?? .zero) of computing")
-    RunLoop.current.stop()
+let writer = OutputWriter(input) { _, event in
+    if case .failed(let error) = event { print("not written: \(error)") }
 }
-try RunLoop.current.add(child, in: .default)
+writer.write("pear\napple\n".utf8)
+writer.finish()
+
+// The child may end before all of its output is read: both ends count.
+var endsToCome = 2
+@MainActor func partEnds() {
+    endsToCome -= 1
+    if endsToCome == 0 { RunLoop.current.stop() }
+}
+
+let reader = InputReader(output, as: .lines) { _, event in
+    switch event {
+    case .received(let lines): print(lines)
+    case .ended: partEnds()
+    case .failed(let error):
+        print("not read: \(error)")
+        partEnds()
+    }
+}
+
+let end = ChildSource(child) { source, exit in
+    print("process \(source.process): \(exit.status), \(exit.usage?.userTime ?? .zero) of computing")
+    partEnds()
+}
+for source in [writer, reader, end] { try RunLoop.current.add(source, in: .default) }
 RunLoop.current.run()
 // snippet.end

@@ -12,7 +12,8 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "concurrency",
     dependencies: [
-        .package(name: "swift-run-loops", path: "../.."),
+        // A link with the name of the package: the folder of a checkout may have any.
+        .package(path: "../.package/swift-run-loops"),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
     ],
     targets: [

@@ -16,7 +16,8 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "gtk-example",
     dependencies: [
-        .package(name: "swift-run-loops", path: "../..", traits: ["GLib"])
+        // A link with the name of the package: the folder of a checkout may have any.
+        .package(path: "../.package/swift-run-loops", traits: ["GLib"])
     ],
     targets: [
         .systemLibrary(name: "CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),

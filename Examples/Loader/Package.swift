@@ -6,7 +6,8 @@ import PackageDescription
 
 let package = Package(
     name: "loader",
-    dependencies: [.package(name: "swift-run-loops", path: "../..")],
+    // A link with the name of the package: the folder of a checkout may have any.
+    dependencies: [.package(path: "../.package/swift-run-loops")],
     targets: [
         .executableTarget(
             name: "loader",

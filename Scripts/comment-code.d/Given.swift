@@ -3,6 +3,7 @@
 
 // What the code in documentation comments takes for granted. Compiled with it by Scripts/comment-code.
 
+import LoopUI
 import RunLoops
 import RunLoopsKit
 
@@ -24,4 +25,16 @@ final class Inbox: Sendable {
 
     init(on loop: RunLoop) {}
     func send(_ text: String) {}
+}
+
+/// An application's own parts.
+@MainActor let view = View()
+@MainActor let controller = ViewController()
+@MainActor final class Program: ApplicationDelegate {}
+@MainActor let document = Document()
+
+/// Something that can be saved.
+@MainActor final class Document {
+    func save() {}
+    func delete() {}
 }

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -21,6 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef SYS_pidfd_send_signal
@@ -112,12 +114,36 @@ int rl_pidfd_signal(int descriptor, int signal) {
 
 static int64_t microseconds(struct timeval time) { return (int64_t)time.tv_sec * 1000000 + time.tv_usec; }
 
+// The kernel's pidfd_info, in its first version.
+typedef struct {
+    uint64_t mask;
+    uint64_t group;
+    uint32_t numbers[11];
+    int32_t exit;
+} pidfd_info;
+#define PIDFD_EXIT (UINT64_C(1) << 3)
+#define PIDFD_INFO _IOWR(0xFF, 11, pidfd_info)
+
+// Since Linux 6.15 a pidfd that was open before the process was reaped remembers how the process ended.
+static bool remembered_exit(int descriptor, rl_child_exit *end) {
+    int saved = errno;
+    pidfd_info info = {.mask = PIDFD_EXIT};
+    bool is_known = ioctl(descriptor, PIDFD_INFO, &info) == 0 && (info.mask & PIDFD_EXIT) != 0;
+    errno = saved;
+    if (!is_known) return false;
+    bool is_exit = WIFEXITED(info.exit);
+    end->code = is_exit ? CLD_EXITED : WCOREDUMP(info.exit) ? CLD_DUMPED : CLD_KILLED;
+    end->status = is_exit ? WEXITSTATUS(info.exit) : WTERMSIG(info.exit);
+    return true;
+}
+
 int rl_pidfd_wait(int descriptor, bool reaps, rl_child_exit *end) {
     siginfo_t info = {0};
     struct rusage usage = {0};
     int options = WEXITED | WNOHANG | (reaps ? 0 : WNOWAIT);
     // By number: the C library's function has no place for the usage.
-    if (syscall(SYS_waitid, RL_P_PIDFD, descriptor, &info, options, &usage) < 0) return -errno;
+    if (syscall(SYS_waitid, RL_P_PIDFD, descriptor, &info, options, &usage) < 0)
+        return errno == ECHILD && remembered_exit(descriptor, end) ? 2 : -errno;
     if (info.si_pid == 0) return 0;
     end->code = info.si_code;
     end->status = info.si_status;
@@ -215,6 +241,47 @@ int rl_socket_listen(int descriptor, const void *address, uint32_t length, int b
     return result(listen(descriptor, backlog));
 }
 
+int rl_socket_stale(const char *path, const void *address, uint32_t length) {
+    struct stat status;
+    if (lstat(path, &status) < 0) return -errno;
+    if (!S_ISSOCK(status.st_mode)) return -ENOTSOCK;
+    if (status.st_uid != geteuid()) return -EPERM;
+    int probe = rl_socket_create(AF_UNIX);
+    if (probe < 0) return probe;
+    int connected = rl_socket_connect(probe, address, length);
+    close(probe);
+    // EAGAIN: the backlog is full. EPROTOTYPE: a socket of another kind is bound there. EACCES: nothing is known.
+    return connected == -ECONNREFUSED ? 0 : -EADDRINUSE;
+}
+
+int rl_lock_directory_of(const char *path) {
+    char directory[sizeof(((struct sockaddr_un *)0)->sun_path) + 1];
+    const char *end = strrchr(path, '/');
+    // The slash stays: the directory of "/x" is "/".
+    size_t length = end == NULL ? 0 : (size_t)(end - path) + 1;
+    if (length >= sizeof directory) return -ENAMETOOLONG;
+    memcpy(directory, path, length);
+    if (length == 0) directory[length++] = '.';
+    directory[length] = 0;
+    int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    for (int attempt = 0; flock(descriptor, LOCK_EX | LOCK_NB) < 0; attempt++) {
+        int error = errno;
+        if ((error != EWOULDBLOCK && error != EINTR) || attempt == 200) {
+            close(descriptor);
+            return -error;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    return descriptor;
+}
+
+void rl_unlock_directory(int descriptor) {
+    // A child between fork and exec has a copy of the descriptor, which would keep the lock.
+    flock(descriptor, LOCK_UN);
+    close(descriptor);
+}
+
 int rl_socket_connect(int descriptor, const void *address, uint32_t length) {
     // EINTR: the connection is still being made, as with EINPROGRESS.
     if (connect(descriptor, address, length) < 0) return errno == EINTR ? -EINPROGRESS : -errno;
@@ -239,6 +306,35 @@ int rl_socket_send(int descriptor, const void *bytes, size_t count) {
     do sent = send(descriptor, bytes, count, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     return result(sent);
+}
+
+// SCM_MAX_FD of the kernel, which has no header for programs.
+#define DESCRIPTORS_AT_ONCE 253
+
+int rl_datagram_send(const void *address, uint32_t length, const void *bytes, size_t count, const int *descriptors,
+                     size_t number) {
+    if (number > DESCRIPTORS_AT_ONCE) return -E2BIG;
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(DESCRIPTORS_AT_ONCE * sizeof(int))];
+    } control = {0};
+    struct iovec text = {.iov_base = (void *)bytes, .iov_len = count};
+    struct msghdr message = {.msg_name = (void *)address, .msg_namelen = length, .msg_iov = &text, .msg_iovlen = 1};
+    if (number > 0) {
+        control.header = (struct cmsghdr){
+            .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(number * sizeof(int))};
+        memcpy(CMSG_DATA(&control.header), descriptors, number * sizeof(int));
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(number * sizeof(int));
+    }
+    int socket_of_call = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (socket_of_call < 0) return -errno;
+    ssize_t sent;
+    do sent = sendmsg(socket_of_call, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    int error = sent < 0 ? -errno : 0;
+    close(socket_of_call);
+    return error;
 }
 
 int rl_socket_finish(int descriptor) { return result(shutdown(descriptor, SHUT_WR)); }

@@ -8,10 +8,11 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -40,27 +41,33 @@ int rl_clock_realtime(void) { return CLOCK_REALTIME; }
 
 _Thread_local int32_t rl_known_thread_id;
 _Thread_local bool rl_known_thread_has_clock;
+_Thread_local const void *rl_known_visited_lock;
 
 int32_t rl_find_thread_id(void) { return rl_known_thread_id = (int32_t)syscall(SYS_gettid); }
 
 uint64_t rl_last_number;
 
+// glibc's, and not in every C library: what C++ registers the destructors of a thread's variables with.
+extern int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *library) __attribute__((weak));
+extern void *__dso_handle;
+
+static _Thread_local int known_end;
+
+static void note_end(void *unused) {
+    (void)unused;
+    known_end = RL_THREAD_ENDS;
+}
+
+void rl_thread_follow_end(void) {
+    if (known_end != RL_THREAD_UNKNOWN || !__cxa_thread_atexit_impl) return;
+    if (__cxa_thread_atexit_impl(note_end, NULL, &__dso_handle) == 0) known_end = RL_THREAD_FOLLOWED;
+}
+
+int rl_thread_end(void) { return known_end; }
+
 int32_t rl_process_id(void) { return (int32_t)getpid(); }
 
 int rl_set_timer_slack(unsigned long nanoseconds) { return result(prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0)); }
-
-int32_t rl_forks;
-
-static void child_begins(void) {
-    rl_forks++;
-    // The one thread that survives in the child has another number in the child.
-    rl_known_thread_id = 0;
-}
-
-__attribute__((constructor)) static void watch_forks(void) {
-    // Only ENOMEM is possible. Without the handler the child would not notice the fork, and nothing else changes.
-    pthread_atfork(NULL, NULL, child_begins);
-}
 
 static void *pages(void *result) { return result == MAP_FAILED ? NULL : result; }
 
@@ -74,19 +81,34 @@ void *rl_pages_resize(void *old, size_t bytes, size_t new_bytes) {
 
 void rl_pages_unmap(void *old, size_t bytes) { munmap(old, bytes); }
 
-int rl_close(int descriptor) { return result(close(descriptor)); }
+int rl_close(int descriptor) { return result(syscall(SYS_close, descriptor)); }
+
+int rl_end_connection(int socket) { return result(shutdown(socket, SHUT_RDWR)); }
+
+int rl_end_listener(int socket) {
+    // First: nobody can connect any more. Connections that wait at a Unix socket can still be accepted, and would otherwise
+    // live as long as the last copy of the socket.
+    int ended = result(shutdown(socket, SHUT_RDWR));
+    int waiting;
+    while ((waiting = accept4(socket, NULL, NULL, SOCK_CLOEXEC)) >= 0 || errno == EINTR) {
+        if (waiting < 0) continue;
+        shutdown(waiting, SHUT_RDWR);
+        close(waiting);
+    }
+    return ended;
+}
 
 int rl_eventfd_create(void) { return result(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
 int rl_eventfd_write(int descriptor) {
     const uint64_t one = 1;
-    return result(write(descriptor, &one, sizeof one));
+    return result(syscall(SYS_write, descriptor, &one, sizeof one));
 }
 
 int rl_eventfd_take(int descriptor) {
     uint64_t count;
-    ssize_t got;
-    do got = read(descriptor, &count, sizeof count);
+    long got;
+    do got = syscall(SYS_read, descriptor, &count, sizeof count);
     while (got < 0 && errno == EINTR);
     // EAGAIN means "nothing there", and is no failure.
     if (got < 0) return errno == EAGAIN ? 0 : -errno;
@@ -135,9 +157,19 @@ int rl_epoll_wait_milliseconds(int epoll, struct epoll_event *events, int capaci
     return result(syscall(SYS_epoll_pwait, epoll, events, capacity, timeout, NULL, 0));
 }
 
+int rl_file_identity(int descriptor, uint64_t *device, uint64_t *number) {
+    struct stat status;
+    if (fstat(descriptor, &status) < 0) return -errno;
+    *device = status.st_dev;
+    *number = status.st_ino;
+    return 0;
+}
+
 int rl_poll(int descriptor, short events) {
     struct pollfd one = {.fd = descriptor, .events = events};
-    int count = poll(&one, 1, 0);
+    const struct timespec now = {0};
+    // Not SYS_poll, which some machines do not have.
+    int count = (int)syscall(SYS_ppoll, &one, 1, &now, NULL, 0);
     if (count <= 0) return result(count);
     return one.revents & POLLNVAL ? 0 : one.revents;
 }

@@ -142,8 +142,10 @@ int rl_port_receive(int socket, void *space, size_t capacity, int *passed, struc
     packet->length = 0;
     packet->passed_count = 0;
     ssize_t got;
+    // ECONNRESET: the other side has closed before it has read everything. The kernel says so once, ahead of the
+    // packets that the other side has sent.
     do got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
+    while (got < 0 && (errno == EINTR || errno == ECONNRESET));
     if (got < 0) return -errno;
     // Whatever is wrong with the packet, the descriptors that came with it belong to this process now.
     for (struct cmsghdr *one = CMSG_FIRSTHDR(&message); one; one = CMSG_NXTHDR(&message, one)) {

@@ -24,6 +24,8 @@ typedef struct {
 struct rl_signal_sink {
     int signal;
     int descriptor;
+    // Of which fork generation the sink is.
+    int32_t forks;
     _Atomic(rl_signal_sink *) next;
     _Atomic uint32_t head;
     // Only the taker uses it.
@@ -35,8 +37,11 @@ struct rl_signal_sink {
 
 static _Atomic(rl_signal_sink *) sinks[SIGNALS];
 static struct sigaction before[SIGNALS];
-// The process that installed handlers: a child after fork has the parent's eventfds, and does not touch them.
-static int32_t owner_forks;
+// Whether `before` is to be restored. Under the caller's lock.
+static bool is_installed[SIGNALS];
+// The process that installed the handlers, by its number: a child of vfork() has its parent's memory, and in a child of
+// fork() the handlers run before child_begins() does.
+static _Atomic pid_t owner;
 
 // Handlers under way, counted under the parity of `phase` that they read. See wait_for_handlers.
 static _Atomic uint32_t phase;
@@ -66,7 +71,7 @@ static void put(rl_signal_sink *sink, const rl_signal_record *record) {
 
 static void on_signal(int signal, siginfo_t *info, void *context) {
     (void)context;
-    if (rl_fork_count() != owner_forks) return;
+    if (getpid() != atomic_load_explicit(&owner, memory_order_relaxed)) return;
     // The interrupted code may be about to read errno.
     int saved = errno;
     int code = info->si_code;
@@ -100,49 +105,82 @@ static void wait_for_handlers(void) {
     }
 }
 
+static bool is_ours(const struct sigaction *action) {
+    return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == on_signal;
+}
+
 static int install(int signal) {
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK}, present;
     sigfillset(&action.sa_mask);
-    owner_forks = rl_fork_count();
-    return sigaction(signal, &action, &before[signal]) < 0 ? -errno : 0;
+    atomic_store_explicit(&owner, getpid(), memory_order_relaxed);
+    if (sigaction(signal, &action, &present) < 0) return -errno;
+    // A forked child has its parent's handler: what the signal did before that is what will be restored.
+    if (!is_ours(&present)) before[signal] = present;
+    return 0;
 }
 
 static void restore(int signal) {
     struct sigaction present;
     if (sigaction(signal, NULL, &present) < 0) return;
-    if ((present.sa_flags & SA_SIGINFO) && present.sa_sigaction == on_signal) sigaction(signal, &before[signal], NULL);
+    if (is_ours(&present)) sigaction(signal, &before[signal], NULL);
 }
 
-int rl_signal_attach(int signal, int descriptor, rl_signal_sink **result) {
+void rl_signals_begin_anew(void) {
+    for (int signal = 0; signal < SIGNALS; signal++) {
+        atomic_store(&sinks[signal], NULL);
+        is_installed[signal] = false;
+    }
+    // Handlers that were under way on threads which the child does not have.
+    for (int parity = 0; parity < 2; parity++) atomic_store(&under_way[parity], 0);
+}
+
+int rl_signal_attach(int signal, int descriptor, bool by_handler, rl_signal_sink **result) {
     if (signal < 1 || signal >= SIGNALS) return -EINVAL;
     rl_signal_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL) return -ENOMEM;
     sink->signal = signal;
     sink->descriptor = descriptor;
+    sink->forks = rl_fork_count();
     for (uint32_t place = 0; place < RL_SIGNAL_ROOM; place++) atomic_init(&sink->cells[place].turn, place);
     rl_signal_sink *first = atomic_load(&sinks[signal]);
     atomic_init(&sink->next, first);
     // Before the handler is installed: the first signal must not find an empty list.
     atomic_store(&sinks[signal], sink);
-    int error = first == NULL ? install(signal) : 0;
-    if (error < 0) {
-        atomic_store(&sinks[signal], NULL);
-        free(sink);
-        return error;
+    if (by_handler && !is_installed[signal]) {
+        int error = install(signal);
+        if (error < 0) {
+            atomic_store(&sinks[signal], first);
+            free(sink);
+            return error;
+        }
+        is_installed[signal] = true;
     }
     *result = sink;
     return 0;
 }
 
 void rl_signal_detach(rl_signal_sink *sink) {
+    // The parent's: no handler of this process knows it.
+    if (sink->forks != rl_fork_count()) return free(sink);
     int signal = sink->signal;
     _Atomic(rl_signal_sink *) *link = &sinks[signal];
     // Before the list is empty: a signal has its earlier effect again, or reaches the sink.
-    if (atomic_load(link) == sink && atomic_load(&sink->next) == NULL) restore(signal);
+    if (is_installed[signal] && atomic_load(link) == sink && atomic_load(&sink->next) == NULL) {
+        restore(signal);
+        is_installed[signal] = false;
+    }
     while (atomic_load(link) != sink) link = &atomic_load(link)->next;
     atomic_store(link, atomic_load(&sink->next));
     wait_for_handlers();
     free(sink);
+}
+
+void rl_signal_put(rl_signal_sink *sink, uint64_t count) {
+    rl_signal_record record = {.code = SI_USER};
+    uint64_t kept = count < RL_SIGNAL_ROOM ? count : RL_SIGNAL_ROOM;
+    for (uint64_t number = 0; number < kept; number++) put(sink, &record);
+    if (count > kept) atomic_fetch_add_explicit(&sink->missed, count - kept, memory_order_relaxed);
+    rl_eventfd_write(sink->descriptor);
 }
 
 static bool is_written(rl_signal_sink *sink) {

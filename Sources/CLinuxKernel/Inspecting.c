@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -31,9 +32,7 @@ int rl_inspect_receive(int socket, void *space, size_t capacity) {
     return result(got);
 }
 
-int rl_inspect_shut(int socket) { return result(shutdown(socket, SHUT_RDWR)); }
-
-int rl_inspect_poll(struct pollfd *wanted, size_t count, int milliseconds) {
+int rl_inspect_poll(void *wanted, size_t count, int milliseconds) {
     int got = poll(wanted, count, milliseconds);
     return got < 0 && errno == EINTR ? 0 : result(got);
 }
@@ -42,15 +41,15 @@ int rl_inspect_poll(struct pollfd *wanted, size_t count, int milliseconds) {
 
 int rl_inspect_start_thread(rl_thread *thread, size_t stack, const char *name, void *(*body)(void *), void *argument) {
     pthread_t started;
-    sigset_t all, before;
-    sigfillset(&all);
+    sigset_t mask, before;
+    rl_helper_mask(&mask);
     pthread_attr_t attributes;
     int code = pthread_attr_init(&attributes);
     if (code != 0) return -code;
     code = pthread_attr_setstacksize(&attributes, stack);
     if (code == 0) {
         // A thread begins with the mask of the thread that makes it: so there is no moment at which it takes signals.
-        pthread_sigmask(SIG_SETMASK, &all, &before);
+        pthread_sigmask(SIG_SETMASK, &mask, &before);
         code = pthread_create(&started, &attributes, body, argument);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
@@ -60,36 +59,4 @@ int rl_inspect_start_thread(rl_thread *thread, size_t stack, const char *name, v
     pthread_setname_np(started, name);
     thread->handle = (uintptr_t)started;
     return 0;
-}
-
-// MARK: Forks
-
-// Each place holds a descriptor plus one, so that 0 is a free place. Written before a descriptor is in use and before
-// it is closed: what a child finds here belongs to the inspector.
-#define PLACES 256
-static int kept[PLACES];
-
-static void child_begins(void) {
-    for (int index = 0; index < PLACES; index++) {
-        if (kept[index] > 0) close(kept[index] - 1);
-        kept[index] = 0;
-    }
-}
-
-__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, child_begins); }
-
-void rl_inspect_keep_from_children(int descriptor) {
-    for (int index = 0; index < PLACES; index++) {
-        int expected = 0;
-        if (__atomic_compare_exchange_n(
-                &kept[index], &expected, descriptor + 1, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            return;
-    }
-}
-
-void rl_inspect_give_up(int descriptor) {
-    for (int index = 0; index < PLACES; index++) {
-        int expected = descriptor + 1;
-        if (__atomic_compare_exchange_n(&kept[index], &expected, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return;
-    }
 }

@@ -41,14 +41,29 @@ static bool get(struct stamp *entry, uint64_t key, int64_t *time, int32_t *threa
     return belongs(before, key) && __atomic_load_n(&entry->owner, __ATOMIC_SEQ_CST) == before;
 }
 
-static struct stamp signals[stamp_count];
+// Of all signals the latest, of every 1,024th the latest, and so on: a row lasts 1,024 times as long as the one before.
+static struct stamp signals[3][stamp_count];
+enum { signal_rows = sizeof signals / sizeof signals[0] };
 
 void rl_stamp_signal(uint64_t number, int64_t time, int32_t thread) {
-    put(&signals[number % stamp_count], number, time, thread);
+    for (int row = 0; row < signal_rows; row++) {
+        put(&signals[row][number % stamp_count], number, time, thread);
+        if (number % stamp_count != 0) return;
+        number /= stamp_count;
+    }
 }
 
 bool rl_find_signal(uint64_t number, int64_t *time, int32_t *thread) {
-    return get(&signals[number % stamp_count], number, time, thread);
+    if (number == 0) return false;
+    for (int row = 0; row < signal_rows; row++) {
+        if (get(&signals[row][number % stamp_count], number, time, thread)) {
+            if (row > 0) *thread = 0;
+            return true;
+        }
+        // The next row's first that is not older than this signal.
+        number = number / stamp_count + 1;
+    }
+    return false;
 }
 
 static struct stamp jobs[stamp_count];

@@ -44,6 +44,12 @@ static SWIFT_CC void enqueue(void *job, enqueue_original original) {
     enqueue_ours(job);
 }
 
+int rl_main_executor_owner(void) {
+    if (&swift_task_getMainExecutor_hook == NULL || &swift_task_enqueueMainExecutor_hook == NULL) return 0;
+    if (swift_task_getMainExecutor_hook == get) return 1;
+    return swift_task_getMainExecutor_hook == NULL && swift_task_enqueueMainExecutor_hook == NULL ? 0 : -EBUSY;
+}
+
 int rl_main_executor_set(rl_executor (*make)(void), void (*enqueue_job)(const void *job)) {
     if (&swift_task_getMainExecutor_hook == NULL || &swift_task_isMainExecutor_hook == NULL ||
         &swift_task_enqueueMainExecutor_hook == NULL) {

@@ -8,8 +8,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static inline int result(long value) { return value < 0 ? -errno : (int)value; }
@@ -86,6 +90,59 @@ size_t rl_thread_stack_size(void) {
     pthread_attr_getstacksize(&attributes, &size);
     pthread_attr_destroy(&attributes);
     return size;
+}
+
+void rl_helper_mask(void *helper) {
+    sigset_t *mask = helper;
+    sigfillset(mask);
+    // Swift's runtime suspends the threads of a crashed program by the first of SIGPROF, SIGUSR1 and SIGUSR2 that a thread
+    // does not block, and complains where it finds none. A program's own handler of SIGPROF may run on any thread.
+    sigdelset(mask, SIGPROF);
+}
+
+void rl_become_helper(const char *name) {
+    sigset_t mask;
+    rl_helper_mask(&mask);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    rl_thread_set_name(name);
+}
+
+int64_t rl_thread_processor_time(int32_t thread) {
+    // The clock of a thread by its number, as pthread_getcpuclockid makes it: that function needs a handle of a living
+    // thread.
+    struct timespec time;
+    if (clock_gettime((clockid_t)((~(unsigned)thread << 3) | 6), &time) < 0) return -errno;
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+// The process whose main thread has begun to end; 0 before that. A forked child has another main thread.
+static int ended_in;
+
+static void note_main_end(void *unused) {
+    (void)unused;
+    __atomic_store_n(&ended_in, getpid(), __ATOMIC_RELEASE);
+}
+
+// libdispatch keeps a main thread that ends, in a destructor of its own and for ever, so that the system does not show the end.
+// A key that is older than libdispatch's for this is destroyed before it. Where another thread loads this library, /proc is all.
+__attribute__((constructor)) static void follow_main_thread(void) {
+    static pthread_key_t key;
+    if (syscall(SYS_gettid) == getpid() && pthread_key_create(&key, note_main_end) == 0) pthread_setspecific(key, &key);
+}
+
+bool rl_main_thread_has_ended(void) {
+    if (__atomic_load_n(&ended_in, __ATOMIC_ACQUIRE) == getpid()) return true;
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) return false;
+    text[length] = 0;
+    // The state follows the name, which may have parentheses of its own: Z for a thread that its process outlives.
+    const char *name_ends = strrchr(text, ')');
+    return name_ends != NULL && name_ends[1] == ' ' && (name_ends[2] == 'Z' || name_ends[2] == 'X');
 }
 
 int rl_thread_name(int32_t thread, char *buffer, size_t size) {

@@ -30,10 +30,21 @@ public final class MainQueueGuest {
     /// - Precondition: on the true main thread.
     public init(mode: RunLoop.Mode = .default) throws(RunLoop.SystemCallError) {
         source = DispatchSource.makeReadSource(fileDescriptor: try RunLoop.main.pollDescriptor, queue: .main)
-        source.setEventHandler { RunLoop.main.runReady(in: mode, servingMainQueue: false) }
+        source.setEventHandler { Self.runReady(in: mode) }
         source.activate()
         // The descriptor stands for the work of the main queue too until a call asks the loop to leave that work.
-        RunLoop.main.runReady(in: mode, servingMainQueue: false)
+        Self.runReady(in: mode)
+    }
+
+    private static func runReady(in mode: RunLoop.Mode) {
+        let loop = RunLoop.main
+        // Where a run of the loop itself does the main queue's work, the host has the thread again after that run. Until then
+        // what the descriptor showed is that run's, and a nested run would take it away, a stop among it.
+        guard loop.isInMainQueue else {
+            loop.runReady(in: mode, servingMainQueue: false)
+            return
+        }
+        loop.wait(in: mode, servingMainQueue: false)
     }
 
     isolated deinit { source.cancel() }

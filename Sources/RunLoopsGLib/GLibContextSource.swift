@@ -3,15 +3,15 @@
 
 #if GLib
 internal import CGLib
+internal import Glibc
 public import RunLoops
+internal import RunLoopsEvents
 
 /// A GLib main context as a source of the current thread's run loop: the loop dispatches what is attached to the
 /// context.
 ///
-/// Before the loop sleeps, the context is prepared and queried. The loop waits for the context's descriptors with its
-/// own, and the context's next timeout becomes the date of a timer. When any of these is ready, the context is checked
-/// and dispatched. GLib's
-/// priorities hold among the context's own sources. A source that another thread attaches, and `g_main_context_invoke`,
+/// A ``/RunLoopsEvents/PollSource`` prepares, queries, checks and dispatches the context. GLib's priorities hold among
+/// the context's own sources. A source that another thread attaches, and `g_main_context_invoke`,
 /// wake the loop through the context's own descriptor. The loop never polls the context on a schedule.
 ///
 /// The loop's thread owns the context (`g_main_context_acquire`) as long as this object lives: another thread can
@@ -23,20 +23,8 @@ public import RunLoops
 /// Thread safety: all of it on the loop's thread.
 public final class GLibContextSource {
     private let context: OpaquePointer
-    private let loop: RunLoop
-    private let mode: RunLoop.Mode
-    private var descriptors: PolledDescriptors
-    private var polled: [GPollFD] = []
-    private var polledCount = 0
     private var priority: gint = 0
-    /// Whether the context has been asked, and not yet checked.
-    private var isPrepared = false
-    private var isValid = true
-
-    private var observer: RunLoop.Observer?
-    private var descriptorSource: RunLoop.DescriptorSource?
-    private var timer: RunLoop.Timer?
-    private var source: RunLoop.Source?
+    private var polled: PollSource?
 
     /// Adds a context to a mode of the current thread's loop.
     ///
@@ -48,115 +36,77 @@ public final class GLibContextSource {
         guard let context = context ?? g_main_context_default() else {
             preconditionFailure("g_main_context_default returned nothing")
         }
-        do throws(RunLoop.SystemCallError) {
-            descriptors = try PolledDescriptors()
-        } catch {
-            throw .systemCall(error)
-        }
+        guard g_main_context_acquire(context) != 0 else { throw .ownedByAnotherThread }
         self.context = g_main_context_ref(context)
-        self.mode = mode
-        loop = RunLoop.current
-        guard g_main_context_acquire(context) != 0 else {
-            isValid = false
-            g_main_context_unref(context)
-            throw .ownedByAnotherThread
-        }
         do throws(RunLoop.SystemCallError) {
-            try addItems()
+            polled = try PollSource(in: mode, label: "GLib") { [weak self] wait in
+                self?.prepare(&wait)
+            } check: { [weak self] descriptors in
+                self?.check(descriptors) ?? false
+            } dispatch: { [weak self] _ in
+                self?.dispatch()
+            }
         } catch {
-            invalidate()
+            giveUp()
             throw .systemCall(error)
         }
     }
 
     deinit { invalidate() }
 
-    private func addItems() throws(RunLoop.SystemCallError) {
-        // Callouts do no more than mark the source: a callback of GLib may run the loop again, and an item that is in
-        // its own callout is not served by that run.
-        let source = RunLoop.Source(label: "GLib") { [weak self] _ in self?.iterate() }
-        let descriptorSource = RunLoop.DescriptorSource(descriptors.epoll, label: "GLib's descriptors") { _, _ in
-            source.signal()
-        }
-        let timer = RunLoop.Timer(.at(Self.never, every: .seconds(1 << 32)), label: "GLib's timeout") { _ in
-            source.signal()
-        }
-        // Last of all observers: another observer may have something for the context.
-        let observer = RunLoop.Observer([.beforeSources, .beforeWaiting], order: .max, label: "GLib") {
-            [weak self] _, activity in
-            self?.turn(activity)
-        }
-        (self.source, self.descriptorSource, self.timer, self.observer) = (source, descriptorSource, timer, observer)
-        try loop.add(descriptorSource, in: mode)
-        loop.add(source, in: mode)
-        loop.add(timer, in: mode)
-        loop.add(observer, in: mode)
-    }
-
     /// Takes the context out of the loop and gives it up; a second call does nothing.
     public func invalidate() {
-        guard isValid else { return }
-        isValid = false
-        let items: [RunLoop.Item?] = [observer, descriptorSource, timer, source]
-        for item in items { item?.invalidate() }
+        guard let polled else { return }
+        self.polled = nil
+        polled.invalidate()
+        giveUp()
+    }
+
+    private func giveUp() {
         g_main_context_release(context)
         g_main_context_unref(context)
     }
 
-    // MARK: A turn of the loop
+    // MARK: The context
 
-    private static var never: RunLoop.Instant { RunLoop.Instant(nanoseconds: .max) }
-
-    /// The loop looks at its sources, or is about to sleep.
-    private func turn(_ activity: RunLoop.Activities) {
-        // A loop that is never idle has to ask too, but only anew.
-        if activity == .beforeSources, isPrepared { return }
-        guard prepare() else { return }
-        source?.signal()
-        // Without it the loop would sleep with the signal unseen.
-        if activity == .beforeWaiting { loop.wakeUp() }
-    }
-
-    /// Asks the context what it waits for, and waits for it; true if it need not wait.
-    private func prepare() -> Bool {
+    /// Asks the context what it waits for.
+    private func prepare(_ wait: inout PollSource.Wait) {
         var priority: gint = 0
         let isReady = g_main_context_prepare(context, &priority) != 0
         self.priority = priority
-        let timeout = query()
-        isPrepared = true
-        descriptors.update(polled[0..<polledCount])
-        if isReady || timeout == 0 || descriptors.hasAlwaysReady { return true }
-        // GLib counts whole milliseconds, rounded up: this is never early for it.
-        timer?.fireInstant = timeout < 0 ? Self.never : .now.advanced(by: .milliseconds(Int(timeout)))
-        return false
-    }
-
-    private func query() -> gint {
-        // A local one: a source's own functions are called meanwhile, and may come by here.
-        var fds: [GPollFD] = []
-        swap(&fds, &polled)
-        defer { swap(&fds, &polled) }
+        var timeout: gint = -1
         while true {
-            var timeout: gint = -1
-            let count = Int(g_main_context_query(context, priority, &timeout, &fds, gint(fds.count)))
-            if count <= fds.count {
-                polledCount = count
-                return timeout
+            let capacity = wait.descriptors.count
+            let count = wait.descriptors.withPolled {
+                Int(g_main_context_query(context, priority, &timeout, $0, gint(capacity)))
             }
-            fds = Array(repeating: GPollFD(), count: count + 8)
+            if count <= capacity {
+                wait.descriptors.removeLast(capacity - count)
+                break
+            }
+            wait.descriptors = Array(repeating: pollfd(), count: count)
         }
+        // GLib counts whole milliseconds, rounded up: this is never early for it.
+        wait.limit = isReady ? .zero : timeout < 0 ? nil : .milliseconds(Int(timeout))
     }
 
-    /// Checks what is ready, and dispatches it.
-    private func iterate() {
-        if !isPrepared { _ = prepare() }
-        isPrepared = false
-        var fds = polled[0..<polledCount]
-        descriptors.look(&fds)
-        var checked = Array(fds)
-        if g_main_context_check(context, priority, &checked, gint(checked.count)) != 0 {
-            g_main_context_dispatch(context)
-        }
+    /// Says whether something is ready.
+    ///
+    /// Before any callout of the loop: from its preparation to its check a source of GLib's may hold what others wait for,
+    /// as GDK's source for Wayland does.
+    private func check(_ descriptors: [pollfd]) -> Bool {
+        var descriptors = descriptors
+        let count = gint(descriptors.count)
+        return descriptors.withPolled { g_main_context_check(context, priority, $0, count) != 0 }
+    }
+
+    private func dispatch() { g_main_context_dispatch(context) }
+}
+
+extension [pollfd] {
+    fileprivate mutating func withPolled<Result>(_ body: (UnsafeMutablePointer<GPollFD>?) -> Result) -> Result {
+        // SAFETY: GPollFD and pollfd are laid out alike, as GLib documents.
+        withUnsafeMutableBytes { body($0.assumingMemoryBound(to: GPollFD.self).baseAddress) }
     }
 }
 #else

@@ -30,7 +30,7 @@ public import RunLoopsDiagnostics
 /// | `busy_seconds`, `sleeping_seconds` | counter | | time awake in runs, and asleep |
 /// | `busy_share` | meter | | the share of that time awake, since the last report |
 /// | `pending` | meter | | blocks and signals that wait to be looked at |
-/// | `timer_lateness_seconds` | meter | `quantile` | of timers, since the last report |
+/// | `timer_lateness_seconds` | meter | `quantile` | of timers, after their tolerances, since the last report |
 /// | `latency_seconds` | meter | `kind`, `quantile` | how long sources, blocks and descriptors had waited |
 /// | `awake_seconds` | meter | `quantile` | stretches from a sleep's end to the next sleep |
 /// | `hangs` | counter | `cause` | hangs that have ended: `computing`, `waiting`, `congestion`, `starvation`; see ``count(_:)`` |

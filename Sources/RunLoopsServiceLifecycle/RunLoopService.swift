@@ -36,8 +36,8 @@ public import ServiceLifecycle
 /// reverse order: stop the thread after `group.run()`, or make the thread the first service. The article *With Swift
 /// concurrency* of `RunLoopsConcurrency` shows such a service, which awaits `RunLoopThread.ended()`.
 ///
-/// One owner for each signal: do not also give it to a `ServiceGroup`, a `DispatchSource` or SwiftNIO. The code that
-/// registers last takes the signal. Let the source tell the group: `Task { await group.triggerGracefulShutdown() }`.
+/// A `SignalSource` of `RunLoopsEvents` and the group may have the same signal: both receive it. A source that is made before the
+/// group runs notices the group when the service starts.
 ///
 /// Thread safety: a value; any thread.
 public struct RunLoopService: Service, CustomStringConvertible {

@@ -27,6 +27,10 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     package var failures: [(call: String, code: CInt)] = []
     /// What is done when a thread is about to sleep for ever.
     package var sleepsForever: () -> Void = {}
+    /// What happens around the kernel's calls, in a simulation; usually `nil`.
+    package weak var world: (any ManualWorld)?
+    /// How many descriptors are watched, counted in each readiness.
+    package fileprivate(set) var watched = 0
 
     package init() {}
 
@@ -63,20 +67,59 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     fileprivate func countPoll() { polls += 1 }
 
     /// One wait with nothing ready: time jumps to the first limit.
-    fileprivate func sleep(_ word: borrowing WakeWord, until limit: WaitLimit) {
+    ///
+    /// - Parameter isReady: Whether a descriptor has become ready meanwhile; asked in a simulation only.
+    fileprivate func sleep(_ word: borrowing WakeWord, until limit: WaitLimit, isReady: () -> Bool) {
         waits += 1
         if interruptions > 0 {
             interruptions -= 1
             return
         }
+        world?.willSleep()
         if word.fallAsleep(.asleepOnWord) == nil { return }
         sleeps += 1
+        let wakeCallsBefore = wakeCalls
+        var lateness: Int64 = 0
+        simulation: while let world {
+            if wakeCalls != wakeCallsBefore || isReady() { return }
+            switch world.whileAsleep(until: limit) {
+            case .news: continue
+            case .interruption: return
+            case .nothing(let late):
+                lateness = late
+                break simulation
+            }
+        }
         let distances = RunLoop.TimeBase.allCases.compactMap { base -> Int64? in
             limit[base] == .max ? nil : limit[base] - now(base)
         }
         guard let nearest = distances.min() else { return sleepsForever() }
-        advance(to: now(.monotonic) + max(0, nearest))
+        advance(to: now(.monotonic) + max(0, nearest) + lateness)
     }
+}
+
+/// What happens around the calls of a manual kernel: other threads act, and the system refuses, interrupts or is late.
+package protocol ManualWorld: AnyObject {
+    /// The error of a call that makes the kernel watch a descriptor for `events`; `nil` if the call succeeds.
+    ///
+    /// - Parameter former: What the descriptor is watched for already.
+    func refusal(of events: RunLoop.DescriptorEvents, former: RunLoop.DescriptorEvents?) -> RunLoop.SystemCallError?
+
+    /// The thread is about to sleep: the last moment at which news keeps it awake.
+    func willSleep()
+
+    /// The thread sleeps, and nothing has ended the sleep; returns what happens next.
+    func whileAsleep(until limit: WaitLimit) -> ManualHappening
+}
+
+/// What happens while a thread sleeps on a manual kernel.
+package enum ManualHappening {
+    /// Something that may end the sleep.
+    case news
+    /// The sleep ends for no reason.
+    case interruption
+    /// Nothing until the first limit; the thread wakes `late` nanoseconds after that.
+    case nothing(late: Int64)
 }
 
 /// The descriptors of one mode under a manual kernel.
@@ -92,17 +135,21 @@ final class ManualReadiness: Readiness {
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
     ) throws(RunLoop.SystemCallError) {
         if let failure = kernel.takeFailure(of: "epoll_ctl") { throw failure }
-        registered[descriptor] = (events, token)
+        if let refusal = kernel.world?.refusal(of: events, former: nil) { throw refusal }
+        if registered.updateValue((events, token), forKey: descriptor) == nil { kernel.watched += 1 }
     }
 
     func modify(
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
     ) throws(RunLoop.SystemCallError) {
         if let failure = kernel.takeFailure(of: "epoll_ctl") { throw failure }
+        if let refusal = kernel.world?.refusal(of: events, former: registered[descriptor]?.events) { throw refusal }
         registered[descriptor] = (events, token)
     }
 
-    func unregister(_ descriptor: CInt) { registered[descriptor] = nil }
+    func unregister(_ descriptor: CInt) {
+        if registered.removeValue(forKey: descriptor) != nil { kernel.watched -= 1 }
+    }
 
     func look(into ready: inout [ReadyDescriptor]) {
         kernel.countPoll()
@@ -112,7 +159,7 @@ final class ManualReadiness: Readiness {
     func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
         collect(into: &ready)
         if ready.isEmpty {
-            kernel.sleep(word, until: limit)
+            kernel.sleep(word, until: limit) { isReady }
             collect(into: &ready)
         }
     }
@@ -121,7 +168,16 @@ final class ManualReadiness: Readiness {
         kernel.ready.first { $0.descriptor == descriptor }?.events ?? []
     }
 
-    func close() { registered = [:] }
+    func close() {
+        kernel.watched -= registered.count
+        registered = [:]
+    }
+
+    private var isReady: Bool {
+        var ready: [ReadyDescriptor] = []
+        collect(into: &ready)
+        return !ready.isEmpty
+    }
 
     private func collect(into ready: inout [ReadyDescriptor]) {
         for (descriptor, events) in kernel.ready {

@@ -28,6 +28,9 @@ struct OracleCommand: ParsableCommand {
     @Option(help: "What they are about: \(Family.allCases.map(\.rawValue).joined(separator: ", ")).")
     var family = Family.usual
 
+    @Option(help: "What is compared: \(Subject.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var subject = Subject.loop
+
     @Option(help: "How many processes run them at the same time.")
     var jobs = 2
 
@@ -50,9 +53,12 @@ struct OracleCommand: ParsableCommand {
     }
 
     func run() throws {
-        if worker { return Worker(seed: seed, family: family, shrinks: print).run(first..<(first + scenarios)) }
-        if let show { return Self.show(show, seed: seed, family: family) }
-        var pool = WorkerPool(seed: seed, family: family, jobs: jobs, prints: print, isVerbose: verbose)
+        if worker {
+            return Worker(seed: seed, family: family, subject: subject, shrinks: print).run(first..<(first + scenarios))
+        }
+        if let show { return Self.show(show, seed: seed, family: family, subject) }
+        var pool = WorkerPool(
+            seed: seed, family: family, subject: subject, jobs: jobs, prints: print, isVerbose: verbose)
         let tally = try pool.run(first..<(first + scenarios))
         if verbose {
             Swift.print("Kept on purpose:")
@@ -65,9 +71,9 @@ struct OracleCommand: ParsableCommand {
         if tally.differences > 0 { throw ExitCode(1) }
     }
 
-    private static func show(_ number: Int, seed: UInt64, family: Family) {
+    private static func show(_ number: Int, seed: UInt64, family: Family, _ subject: Subject) {
         let scenario = ScenarioGenerator.scenario(number, seed: seed, mainThread: true, family: family)
-        let traces = Comparison().traces(scenario)
+        let traces = subject.comparison.traces(scenario)
         Swift.print(scenario.program, "", Report.sideBySide(traces.real, traces.ours), separator: "\n")
     }
 }

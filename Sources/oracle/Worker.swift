@@ -11,11 +11,12 @@ internal import OracleScenarios
 struct Worker {
     let seed: UInt64
     let family: Family
+    let subject: Subject
     let shrinks: Int
 
     func run(_ range: Range<Int>) {
         raiseDescriptorLimit()
-        let comparison = Comparison()
+        let comparison = subject.comparison
         var shrinks = shrinks
         for number in range {
             WorkerLine.started(number).write()

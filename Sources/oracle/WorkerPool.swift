@@ -19,15 +19,17 @@ struct WorkerPool {
 
     let seed: UInt64
     let family: Family
+    let subject: Subject
     let jobs: Int
     /// How many differences may still be printed.
     var prints: Int
     let isVerbose: Bool
     private var tally = Tally()
 
-    init(seed: UInt64, family: Family, jobs: Int, prints: Int, isVerbose: Bool) {
+    init(seed: UInt64, family: Family, subject: Subject, jobs: Int, prints: Int, isVerbose: Bool) {
         self.seed = seed
         self.family = family
+        self.subject = subject
         self.jobs = jobs
         self.prints = prints
         self.isVerbose = isVerbose
@@ -43,7 +45,9 @@ struct WorkerPool {
         var heard: [Int64] = []
         while !waiting.isEmpty || !workers.isEmpty {
             while workers.count < jobs, let batch = waiting.popLast() {
-                workers.append(try WorkerProcess(batch, seed: seed, family: family, shrinks: prints))
+                workers.append(
+                    try WorkerProcess(
+                        batch, seed: seed, family: family, subject: subject, shrinks: prints))
                 heard.append(Self.seconds())
             }
             var polled = workers.map { pollfd(fd: $0.output, events: Int16(POLLIN), revents: 0) }

@@ -17,7 +17,7 @@ struct WorkerProcess {
     var current: Int
     var hasEnded = false
 
-    init(_ range: Range<Int>, seed: UInt64, family: Family, shrinks: Int) throws {
+    init(_ range: Range<Int>, seed: UInt64, family: Family, subject: Subject, shrinks: Int) throws {
         self.range = range
         current = range.lowerBound
         var ends: [CInt] = [0, 0]
@@ -30,6 +30,7 @@ struct WorkerProcess {
         let arguments = [
             "oracle", "--worker", "--seed", "\(seed)", "--family", family.rawValue, "--first", "\(range.lowerBound)",
             "--scenarios", "\(range.count)", "--print", "\(shrinks)",
+            "--subject", subject.rawValue,
         ]
         process = try Self.spawn(arguments, output: ends[1], errors: errors)
     }

@@ -52,6 +52,25 @@ import Testing
         #expect(shrunk.real != shrunk.ours)
     }
 
+    @Test func `Sources that signal themselves in a mode that is being marked are performed in one order by both`() {
+        var scenario = Scenario(seed: 0, number: 0)
+        scenario.modeCount = 2
+        scenario.sources = Array(
+            repeating: .init(order: 0, tellsScheduling: true, signalsWhenScheduled: true, script: []), count: 4)
+        scenario.body =
+            (0..<4).map { .add(.source($0), .common) } + [
+                .run(.mode(0), .zero, returnAfterSourceHandled: false), .markCommon(1),
+                .run(.mode(1), .zero, returnAfterSourceHandled: false),
+            ]
+        for _ in 0..<20 {
+            let (real, ours) = Comparison().traces(scenario)
+            #expect(real == ours)
+            #expect(
+                ours.filter { $0.hasPrefix("  source") }
+                    == Array(repeating: (0..<4).map { "  source s\($0)" }, count: 2).flatMap(\.self))
+        }
+    }
+
     @Test func `A scenario that could sleep for ever is ended by the other thread`() {
         var scenario = Scenario(seed: 0, number: 0)
         scenario.sources = [.init(order: 0, tellsScheduling: false, signalsWhenScheduled: false, script: [])]

@@ -14,6 +14,8 @@ import RunLoopsConcurrencyScenes
             // Sleeps off the main actor, so that main is certainly suspended.
             try await Task.detached { try await Task.sleep(for: .milliseconds(20)) }.value
         }
+        if scene == "executor is taken" { Hooks.take("swift_task_enqueueMainExecutor_hook") }
+        if scene == "forgotten" || scene == "forgotten until later" { return await Forgetful.play(scene) }
         if scene == "hook is taken" { Hooks.take("swift_task_asyncMainDrainQueue_hook") }
         RunLoop.adoptMain()
         RunLoop.adoptMain()

@@ -46,8 +46,7 @@ extension Scenes {
 
     /// What the main actor runs on, and what that brings.
     @MainActor static func executor() async throws {
-        let (ours, its) = (RunLoop.main.executor.asUnownedSerialExecutor(), MainActor.shared.unownedExecutor)
-        say("the loop's own: \(words(ours) == words(its))")
+        say("the loop's own: \(isOnLoop)")
         // Both wait while this goes on; the later one is more urgent.
         let low = Task(priority: .background) { say("background") }
         let high = Task(priority: .high) { say("high") }
@@ -68,13 +67,28 @@ extension Scenes {
         // Certainly in a job of its own.
         await Task { @MainActor in
             Task { say("task") }
-            DispatchQueue.main.async { MainActor.assumeIsolated { say("queue") } }
-            RunLoop.main.add(.mainActor(.after(.milliseconds(20))) { _ in RunLoop.main.stop() }, in: .default)
+            // Where the run serves the queue, the queue ends it, however late; elsewhere the run gets some time to show that
+            // it does not.
+            let endsByQueue = isOnLoop
+            DispatchQueue.main.async {
+                MainActor.assumeIsolated {
+                    say("queue")
+                    if endsByQueue { RunLoop.main.stop() }
+                }
+            }
+            if !endsByQueue {
+                RunLoop.main.add(.mainActor(.after(.milliseconds(20))) { _ in RunLoop.main.stop() }, in: .default)
+            }
             say("nested: \(runMainLoop())")
         }.value
         await Task.yield()
         await next { resume in DispatchQueue.main.async { resume() } }
     }
+}
+
+/// Whether the main actor runs on the main loop's own executor.
+@MainActor private var isOnLoop: Bool {
+    words(RunLoop.main.executor.asUnownedSerialExecutor()) == words(MainActor.shared.unownedExecutor)
 }
 
 /// Waits for what `start` begins.
@@ -83,7 +97,7 @@ extension Scenes {
 }
 
 /// For async functions, which may not run a loop themselves.
-@MainActor private func runMainLoop() -> RunLoop.RunResult { RunLoop.main.run(mode: .default, for: .seconds(30)) }
+@MainActor private func runMainLoop() -> RunLoop.RunResult { RunLoop.main.run(mode: .default, for: .seconds(300)) }
 
 @MainActor private func onMain() -> Bool {
     MainActor.preconditionIsolated()

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoopsConcurrency
 
 /// The main thread under an async main, seen in processes of their own.
 @Suite(.timeLimit(.minutes(10))) struct AsyncMainProcessTests {
@@ -97,6 +100,34 @@ import Testing
         #expect(output.lines.contains("put in before"))
         for words in Self.everything { #expect(output.lines.contains(words[...])) }
         #expect(output.exitStatus == 0)
+    }
+
+    @Test(arguments: ["forgotten", "forgotten until later"])
+    func `A main that has forgotten to adopt the main thread hears of it, and does not wait for ever`(scene: String) {
+        let output = Programs.play(scene, withErrors: true)
+        #expect(output.text.contains("nobody runs the loop any more"))
+        #expect(output.text.contains("make RunLoop.adoptMain() of RunLoopsConcurrency its first line"))
+        #expect(output.lines.count { $0.contains("nobody runs the loop") } == 1)
+        #expect(output.lines.last == "the end of the ticks")
+        #expect(output.exitStatus == 0)
+    }
+
+    @Test func `A main actor that the main loop cannot serve is refused`() {
+        let output = Programs.play("executor is taken", withErrors: true)
+        #expect(output.text.contains("the main actor's executor is another library's"))
+        #expect(output.text.contains("RunLoop.runMain(mainExecutor: .runLoop)"))
+        #expect(output.exitStatus != 0)
+    }
+
+    @Test func `The main actor's executor of this toolchain is one that the main loop serves, and another is named`() {
+        #expect(RunLoop.foreignMainExecutor(MainActor.sharedUnownedExecutor) == nil)
+        let other = Other()
+        #expect(RunLoop.foreignMainExecutor(other.asUnownedSerialExecutor()) == "Other")
+        withExtendedLifetime(other) {}
+    }
+
+    private final class Other: SerialExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {}
     }
 
     @Test func `Another library on the hook is not pushed off it`() {

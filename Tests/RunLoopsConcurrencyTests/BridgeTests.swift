@@ -41,7 +41,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `Who waits for an ended thread is told`() async {
+    @Test func `A caller that waits for an ended thread hears of the end`() async {
         let loop = TestThread.run { RunLoop.current }
         await #expect(throws: RunLoop.ThreadEndedError.self) { try await loop.result {} }
         await #expect(throws: RunLoop.ThreadEndedError.self) { try await loop.run(in: .default) }
@@ -54,7 +54,7 @@ private struct Refusal: Error {}
 
     // MARK: Runs
 
-    @Test func `A task has the loop run, and is told how that ended`() async throws {
+    @Test func `A task has the loop run, and learns how that ended`() async throws {
         try await LoopThread.with { (loop) async throws -> Void in
             #expect(try await loop.run(in: "empty") == .finished)
             let keeper = RunLoop.Source.sendable { _ in }

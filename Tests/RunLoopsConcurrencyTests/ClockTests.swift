@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `Sleepers are told when the thread of the loop ends, and when it has ended`() async {
+    @Test func `Sleepers hear of the end of the loop's thread, before and after it`() async {
         let thread = LoopThread()
         let clock = thread.loop.clock
         let sleeper = Task { try await clock.sleep(for: .seconds(3600)) }
@@ -138,7 +138,7 @@ import Testing
 
     // MARK: Time limits
 
-    @Test func `An operation that is in time returns, one that is not is cancelled`() {
+    @Test func `An operation that is in time returns, and a late one is cancelled`() {
         ManualRunLoop.with { manual in
             let clock = manual.loop.clock
             let notes = Locked<[String]>()

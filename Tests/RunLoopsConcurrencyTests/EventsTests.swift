@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `The activities of runs are told in their order`() {
+    @Test func `The activities of runs are reported in their order`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let seen = Locked<[RunLoop.Activities]>([])

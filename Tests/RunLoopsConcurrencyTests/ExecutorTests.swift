@@ -10,10 +10,10 @@ import Testing
 
 /// State that lives on a loop's thread.
 actor Meter: RunLoopActor {
-    nonisolated let runLoopExecutor: RunLoopExecutor
+    nonisolated let runLoopExecutor: RunLoop.Executor
     private(set) var value = 0
 
-    init(_ executor: RunLoopExecutor) { runLoopExecutor = executor }
+    init(_ executor: RunLoop.Executor) { runLoopExecutor = executor }
 
     var threadID: Int32 { SystemCalls.threadID }
 
@@ -121,7 +121,7 @@ actor Meter: RunLoopActor {
 
     @Test func `What waits when the thread ends is run there`() {
         let notes = Locked<[String]>()
-        let executor = TestThread.run { () -> RunLoopExecutor in
+        let executor = TestThread.run { () -> RunLoop.Executor in
             let executor = RunLoop.current.executor
             Task(executorPreference: executor) {
                 notes.note("waited")
@@ -135,7 +135,7 @@ actor Meter: RunLoopActor {
     }
 
     @Test func `Nothing is kept of a loop whose thread has ended`() {
-        weak var executor: RunLoopExecutor?
+        weak var executor: RunLoop.Executor?
         weak var loop: RunLoop?
         TestThread {
             _ = RunLoop.current.executor
@@ -149,10 +149,10 @@ actor Meter: RunLoopActor {
 
 // Unchecked: the references are weak, and read after the thread has ended.
 private final class WeakPair: @unchecked Sendable {
-    private weak var executor: RunLoopExecutor?
+    private weak var executor: RunLoop.Executor?
     private weak var loop: RunLoop?
 
-    init(_ executor: RunLoopExecutor, _ loop: RunLoop) { (self.executor, self.loop) = (executor, loop) }
+    init(_ executor: RunLoop.Executor, _ loop: RunLoop) { (self.executor, self.loop) = (executor, loop) }
 
-    var both: (RunLoopExecutor?, RunLoop?) { (executor, loop) }
+    var both: (RunLoop.Executor?, RunLoop?) { (executor, loop) }
 }

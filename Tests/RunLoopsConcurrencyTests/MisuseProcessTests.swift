@@ -15,7 +15,7 @@ import Testing
             meter.preconditionIsolated("not here")
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("not here") || text.contains("Code that assumes to run on <RunLoopExecutor>"))
+        #expect(text.contains("not here") || text.contains("Code that assumes to run on <RunLoop.Executor>"))
     }
 
     @Test func `A job that comes after the end is reported`() async {

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `What the other process does not answer is told as what happened`() async throws {
+    @Test func `What the other process does not answer is reported as what happened`() async throws {
         try await withServer { sender, loop in
             await #expect(throws: RunLoop.PortError.noReply) {
                 try await sender.request(RunLoop.MessagePort.Message(id: 0), on: loop, within: plenty)
@@ -67,7 +67,7 @@ import Testing
                 for _ in 0..<(isFull ? 2000 : 10) { await askAtRandom(sender, loop, &random) }
                 _ = try? await loop.result {}
                 #expect(openDescriptors() == before)
-                #expect(!loop.debugDescription.contains("answers"))
+                #expect(!loop.dump().contains("answers"))
             }
         }
     }

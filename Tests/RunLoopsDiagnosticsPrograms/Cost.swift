@@ -34,7 +34,7 @@ enum Cost {
 
     private static func ask(_ client: InspectorClient?) throws {
         try client?.requestStatistics()
-        _ = try client?.takeReport(until: InspectorClient.deadline(.seconds(30)))
+        _ = try client?.takeReport(until: InspectorClient.deadline(.seconds(300)))
     }
 
     private static func turns(_ times: Int, _ loop: RunLoop) {

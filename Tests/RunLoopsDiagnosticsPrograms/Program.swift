@@ -8,6 +8,7 @@ import CLinuxKernel
 import Glibc
 import RunLoops
 import RunLoopsDiagnostics
+import RunLoopsKit
 
 @main struct Program {
     static func main() throws {
@@ -15,7 +16,11 @@ import RunLoopsDiagnostics
         switch arguments.first ?? "" {
         case "hang": try hang()
         case "idle": try idle()
+        case "work": try work(arguments.dropFirst().first.flatMap { Int($0) })
+        case "end": Ending.play(arguments.dropFirst().first ?? "")
         case "knock": knock(arguments.dropFirst().first ?? "")
+        case "foundation": try foundation()
+        case "two loops": twoLoops()
         case let scene where Cost.scenes.contains(scene):
             let words = arguments.dropFirst()
             let times = words.first.flatMap { Int($0) } ?? 1
@@ -29,6 +34,26 @@ import RunLoopsDiagnostics
     static func ready() {
         print("ready")
         fflush(nil)
+    }
+
+    /// Says "ready" when the main thread sleeps in its loop, and not on its way there: a signal that stops the process then finds
+    /// the loop asleep.
+    static func readyInSleep() {
+        _ = rl_thread_start_detached(
+            { _ in
+                while !RunLoop.main.isWaiting || Program.mainThreadState() != "S" { usleep(1000) }
+                Program.ready()
+                return nil
+            }, nil)
+    }
+
+    /// The letter of /proc/PID/stat, behind the program's name.
+    private static func mainThreadState() -> Character? {
+        guard let file = fopen("/proc/self/stat", "re") else { return nil }
+        defer { fclose(file) }
+        var line = [UInt8](repeating: 0, count: 256)
+        let count = fread(&line, 1, line.count, file)
+        return String(decoding: line[..<count], as: UTF8.self).split(separator: ")").last?.first { $0 != " " }
     }
 
     /// Until the input's end; the thread stays in this call.
@@ -55,8 +80,80 @@ import RunLoopsDiagnostics
             RunLoop.current.stop()
         }
         try RunLoop.main.add(input, in: .default)
-        RunLoop.main.perform { ready() }
+        readyInSleep()
         RunLoop.main.run(mode: .default, until: nil)
+    }
+
+    /// Two loops with a timer each, of which one signals a source; for so many milliseconds, or until the input ends.
+    ///
+    /// The source is in the loop of the timer: on a busy machine a thread may rest between a signal to another loop and
+    /// the wake-up, and the doctor says so.
+    static func work(_ milliseconds: Int?) throws {
+        let clock = RunLoop.Timer(.every(.milliseconds(20)), tolerance: .milliseconds(5), label: "clock") { _ in }
+        RunLoop.main.add(clock, in: .default)
+        let thread = try RunLoopThread(name: "errands")
+        thread.post {
+            let errand = RunLoop.Source(label: "errand") { _ in }
+            let timer = RunLoop.Timer(.every(.milliseconds(50)), tolerance: .milliseconds(10), label: "send") { _ in
+                errand.signal()
+            }
+            RunLoop.current.add(errand, in: .default)
+            RunLoop.current.add(timer, in: .default)
+        }
+        if let milliseconds {
+            RunLoop.main.run(mode: .default, for: .milliseconds(milliseconds))
+        } else {
+            try idle()
+        }
+        thread.stop()
+        thread.join()
+    }
+
+    /// A timer waits in Foundation's main loop; what the doctor finds before, meanwhile, and after that loop has run.
+    ///
+    /// Foundation is loaded, not linked: so it is for the doctor, too.
+    static func foundation() throws {
+        guard dlopen("libFoundation.so", RTLD_NOW | RTLD_GLOBAL) != nil else { return print("no Foundation") }
+        typealias Run = @convention(c) (OpaquePointer?, Double, UInt8) -> Int32
+        let mode = dlsym(nil, "kCFRunLoopDefaultMode")?.load(as: OpaquePointer?.self)
+        try printFindings()
+        let timer = addFoundationTimer(after: -5)
+        try printFindings()
+        _ = function("CFRunLoopRunInMode", Run.self)(mode, 1, 1)
+        function("CFRelease", (@convention(c) (OpaquePointer?) -> Void).self)(timer)
+        try printFindings()
+    }
+
+    /// Runs this package's main loop, while Foundation's has a timer that nobody serves.
+    static func twoLoops() {
+        guard dlopen("libFoundation.so", RTLD_NOW | RTLD_GLOBAL) != nil else { return print("no Foundation") }
+        RunLoop.main.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
+        RunLoop.main.run(mode: .default, for: .zero)
+        _ = addFoundationTimer(after: 3600)
+        for _ in 0..<3 { RunLoop.main.run(mode: .default, for: .milliseconds(1)) }
+    }
+
+    private static func function<Function>(_ name: String, _: Function.Type) -> Function {
+        unsafeBitCast(dlsym(nil, name), to: Function.self)
+    }
+
+    /// A timer in the default mode of Foundation's main loop.
+    private static func addFoundationTimer(after seconds: Double) -> OpaquePointer? {
+        typealias Fired = @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void
+        typealias Create =
+            @convention(c) (OpaquePointer?, Double, Double, UInt, Int, Fired, OpaquePointer?) -> OpaquePointer?
+        typealias Add = @convention(c) (OpaquePointer?, OpaquePointer?, OpaquePointer?) -> Void
+        let mode = dlsym(nil, "kCFRunLoopDefaultMode")?.load(as: OpaquePointer?.self)
+        let now = function("CFAbsoluteTimeGetCurrent", (@convention(c) () -> Double).self)()
+        let main = function("CFRunLoopGetMain", (@convention(c) () -> OpaquePointer?).self)()
+        let timer = function("CFRunLoopTimerCreate", Create.self)(nil, now + seconds, 0, 0, 0, { _, _ in }, nil)
+        function("CFRunLoopAddTimer", Add.self)(main, timer, mode)
+        return timer
+    }
+
+    private static func printFindings() throws {
+        let report = try RunLoop.Trace.Report(json: RunLoop.Recording().trace().chromeJSON())
+        print(report.findings().map { "\($0.kind)" })
     }
 
     /// Connects to a socket by its path, asks, and says what it hears.
@@ -64,7 +161,7 @@ import RunLoopsDiagnostics
         let socket = rl_inspect_socket()
         let result = rl_port_connect(socket, path, 0)
         if result < 0 { return print("connect: \(String(cString: strerror(-result)))") }
-        let request = Array("runloop-inspect/2 dump\n".utf8)
+        let request = Array("runloop-inspect/3 dump\n".utf8)
         _ = rl_inspect_send(socket, request, request.count)
         var space = [UInt8](repeating: 0, count: 4096)
         _ = rl_port_wait(socket, Int16(POLLIN), .max)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("A ring of events")
+@Suite("A ring of events", .ownThread)
 struct EventRingTests {
     @Test func `gives back what was written, oldest first`() {
         let ring = EventRing(capacity: 8)

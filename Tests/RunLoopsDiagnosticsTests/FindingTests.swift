@@ -8,7 +8,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("What the doctor finds", .timeLimit(.minutes(10)))
+@Suite("What the doctor finds", .ownThread, .timeLimit(.minutes(10)))
 struct FindingTests {
     /// What is found in a recording of what `body` does.
     private func findings(_ body: (ManualRunLoop) -> Void) throws -> [RunLoop.Trace.Report.Finding] {
@@ -72,6 +72,14 @@ struct FindingTests {
         let found = try findings(callouts: late)
         #expect(found.map(\.kind) == [.neverOnTime])
         #expect(found.first?.text.contains("30.0 ms or more each of the 6 times") == true)
+        // What the tolerance allows is not late.
+        let tolerant = late.map { callout in
+            var callout = callout
+            callout.1?.tolerance = 15 * millisecond
+            return callout
+        }
+        let rest = try findings(callouts: tolerant)
+        #expect(rest.first?.text.contains("15.0 ms or more each of the 6 times") == true)
         // On time once is not never.
         var mixed = late
         let onTime = mixed[2].2
@@ -101,6 +109,37 @@ struct FindingTests {
         #expect(found.first?.subject == "mailbox")
         #expect(found.first?.text.contains("700 ms") == true)
         #expect(try run(waking: true).isEmpty)
+    }
+
+    /// What is found of a block that is posted while the loop is on its way to sleep, for 700 ms.
+    private func findings(
+        waking: Bool, in mode: RunLoop.Mode = .default
+    ) throws -> [RunLoop.Trace.Report.Finding] {
+        try findings { manual in
+            let loop = manual.loop
+            loop.add(
+                RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
+                    loop.performLocally(in: mode, wake: waking) {}
+                }, in: .default)
+            loop.add(RunLoop.Timer(.after(.milliseconds(700))) { _ in }, in: .default)
+            manual.advance(by: .seconds(1))
+            loop.add(RunLoop.Source { _ in }, in: .tracking)
+            manual.advance(by: .seconds(1), in: .tracking)
+        }
+    }
+
+    @Test func `a block that nobody was woken for`() throws {
+        let found = try findings(waking: false)
+        #expect(found.map(\.kind) == [.blockNotWoken])
+        #expect(found.first?.subject.hasPrefix("RunLoopsDiagnosticsTests/FindingTests.swift:") == true)
+        #expect(found.first?.text.contains("slept on for 700 ms, until something else woke it") == true)
+    }
+
+    @Test func `not a block that wakes, or that the mode cannot run`() throws {
+        #expect(try findings(waking: true).isEmpty)
+        // Slept over in the default mode, and run as soon as its own mode is run.
+        #expect(try findings(waking: false, in: .tracking).isEmpty)
+        #expect(try findings(waking: true, in: .tracking).isEmpty)
     }
 
     @Test func `a callout that takes a frame, and not one that takes half of it`() throws {

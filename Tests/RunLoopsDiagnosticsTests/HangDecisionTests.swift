@@ -55,7 +55,7 @@ final class HangDetectorTests {
         #expect(detector.look(busy(1701, since: 1300)) == .began)
     }
 
-    @Test func `one that was over before a late look is found all the same, once`() {
+    @Test func `a hang that was over before a late look is found all the same, once`() {
         _ = detector.look(busy(1000, since: 1000))
         var look = asleep(1500, since: 1400)
         look.ended = (1000 * millisecond, 1400 * millisecond)
@@ -123,7 +123,7 @@ struct HangEvidenceTests {
         #expect(cause(300, processor: 290, longest: 200, others: true) == .computing)
     }
 
-    @Test func `one that does not waits for what it was found to wait for`() {
+    @Test func `a thread that does not run waits for what it was found to wait for`() {
         #expect(cause(300, processor: 5, waits: [.lock: 3, .sleep: 1]) == .waiting(.lock))
         #expect(cause(300, processor: 5, waits: [.lock: 1, .sleep: 1]) == .waiting(.lock), "always the same of equals")
         #expect(cause(300, processor: 5) == .waiting(.other(call: -1)))
@@ -167,7 +167,7 @@ final class StandstillTests {
         #expect(standstill(at(4000), wanted: 1255) == 2870)
     }
 
-    @Test func `one that was ready to run, and did not, was not`() {
+    @Test func `a thread that was ready to run, and did not, was not stopped`() {
         _ = standstill(at(1000), wanted: 1000)
         #expect(standstill(at(4000, delay: 2870), wanted: 1125) == 0)
     }
@@ -183,7 +183,7 @@ final class StandstillTests {
         #expect(standstill(at(1251, suspended: 60_000), wanted: 1250) == 0)
     }
 
-    @Test func `one that waits for ever is never late`() {
+    @Test func `a thread that waits for ever is never late`() {
         _ = standstill(at(1000), wanted: 1000)
         #expect(clock.standstill(at(1_000_000), wanted: .max, askedAt: 0) == 0)
     }
@@ -223,7 +223,7 @@ struct HangAnnealerTests {
         #expect(same == (true, 1) && stack == (true, 0) && callout == (true, 0))
     }
 
-    @Test func `those that have not come for longest are forgotten`() {
+    @Test func `the keys that have not come for longest are forgotten`() {
         var annealer = HangAnnealer()
         annealer.ends(key(1))
         for function in 2...65 { annealer.ends(key(UInt64(function))) }
@@ -235,11 +235,13 @@ struct HangAnnealerTests {
 
 @Suite("Where a thread is most of the time")
 struct MajorityStackTests {
-    private func find(_ stacks: [UInt64]...) -> (index: Int, depth: Int, count: Int)? { MajorityStack.find(stacks) }
+    private func find(_ stacks: [UInt64]...) -> (index: Int, depth: Int, count: Int)? {
+        HangSamples.majority(of: stacks)
+    }
 
     @Test func `no stack, no answer`() {
-        #expect(MajorityStack.find([]) == nil)
-        #expect(MajorityStack.find([[]]) == nil)
+        #expect(HangSamples.majority(of: []) == nil)
+        #expect(HangSamples.majority(of: [[]]) == nil)
         #expect(find([1], [2]) == nil, "one in each")
     }
 

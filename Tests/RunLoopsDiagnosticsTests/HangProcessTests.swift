@@ -2,34 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import RunLoopsTestSupport
 import Testing
 
 /// The programs that hang, built beside the tests.
-private let programs: String? = {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    let own = CommandLine.arguments + [String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)]
-    for path in own where path.contains("/") {
-        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        if access(folder + "/RunLoopsHangPrograms", X_OK) == 0 { return folder + "/RunLoopsHangPrograms" }
-    }
-    return nil
-}()
+let hangPrograms = BuiltPrograms.path("RunLoopsHangPrograms")
 
 private let isFull = getenv("RUNLOOPS_FULL").map { String(cString: $0) } == "1"
 
-@Suite("A watched program", .timeLimit(.minutes(10)), .enabled(if: programs != nil))
-struct HangProcessTests {
-    /// What a shell's command prints.
-    private func output(_ command: String) -> String {
-        guard let stream = popen(command, "re") else { return "" }
-        defer { pclose(stream) }
-        var bytes: [UInt8] = []
-        while case let byte = fgetc(stream), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+/// What a shell's command prints.
+func shell(_ command: String) -> String {
+    guard let stream = popen(command, "re") else { return "" }
+    defer { pclose(stream) }
+    var bytes: [UInt8] = []
+    while case let byte = fgetc(stream), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+    return String(decoding: bytes, as: UTF8.self)
+}
 
-    private func play(_ scene: String) -> String { output("exec timeout 120 \(programs ?? "") \(scene) 2>&1") }
+@Suite("A watched program", .ownThread, .timeLimit(.minutes(10)), .enabled(if: hangPrograms != nil))
+struct HangProcessTests {
+    private func play(_ scene: String) -> String { shell("exec timeout 400 '\(hangPrograms ?? "")' \(scene) 2>&1") }
 
     /// The two reports of the hang in callouts with that label; a machine with too much to do may cause others.
     private func hang(_ scene: String, _ label: String) throws -> (began: String, ended: String) {
@@ -109,12 +101,12 @@ struct HangProcessTests {
     }
 
     @Test func `that is killed while it hangs leaves its report`() {
-        let text = output(
+        let text = shell(
             """
             folder=$(mktemp -d /tmp/run-loops-hangs.XXXXXX)
-            '\(programs ?? "")' dies $folder >/dev/null &
-            tries=0
-            until ls $folder/*.txt >/dev/null 2>&1 || [ $tries -gt 300 ]; do sleep 0.1; tries=$((tries+1)); done
+            '\(hangPrograms ?? "")' dies $folder >/dev/null &
+            # It hangs for ten minutes, which is the limit of this test.
+            until ls $folder/*.txt >/dev/null 2>&1; do sleep 0.1; done
             kill -9 $!
             wait $! 2>/dev/null
             cat $folder/*
@@ -127,12 +119,12 @@ struct HangProcessTests {
     }
 
     @Test func `that survives completes its report, where it is to be kept`() {
-        let text = output(
+        let text = shell(
             """
             folder=$(mktemp -d /tmp/run-loops-hangs.XXXXXX)
-            '\(programs ?? "")' kept $folder >/dev/null
+            '\(hangPrograms ?? "")' kept $folder >/dev/null
             cat $folder/*
-            '\(programs ?? "")' dies $folder/none 2>&1 | grep -o 'No report can be written in .*none'
+            '\(hangPrograms ?? "")' dies $folder/none 2>&1 | grep -o 'No report can be written in .*none'
             rm -r $folder
             """)
         #expect(text.contains("Hang 1: the main loop hung for "))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinuxKernel
+import CStackSampling
 import Glibc
 import RunLoops
 import RunLoopsTestSupport
@@ -68,7 +69,7 @@ private func napsForTheTest(_ time: UInt32) -> Bool { usleep(time) == 0 }
 private func waitsForTheTest() { poll(nil, 0, 100) }
 
 // The sampler serves one caller at a time.
-@Suite("The stack of another thread", .serialized, .timeLimit(.minutes(10)))
+@Suite("The stack of another thread", .ownThread, .serialized, .timeLimit(.minutes(10)))
 struct StackSamplerTests {
     /// Samples until one has a function with that name, and says for what the thread waited then.
     private func find(_ name: String, _ deed: Victim.Deed) throws -> RunLoop.HangWatch.Cause.Wait? {
@@ -104,6 +105,22 @@ struct StackSamplerTests {
         #expect(samples > 0 && !victim.wasInterrupted)
     }
 
+    @Test func `is taken of threads that end meanwhile`() throws {
+        let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
+        for _ in 0..<100 {
+            let number = Locked<Int32>(0)
+            let thread = TestThread {
+                _ = StackSampler.join()
+                number.withLock { $0 = SystemCalls.threadID }
+                spinsForTheTest(20_000)
+            }
+            while number.copy == 0 { sched_yield() }
+            // Whatever the thread does at that moment.
+            for _ in 0..<4 { #expect(sampler.sample(number.copy, stackEnd: 0).counters.count < 256) }
+            thread.join()
+        }
+    }
+
     @Test func `of a thread that has ended is none`() throws {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         let victim = Victim(.spin)
@@ -125,7 +142,7 @@ struct StackSamplerTests {
     }
 }
 
-@Suite("Names of functions")
+@Suite("Names of functions", .ownThread)
 struct SymbolizerTests {
     @Test func `what the optimiser has done to a function is left off`() {
         #expect(Symbolizer.plain("A.b() -> ()") == "A.b() -> ()")
@@ -146,46 +163,29 @@ struct SymbolizerTests {
         #expect(Symbolizer().symbol(at: 8).name == nil)
     }
 
-    @Test func `a file that is no program has no functions`() {
-        #expect(ELFSymbols(path: "/proc/self/cmdline") == nil)
-        #expect(ELFSymbols(path: "/nonexistent") == nil)
-        #expect(ELFSymbols(path: "/dev/null") == nil)
-        #expect(ELFSymbols(path: "/etc/passwd") == nil)
-    }
-
-    @Test func `a program that is cut off, or scrambled, does no harm`() throws {
-        var program = try Self.bytes("/proc/self/exe", 1 << 16)
-        try #require(program.count == 1 << 16)
-        // The section table stands at the end of the file, and is cut off with it.
-        for length in [5, 63, 64, 4096, program.count] {
-            Self.with(Array(program.prefix(length))) { #expect($0 == nil, "the first \(length) bytes have functions") }
-        }
-        // A section table anywhere, of any size.
-        for seed in 0..<200 {
-            for offset in 40..<64 { program[offset] = UInt8(truncatingIfNeeded: (seed * 31 + offset) &* 167 >> 3) }
-            Self.with(program) { symbols in
-                guard let function = symbols?.function(at: 4096) else { return }
-                #expect(function.start <= 4096, "\(function) of seed \(seed) begins behind the address")
-            }
+    @Test func `a file that is no program is refused`() {
+        for path in ["/proc/self/cmdline", "/nonexistent", "/dev/null", "/etc/passwd", "/", "/dev/zero"] {
+            #expect(ELFFile(path: path) == nil, "\(path)")
         }
     }
 
-    private static func bytes(_ path: String, _ count: Int) throws -> [UInt8] {
-        let file = try #require(fopen(path, "re"))
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: count)
-        let read = fread(&bytes, 1, count, file)
-        return Array(bytes.prefix(read))
+    @Test func `a library that is unloaded takes its names along, and no harm is done`() {
+        let symbolizer = Symbolizer()
+        let address = UInt64(UInt(bitPattern: dlsym(nil, "getenv")))
+        let before = LoadedCode.now()
+        #expect(symbolizer.symbol(at: address, in: before).name?.contains("getenv") == true)
+        #expect(symbolizer.symbol(at: address, in: LoadedCode([])).name == nil)
+        #expect(LoadedCode(Array("junk\n7f-6f r-xp 0 0 0 /x\n1-2 r-xp 00 0:0 0 /y\n".utf8)).codes.map(\.start) == [1])
     }
 
-    private static func with(_ bytes: [UInt8], _ body: (ELFSymbols?) -> Void) {
-        var template = Array("/tmp/run-loops-elf-XXXXXX".utf8CString)
-        let file = mkstemp(&template)
-        defer {
-            close(file)
-            unlink(template)
-        }
-        _ = write(file, bytes, bytes.count)
-        body(ELFSymbols(path: template.withUnsafeBufferPointer { String(cString: $0.baseAddress.unsafelyUnwrapped) }))
+    @Test func `a part of the stack that is not there ends the copy`() {
+        // SAFETY: two pages, of which the second may not be read.
+        let pages = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
+        defer { munmap(pages, 8192) }
+        mprotect(pages + 4096, 4096, PROT_NONE)
+        let start = UInt64(UInt(bitPattern: pages))
+        #expect([UInt8](memory: start + 4000, count: 4096).count == 96)
+        #expect([UInt8](memory: start + 4096, count: 4096).isEmpty)
+        #expect([UInt8](memory: .max - 100, count: 4096).isEmpty && [UInt8](memory: 0, count: 1).isEmpty)
     }
 }

@@ -9,14 +9,14 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("The callouts of a stretch of work", .timeLimit(.minutes(10)))
+@Suite("The callouts of a stretch of work", .ownThread, .timeLimit(.minutes(10)))
 struct StretchTallyTests {
     private let label = UInt64(UInt(bitPattern: Self.file.utf8Start))
     private static let file: StaticString = "Module/File.swift"
 
     private func returns(_ tally: StretchTally, line: UInt64, _ since: Int64, _ end: Int64) {
-        tally.returns(
-            callee: UInt64(RunLoop.Trace.Event.Callee.timer.rawValue), label: label, line: line, since: since, at: end)
+        let frame = LoopState.Frame(callee: .timer, words: (label, line), since: since, slept: 0, wanted: 0)
+        tally.returns(frame, at: end)
     }
 
     @Test func `are counted by label, the greatest first`() {
@@ -31,7 +31,7 @@ struct StretchTallyTests {
         #expect(stretch.longest?.label?.text == "Module/File.swift:8" && stretch.longest?.time == 10)
     }
 
-    @Test func `one that only waited for another inside it is not the longest`() {
+    @Test func `a callout that only waited for another inside it is not the longest`() {
         let tally = StretchTally(limit: 1000)
         tally.begins(at: 0)
         returns(tally, line: 2, 10, 500)
@@ -76,7 +76,7 @@ struct StretchTallyTests {
     }
 }
 
-@Suite("Watching a loop for hangs", .serialized, .timeLimit(.minutes(10)))
+@Suite("Watching a loop for hangs", .ownThread, .serialized, .timeLimit(.minutes(10)))
 struct HangWatchTests {
     /// Runs a loop on a thread of its own, with `body` in a timer, until it has been reported, begin and end.
     private func reports(
@@ -117,7 +117,7 @@ struct HangWatchTests {
         #expect(reports[0].callout?.kind == .block)
         #expect(reports[0].callout?.place?.hasPrefix("RunLoopsDiagnosticsTests/HangWatchTests.swift:") == true)
         #expect(reports[0].text.contains("the loop of thread \(reports[0].loop.thread)") && line > 0)
-        #expect(throws: Never.self) { _ = try JSON(reports[1].json) }
+        #expect(throws: Never.self) { _ = try JSON(parsing: reports[1].json) }
     }
 
     @Test func `a loop that is not watched any more is not reported`() throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("Clients without manners", .timeLimit(.minutes(10)))
+@Suite("Clients without manners", .ownThread, .timeLimit(.minutes(10)))
 struct InspectorGarbageTests {
     private func answers(_ inspector: TestInspector) -> Bool {
         // Places are given back when the inspector's thread has seen a client go.
@@ -35,8 +35,8 @@ struct InspectorGarbageTests {
     @Test func `almost right requests are refused or answered, and none does harm`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
-        let lines = ["loops", "dump", "statistics", "record 16", "recorded", "events 0"].map {
-            Array("runloop-inspect/2 \($0)\n".utf8)
+        let lines = ["loops", "dump", "statistics", "record 16", "recorded"].map {
+            Array("runloop-inspect/3 \($0)\n".utf8)
         }
         var random = SeededRandom(4)
         for _ in 0..<(isFull ? 20_000 : 500) {
@@ -54,7 +54,7 @@ struct InspectorGarbageTests {
         waitUntil { inspector.server.loops.followerCount == 0 }
     }
 
-    @Test func `who asks and goes, in the middle of an answer too, holds nothing up`() throws {
+    @Test func `a client that asks and goes, in the middle of an answer too, holds nothing up`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector) { loop in
             // An answer that no socket's buffer takes whole.
@@ -62,7 +62,7 @@ struct InspectorGarbageTests {
         }
         for index in 0..<(isFull ? 2000 : 40) {
             let client = try? inspector.connectRaw()
-            client?.send("runloop-inspect/2 dump\n")
+            client?.send("runloop-inspect/3 dump\n")
             guard index.isMultiple(of: 2), let number = client?.socket.number else { continue }
             _ = rl_port_wait(number, Int16(POLLIN), InspectorClient.deadline(.milliseconds(1)))
         }
@@ -82,9 +82,9 @@ struct InspectorGarbageTests {
     @Test func `requests that come at once are answered one after the other`() throws {
         let inspector = try TestInspector()
         let client = try inspector.connectRaw()
-        client.send("runloop-inspect/2 loops\nrunloop-inspect/2 nothing\n")
+        client.send("runloop-inspect/3 loops\nrunloop-inspect/3 nothing\n")
         let said = client.readToEnd()
-        #expect(said.hasPrefix("runloop-inspect/2 ok "))
+        #expect(said.hasPrefix("runloop-inspect/3 ok "))
         #expect(said.hasSuffix("unknown request"))
     }
 
@@ -96,7 +96,25 @@ struct InspectorGarbageTests {
         _ = try clients[0].dump(within: plenty)
     }
 
-    @Test func `who says nothing, or takes nothing, is not waited for`() throws {
+    @Test(arguments: [ENOMEM, ENOBUFS, EPERM])
+    func `a client that the system cannot let in does not keep the thread awake, and is served later`(
+        _ code: CInt
+    ) throws {
+        let refusals = Locked([RunLoop.Instant]())
+        let inspector = try TestInspector(accept: { listener in
+            let isRefused = refusals.withLock { refusals in
+                if refusals.count < 2 { refusals.append(.now) }
+                return refusals.count == 1
+            }
+            return isRefused ? -code : rl_port_accept(listener)
+        })
+        _ = try inspector.connect().dump(within: plenty)
+        let refused = refusals.copy
+        // The look after the refusal leaves the listener out, for a second.
+        #expect(refused.count == 2 && refused[0].duration(to: refused[1]) >= .seconds(1))
+    }
+
+    @Test func `nobody waits for a client that says nothing, or takes nothing`() throws {
         let inspector = try TestInspector(
             patience: .init(greeting: 20_000_000, idle: 20_000_000, taking: 20_000_000))
         let thread = InspectedThread(inspector) { loop in
@@ -104,7 +122,7 @@ struct InspectorGarbageTests {
         }
         #expect(try inspector.connectRaw().readToEnd() == "")
         let lazy = try inspector.connectRaw()
-        lazy.send("runloop-inspect/2 dump\n")
+        lazy.send("runloop-inspect/3 dump\n")
         // Both ends are closed, whatever was still to be taken.
         var wanted = pollfd(fd: lazy.socket.number, events: 0, revents: 0)
         while rl_inspect_poll(&wanted, 1, 1000) == 0 {}

@@ -10,19 +10,7 @@ import Testing
 @testable import RunLoopsDiagnostics
 
 /// What was built beside the tests.
-private let builtFolder: String? = {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    // The test runner may be the toolchain's own: the bundle's place is in its arguments.
-    let own = CommandLine.arguments + [String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)]
-    for path in own where path.contains("/") {
-        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        if access(folder + "/runloop", X_OK) == 0, access(folder + "/RunLoopsDiagnosticsPrograms", X_OK) == 0 {
-            return folder
-        }
-    }
-    return nil
-}()
+private let builtFolder = BuiltPrograms.folder(with: "runloop", "RunLoopsDiagnosticsPrograms")
 
 private let asNobody = "setpriv --reuid=65534 --regid=65534 --clear-groups"
 
@@ -32,7 +20,7 @@ private let canBeNobody: Bool = {
     return system("\(asNobody) '\(builtFolder)/runloop' --help >/dev/null 2>&1") == 0
 }()
 
-@Suite("Looking into another process", .timeLimit(.minutes(10)), .enabled(if: builtFolder != nil))
+@Suite("Looking into another process", .ownThread, .timeLimit(.minutes(10)), .enabled(if: builtFolder != nil))
 struct InspectorProcessTests {
     private let folder = InspectorFolder()
 
@@ -40,7 +28,9 @@ struct InspectorProcessTests {
     /// into.
     private func shell(_ commands: String) throws -> (text: String, status: CInt) {
         let built = builtFolder ?? ""
+        // A path may have spaces: what variables hold is not split into words.
         let text = """
+            IFS=
             export XDG_RUNTIME_DIR='\(folder.path)' tool='\(built)/runloop' program='\(built)/RunLoopsDiagnosticsPrograms'
             cd '\(folder.path)'
             {
@@ -72,6 +62,20 @@ struct InspectorProcessTests {
         ).text
     }
 
+    @Test func `a timer in Foundation's main loop, which nobody runs, is found without linking Foundation`() throws {
+        let said = try shell("$program foundation").text
+        if said == "no Foundation\n" { return }
+        #expect(said == "[]\n[\"foundationLoopNotRun\"]\n[]\n")
+    }
+
+    @Test func `a main loop that runs while Foundation's has a timer says so once, and names the remedy`() throws {
+        let said = try shell("$program two\\ loops").text
+        if said == "no Foundation\n" { return }
+        #expect(said.split(separator: "\n").count == 1, "\(said)")
+        #expect(said.contains("Foundation's main loop has a timer"))
+        #expect(said.contains("write `import class RunLoops.RunLoop` in each file that imports both modules"))
+    }
+
     @Test func `ps and dump show a process whose main loop hangs`() throws {
         let said = try during("hang", "$tool ps; $tool dump $pid; echo status $?")
         #expect(said.contains("RunLoopsDiagnosticsPrograms"))
@@ -79,6 +83,14 @@ struct InspectorProcessTests {
         #expect(said.contains("made at RunLoopsDiagnosticsPrograms/Program.swift:"))
         #expect(said.contains("<RunLoop of main thread"))
         #expect(said.contains("status 0"))
+    }
+
+    @Test func `a crash of an inspected program is reported without a complaint about the inspector's thread`() throws {
+        let backtrace = "SWIFT_BACKTRACE=enable=yes,color=no,interactive=no,symbolicate=off"
+        let said = try shell("RUNLOOP_INSPECT=1 \(backtrace) timeout 300 $program end trap").text
+        #expect(said.contains("asked for"))
+        #expect(said.contains("Program crashed"))
+        #expect(!said.contains("failed to suspend"), "\(said.prefix(1000))")
     }
 
     @Test func `top says in lines what it would show`() throws {
@@ -108,7 +120,7 @@ struct InspectorProcessTests {
         #expect(ended.trimming(" \n") == "0")
     }
 
-    @Test func `one that is stopped is said to be, and holds up nobody`() throws {
+    @Test func `a stopped process is said to be stopped, and holds up nobody`() throws {
         let said = try during("idle", "kill -STOP $pid; $tool ps; kill -CONT $pid; $tool ps")
         #expect(said.contains("stopped"))
         #expect(said.contains("asleep for"))
@@ -146,8 +158,8 @@ struct InspectorProcessTests {
     }
 
     @Test func `a child made by fork neither serves nor keeps anything open`() async {
-        await #expect(processExitsWith: .exitCode(7)) {
-            let folder = InspectorFolder()
+        await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
+            let folder = InspectorFolder(of: path)
             setenv("XDG_RUNTIME_DIR", folder.path, 1)
             let before = Self.countSockets()
             try RunLoop.Inspector.start()
@@ -181,8 +193,9 @@ struct InspectorProcessTests {
     }
 
     @Test func `thousands of clients without manners leave no descriptor and hold no loop up`() async {
-        await #expect(processExitsWith: .exitCode(7)) {
-            let inspector = try TestInspector()
+        await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
+            await letDispatchOpenItsTimers()
+            let inspector = try TestInspector(in: InspectorFolder(of: path))
             let thread = InspectedThread(inspector)
             thread.turn()
             let before = countOpenDescriptors()
@@ -191,8 +204,8 @@ struct InspectorProcessTests {
                 let client = try? inspector.connectRaw()
                 switch index % 4 {
                 case 0: break
-                case 1: client?.send("runloop-inspect/2 dump\n")
-                case 2: client?.send("runloop-inspect/2 statistics\n")
+                case 1: client?.send("runloop-inspect/3 dump\n")
+                case 2: client?.send("runloop-inspect/3 statistics\n")
                 default: client?.send((0..<64).map { _ in UInt8.random(in: 0...255, using: &random) })
                 }
                 if index.isMultiple(of: 100) { thread.turn() }
@@ -205,10 +218,10 @@ struct InspectorProcessTests {
         }
     }
 
-    @Test func `a process without a descriptor left is not kept awake by who knocks`() async {
-        await #expect(processExitsWith: .exitCode(7)) {
-            let inspector = try TestInspector()
-            let knocking = (0..<4).map { _ in InspectorDescriptor(adopting: rl_inspect_socket()) }
+    @Test func `a process without a descriptor left is not kept awake by a client that knocks`() async {
+        await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
+            let inspector = try TestInspector(in: InspectorFolder(of: path))
+            let knocking = (0..<4).map { _ in PrivateDescriptor(adopting: rl_inspect_socket()) }
             var all: [CInt] = []
             while case let number = open("/dev/null", O_RDONLY | O_CLOEXEC), number >= 0 { all.append(number) }
             let path = "\(inspector.folder.directory)/\(inspector.server.name)"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("What an inspector and those who ask it say")
+@Suite("What an inspector and those who ask it say", .ownThread)
 struct InspectorProtocolTests {
     private typealias Request = InspectorProtocol.Request
 
@@ -18,7 +18,6 @@ struct InspectorProtocolTests {
     @Test func `each request is read as it was written`() {
         let requests: [Request] = [
             .loops, .dump, .statistics, .record(capacity: 1), .record(capacity: Request.mostEvents), .recorded,
-            .events(loop: 0), .events(loop: 255),
         ]
         for request in requests {
             #expect(request.line.utf8.count < InspectorProtocol.longestRequest)
@@ -27,11 +26,11 @@ struct InspectorProtocolTests {
     }
 
     @Test(arguments: [
-        "", " ", "runloop-inspect/2", "runloop-inspect/2 ", "runloop-inspect/2 dump ", "runloop-inspect/2  dump",
-        "runloop-inspect/3 dump", "dump", "runloop-inspect/2 record", "runloop-inspect/2 record 0",
-        "runloop-inspect/2 record 999999999999", "runloop-inspect/2 record -1", "runloop-inspect/2 record 1 2",
-        "runloop-inspect/2 events", "runloop-inspect/2 events -1", "runloop-inspect/2 events 99999999999999999999",
-        "GET / HTTP/1.1", "\u{0}\u{1}\u{2}", "runloop-inspect/2 \u{FFFD}",
+        "", " ", "runloop-inspect/3", "runloop-inspect/3 ", "runloop-inspect/3 dump ", "runloop-inspect/3  dump",
+        "runloop-inspect/2 dump", "dump", "runloop-inspect/3 record", "runloop-inspect/3 record 0",
+        "runloop-inspect/3 record 999999999999", "runloop-inspect/3 record -1", "runloop-inspect/3 record 1 2",
+        "runloop-inspect/3 events 0", "runloop-inspect/3 record 99999999999999999999",
+        "GET / HTTP/1.1", "\u{0}\u{1}\u{2}", "runloop-inspect/3 \u{FFFD}",
     ])
     func `what is no request is refused`(_ line: String) {
         #expect(throws: InspectorProtocol.Refusal.self) { try read(line).get() }
@@ -39,45 +38,39 @@ struct InspectorProtocolTests {
 
     @Test func `an answer says how long it is`() throws {
         let answer = InspectorProtocol.answer(.success(Array("text".utf8)))
-        #expect(String(decoding: answer, as: UTF8.self) == "runloop-inspect/2 ok 4\ntext")
-        let head = try #require(InspectorProtocol.head("runloop-inspect/2 ok 4".utf8))
+        #expect(String(decoding: answer, as: UTF8.self) == "runloop-inspect/3 ok 4\ntext")
+        let head = try #require(InspectorProtocol.head("runloop-inspect/3 ok 4".utf8))
         #expect(head.isAnswer && head.length == 4)
-        let refusal = try #require(InspectorProtocol.head("runloop-inspect/2 no 12".utf8))
+        let refusal = try #require(InspectorProtocol.head("runloop-inspect/3 no 12".utf8))
         #expect(!refusal.isAnswer && refusal.length == 12)
         for words in ["", " ok", " ok -1", " ok 99999999999", " yes 1"] {
-            let line = "runloop-inspect/2\(words)"
+            let line = "runloop-inspect/3\(words)"
             #expect(InspectorProtocol.head(line.utf8) == nil)
         }
     }
 
-    @Test func `events arrive as they were, and cut ones are refused`() {
-        let events: [RunLoop.Trace.Event] = [
-            RunLoop.Trace.Event(time: 5_000_000_000_000_000_000, depth: 1, kind: .runBegan(.default)),
-            RunLoop.Trace.Event(time: 5_000_000_000_000_000_001, depth: 1, kind: .passed(.beforeTimers)),
-            RunLoop.Trace.Event(time: 5_000_000_000_000_000_002, depth: 1, kind: .calloutBegan(.timer, "a b\tc \"d\"")),
-            RunLoop.Trace.Event(
-                time: 5_000_000_000_000_000_003, depth: 1,
-                kind: .wanted(.init(since: -3, thread: 7, tolerance: 1, interval: .max))),
-            RunLoop.Trace.Event(time: 5_000_000_000_000_000_004, depth: 2, kind: .calloutBegan(.block, "a b\tc \"d\"")),
-            RunLoop.Trace.Event(time: 5_000_000_000_000_000_005, depth: 1, kind: .calloutEnded),
-            RunLoop.Trace.Event(
-                time: 5_000_000_000_000_000_006, depth: 1,
-                kind: .woke(.init(cause: .descriptor, asleepSince: 1, calledAt: 2, thread: 3))),
-            RunLoop.Trace.Event(time: 5_000_000_000_000_000_007, depth: 1, kind: .runEnded(.stopped)),
-        ]
-        let bytes = TraceTransfer.encode(events)
-        #expect(TraceTransfer.decode(bytes) == events)
-        #expect(TraceTransfer.decode([]) == [])
-        for line in ["x", "r 1 1 9", "c 1 1 99 0", "k 1 1 1", "e 1", "z 1 1", "e 1 a"] {
-            #expect(TraceTransfer.decode(Array(line.utf8)) == nil)
+    @Test func `a recording that is longer than an answer loses its oldest events`() throws {
+        let events = (0..<1000 as Range<Int64>).flatMap { turn in
+            [
+                RunLoop.Trace.Event(time: turn * 2000, depth: 1, kind: .calloutBegan(.block, "number \(turn)")),
+                RunLoop.Trace.Event(time: turn * 2000 + 1000, depth: 1, kind: .calloutEnded),
+            ]
         }
-        var random = SeededRandom(7)
-        for _ in 0..<2000 {
-            // No trap, whatever comes.
-            var torn = bytes
-            for _ in 0..<4 { torn[Int.random(in: torn.indices, using: &random)] = .random(in: 0...255, using: &random) }
-            _ = TraceTransfer.decode(torn)
+        let loop = RunLoop.Trace.Loop(thread: 7, name: "a", isMain: false, events: events, lost: 1)
+        var other = loop
+        other.thread = 8
+        let trace = RunLoop.Trace(process: 1, program: "p", loops: [loop, other], loopsNotRecorded: 0)
+        let whole = trace.chromeJSON()
+        for limit in [whole.utf8.count / 2, whole.utf8.count / 20, 2000] {
+            let text = try #require(trace.chromeJSON(atMost: limit))
+            #expect(text.utf8.count <= limit)
+            let report = try RunLoop.Trace.Report(json: text)
+            // An end whose beginning is lost is no slice.
+            #expect(0...2 ~= 2 + 4000 - 2 * report.slices.count - report.lost)
+            #expect(report.slices.last?.name == "number 999")
         }
+        #expect(trace.chromeJSON(atMost: whole.utf8.count * 200) == whole)
+        #expect(trace.chromeJSON(atMost: 100) == nil)
     }
 
     @Test func `statistics arrive as they were`() throws {
@@ -95,9 +88,8 @@ struct InspectorProtocolTests {
         latency.add(nanoseconds: 5)
         statistics.latency[.block] = latency
         statistics.dearest = [.init(callee: .timer, label: "a \"b\"", count: 2, total: 7, longest: 5)]
-        var json = JSONWriter()
-        statistics.write(to: &json)
-        #expect(RunLoop.Statistics(try JSON(json.text)) == statistics)
+        let text = try #require(statistics.asJSON?.text)
+        #expect(RunLoop.Statistics(json: try JSON(parsing: text)) == statistics)
     }
 
     @Test func `a report that makes no sense is refused, and none traps`() throws {
@@ -105,14 +97,73 @@ struct InspectorProtocolTests {
             "{}", "[]", "{\"program\":1}", "{\"program\":\"a\",\"loops\":[1]}", "{\"program\":\"a\",\"loops\":[{}]}",
         ]
         for text in texts {
-            #expect(ProcessReport(try JSON(text), process: 1) == nil)
+            #expect(ProcessReport(json: try JSON(parsing: text)) == nil)
         }
         let odd = """
             {"program":"a","time":1e300,"loops":[{"thread":1e18,"activity":"busy","since":-1e308,"turns":-5,"depth":1.5,
-            "wakings":[-1,"a",1e99],"callouts":[{}],"timers":[7],"statistics":{"turns":1,"stretches":{"steps":[1]},
+            "wakings":{"timer":-1,"limit":"a","wake-up":1e99},"callouts":[{}],"timers":[7],"statistics":{"turns":1,"stretches":{"steps":[1]},
             "lateness":{"steps":[9999,1]}}}]}
             """
-        let report = try #require(ProcessReport(try JSON(odd), process: 1))
+        let report = try #require(ProcessReport(json: try JSON(parsing: odd)))
         #expect(report.loops[0].turns == 0 && report.loops[0].statistics == nil)
+        #expect(report.loops[0].wakings == [.timer: 0] && report.loops[0].callouts.count == 1)
+    }
+
+    @Test func `a report arrives as it was, with every nanosecond`() throws {
+        var loop = LoopReport()
+        loop.thread = 77
+        loop.name = "worker \u{2028}"
+        loop.activity = .asleep
+        loop.since = 9_007_199_254_740_993
+        loop.mode = "a mode"
+        loop.isLocked = true
+        loop.wakings = [.timer: 3, .limit: .max]
+        loop.callouts = [.init(kind: "timer", label: "a", place: nil, since: 1)]
+        loop.timers = [.init(label: "t", due: -5, interval: .max, tolerance: .min)]
+        loop.statistics = RunLoop.Statistics()
+        let process = ProcessReport(process: 5, program: "p<", time: .max - 1, loops: [loop])
+        let text = process.document.text
+        #expect(!text.contains("<") && !text.contains("\u{2028}"))
+        let read = try #require(ProcessReport(json: try JSON(parsing: text)))
+        #expect(read.time == .max - 1 && read.loops[0].since == 9_007_199_254_740_993)
+        #expect(read.loops[0].wakings == [.timer: 3, .limit: UInt64(Int64.max)])
+        // Nothing is lost on the way: the second text is the first.
+        #expect(read.document.text == text)
+    }
+
+    @Test func `spoilt requests, heads and answers are read or refused, and none traps`() {
+        var report = ProcessReport(process: 7, program: "program", time: 12, loops: [])
+        report.loops = [LoopReport(), LoopReport()]
+        let answer = InspectorProtocol.answer(.success(Array(report.document.text.utf8)))
+        let lines: [[UInt8]] =
+            ["loops", "dump", "statistics", "record 16", "recorded"].map {
+                Array("\(InspectorProtocol.version) \($0)".utf8)
+            }
+            + [Array("\(InspectorProtocol.version) ok 5120".utf8), answer]
+        var random = SeededRandom(23)
+        let count = fuzzedInputs(orElse: 20_000)
+        var (requests, heads, reports) = (0, 0, 0)
+        for _ in 0..<count {
+            var line = lines[Int.random(in: lines.indices, using: &random)]
+            for _ in 0..<Int.random(in: 0...3, using: &random) where !line.isEmpty {
+                let place = Int.random(in: line.indices, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: line[place] = .random(in: 0...255, using: &random)
+                case 1: line.remove(at: place)
+                case 2: line.insert(contentsOf: line[place...].prefix(9), at: place)
+                default: line.replaceSubrange(place..., with: Array("9223372036854775808".utf8))
+                }
+            }
+            if (try? Request(line)) != nil { requests += 1 }
+            guard let feed = line.firstIndex(of: UInt8(ascii: "\n")) else {
+                if let head = InspectorProtocol.head(line), head.length >= 0 { heads += 1 }
+                continue
+            }
+            if InspectorProtocol.head(line[..<feed]) != nil { heads += 1 }
+            let text = String(decoding: line[(feed + 1)...], as: UTF8.self)
+            if let json = try? JSON(parsing: text), ProcessReport(json: json) != nil { reports += 1 }
+        }
+        // Each way is taken often, and often not.
+        for taken in [requests, heads, reports] { #expect(taken > count / 100 && taken < count / 2) }
     }
 }

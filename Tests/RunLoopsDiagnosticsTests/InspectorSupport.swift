@@ -11,13 +11,18 @@ import RunLoopsTestSupport
 /// A folder of its own, gone with the value's life.
 final class InspectorFolder: Sendable {
     let path: String
+    private let isOurs: Bool
+
+    /// A folder that somebody else removes: an exit test ends without a deinit.
+    init(of other: String) { (path, isOurs) = (other, false) }
 
     init() {
+        isOurs = true
         var template = Array("/tmp/runloop-inspect-XXXXXX".utf8CString)
         path = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
     }
 
-    deinit { _ = system("rm -rf '\(path)'") }
+    deinit { if isOurs { _ = system("rm -rf '\(path)'") } }
 
     /// Where the sockets are.
     var directory: String { path + "/sockets" }
@@ -25,12 +30,17 @@ final class InspectorFolder: Sendable {
 
 /// An inspector of the test's own: any number of them can be in a process.
 final class TestInspector: Sendable {
-    let folder = InspectorFolder()
+    let folder: InspectorFolder
     let server: InspectorServer
 
-    init(user: UInt32 = geteuid(), patience: InspectorConnection.Patience = .init()) throws {
+    init(
+        in folder: InspectorFolder = InspectorFolder(), user: UInt32 = geteuid(),
+        patience: InspectorConnection.Patience = .init(),
+        accept: @escaping @Sendable (CInt) -> CInt = rl_port_accept
+    ) throws {
+        self.folder = folder
         server = try InspectorServer(
-            InspectorDirectory(folder.directory, makes: true), user: user, patience: patience)
+            InspectorDirectory(folder.directory, makes: true), user: user, patience: patience, accept: accept)
     }
 
     deinit { server.stop() }
@@ -43,9 +53,9 @@ final class TestInspector: Sendable {
 
 /// Sends what it likes.
 final class RawClient {
-    let socket: InspectorDescriptor
+    let socket: PrivateDescriptor
 
-    init(_ socket: InspectorDescriptor) { self.socket = socket }
+    init(_ socket: PrivateDescriptor) { self.socket = socket }
 
     @discardableResult
     func send(_ bytes: [UInt8]) -> CInt { rl_inspect_send(socket.number, bytes, bytes.count) }
@@ -79,7 +89,7 @@ final class InspectedThread: Sendable {
         let isReady = Permit()
         thread = TestThread {
             let loop = RunLoop.current
-            inspector.server.loops.add(loop)
+            _ = inspector.server.loops.add(loop)
             setUp(loop)
             loop.add(RunLoop.Source(label: "keeps the mode") { _ in }, in: .default)
             found.withLock { $0 = loop }
@@ -101,11 +111,11 @@ final class InspectedThread: Sendable {
 
     /// How many listen to the loop.
     func countListeners(_ inspector: TestInspector) -> Int {
-        let announcer = inspector.server.loops.all.first { $0.loop === loop }?.announcer
+        let stream = inspector.server.loops.present.first { $0.loop === loop }?.stream
         let count = Locked<Int>()
         let isDone = Permit()
         loop.perform {
-            count.withLock { $0 = announcer?.listenerCount ?? 0 }
+            count.withLock { $0 = stream?.subscriberCount ?? 0 }
             isDone.signal()
         }
         loop.wakeUp()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("An inspector", .timeLimit(.minutes(10)))
+@Suite("An inspector", .ownThread, .timeLimit(.minutes(10)))
 struct InspectorTests {
     @Test func `describes a loop that sleeps`() throws {
         let inspector = try TestInspector()
@@ -116,12 +116,12 @@ struct InspectorTests {
     }
 
     @Test func `knows every loop that is made while it watches`() throws {
-        let loops = InspectedLoops()
-        loops.watchNewLoops()
-        defer { loops.ignoreNewLoops() }
+        let loops = Subscription<InspectedLoop>(keepsStamps: false) { _, _ in InspectedLoop() }
+        loops.addNewLoops()
+        defer { _ = loops.stop() }
         let isKnown = TestThread.run {
             let loop = RunLoop.current
-            return loops.all.contains { $0.loop === loop && $0.status.thread == loop.threadID }
+            return loops.present.contains { $0.loop === loop && $0.stream.state.thread == loop.threadID }
         }
         #expect(isKnown)
     }
@@ -170,19 +170,56 @@ struct InspectorTests {
         // A loop that is made meanwhile is recorded too.
         let newcomer = InspectedThread(inspector)
         newcomer.turn()
-        let trace = try second.takeRecording(within: plenty)
-        #expect(trace.loops.count == 2)
-        let whole = try client.takeRecording(within: plenty)
-        let loop = try #require(whole.loops.first { $0.thread == thread.loop.threadID })
-        #expect(loop.lost == 0)
-        #expect(loop.events.first?.kind == .runBegan(.default))
-        #expect(loop.events.contains { if case .woke(let waking) = $0.kind { waking.cause == .wakeUp } else { false } })
-        let report = try RunLoop.Trace.Report(json: whole.chromeJSON())
-        #expect(report.slices.contains { $0.kind == "block" })
+        let short = try RunLoop.Trace.Report(json: try second.takeRecording(within: plenty))
+        #expect(short.loops.count == 2)
+        let report = try RunLoop.Trace.Report(json: try client.takeRecording(within: plenty))
+        let own = report.slices.filter { $0.thread == Int(thread.loop.threadID) }
+        #expect(report.lost == 0 && own.first?.name == "run \(RunLoop.Mode.default)")
+        #expect(own.contains { $0.kind == "sleep" && $0.wokenBy == "wake-up" })
+        #expect(own.contains { $0.kind == "block" })
+        #expect(report.loops.allSatisfy { $0.pages.last?.items.contains { $0.label == "keeps the mode" } == true })
         #expect(Set(report.slices.filter { $0.kind == "run" }.map(\.thread)).count == 2)
         #expect(throws: InspectorClient.Failure.self) { try client.takeRecording(within: plenty) }
         thread.end()
         newcomer.end()
+    }
+
+    @Test func `a live trace of a loop that hangs shows the callout under way, since it began`() throws {
+        let inspector = try TestInspector()
+        let thread = InspectedThread(inspector)
+        let (isInside, mayGo) = (Permit(), Permit())
+        let posted = thread.loop.kernel.now(.monotonic)
+        thread.loop.perform {
+            isInside.signal()
+            mayGo.wait()
+        }
+        isInside.wait()
+        let entered = thread.loop.kernel.now(.monotonic)
+        let recording = RunLoop.Recording()
+        recording.follow(inspector.server.loops)
+        let trace = recording.trace()
+        let loop = try #require(trace.loops.first)
+        #expect(loop.events.map(\.kind).first == .runBegan(.default) && loop.asleepSince == nil)
+        let callout = try #require(loop.events.last)
+        #expect(callout.time >= posted && callout.time <= entered && trace.end >= entered)
+        if case .calloutBegan(.block, _) = callout.kind {} else { Issue.record("\(callout.kind)") }
+        mayGo.signal()
+        thread.end()
+    }
+
+    @Test func `a live trace of a loop that sleeps says since when`() throws {
+        let inspector = try TestInspector()
+        let thread = InspectedThread(inspector)
+        waitUntil { thread.loop.isWaiting }
+        let recording = RunLoop.Recording()
+        let begun = thread.loop.kernel.now(.monotonic)
+        recording.follow(inspector.server.loops)
+        waitUntil { recording.trace().loops.first?.asleepSince != nil }
+        let trace = recording.trace()
+        // What was before the recording is not shown.
+        #expect(trace.loops[0].modesRun == [.default], "the doctor would find that nobody runs the loop")
+        #expect(try #require(trace.loops[0].asleepSince) >= begun && trace.loops[0].events.count == 1)
+        thread.end()
     }
 
     // MARK: Who may look
@@ -212,7 +249,7 @@ struct InspectorTests {
 
     // MARK: Names
 
-    @Test func `takes its name away when it stops, and what the dead have left is removed by who asks`() throws {
+    @Test func `takes its name away when it stops, and the next client removes what the dead have left`() throws {
         let folder = InspectorFolder()
         let directory = try InspectorDirectory(folder.directory, makes: true)
         let server = try InspectorServer(directory)
@@ -220,7 +257,7 @@ struct InspectorTests {
         server.stop()
         #expect(directory.names().isEmpty)
         // A socket without a listener.
-        var (socket, name): (InspectorDescriptor?, String) = try directory.listen()
+        var (socket, name): (PrivateDescriptor?, String) = try directory.listen()
         withExtendedLifetime(socket) {}
         socket = nil
         #expect(directory.names().map(\.name) == [name])

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("What the doctor finds by looking at items", .timeLimit(.minutes(10)))
+@Suite("What the doctor finds by looking at items", .ownThread, .timeLimit(.minutes(10)))
 struct ItemFindingTests {
     /// What is found in a recording of what `body` does.
     private func findings(_ body: (ManualRunLoop) -> Void) throws -> [RunLoop.Trace.Report.Finding] {
@@ -112,7 +112,10 @@ struct ItemFindingTests {
 
     // MARK: Signalled, never woken
 
-    @Test func `a source that was signalled and never woken for, to the end`() throws {
+    /// Each signal of the process takes a place in a row that all of them share: the more others come after this one, the
+    /// less is kept of it.
+    @Test(arguments: [0, 2_000, 1_100_000])
+    func `a source that was signalled and never woken for, to the end`(andOthersAfterwards others: Int) throws {
         let recording = RunLoop.Recording()
         let made = Locked<(RunLoop, RunLoop.Source)?>(nil)
         let thread = TestThread {
@@ -125,12 +128,45 @@ struct ItemFindingTests {
         while made.copy?.0.isWaiting != true { sched_yield() }
         let (loop, source) = try #require(made.copy)
         source.signal()
+        for _ in 0..<others { RunLoop.Source { _ in }.signal() }
         var found: [RunLoop.Trace.Report.Finding] = []
         while found.isEmpty { found = try RunLoop.Trace.Report(json: recording.trace().chromeJSON()).findings() }
         #expect(found.map(\.kind) == [.signalledNotWoken])
         #expect(found.first?.text.contains("“mailbox” was signalled") == true)
         loop.wakeUp()
         while source.isSignalled || !loop.isWaiting { sched_yield() }
+        #expect(
+            try RunLoop.Trace.Report(json: recording.trace().chromeJSON()).loops.first?.pages.last?.unserved.isEmpty
+                == true)
+        loop.stop()
+        thread.join()
+    }
+
+    @Test func `a block that was posted without a wake-up, to the end`() throws {
+        let recording = RunLoop.Recording()
+        let made = Locked<RunLoop?>(nil)
+        let ran = Permit()
+        let thread = TestThread {
+            let loop = RunLoop.current
+            loop.add(RunLoop.Source { _ in }, in: .default)
+            recording.add(loop)
+            made.withLock { $0 = loop }
+            loop.run()
+        }
+        while made.copy?.isWaiting != true { sched_yield() }
+        let loop = try #require(made.copy)
+        let line = UInt(#line) + 1
+        loop.perform(wake: false) { ran.signal() }
+        // Another mode's block does not wait for this sleep.
+        loop.perform(in: "another", wake: false) {}
+        var found: [RunLoop.Trace.Report.Finding] = []
+        while found.isEmpty { found = try RunLoop.Trace.Report(json: recording.trace().chromeJSON()).findings() }
+        #expect(found.map(\.kind) == [.blockNotWoken])
+        #expect(found.first?.subject == "RunLoopsDiagnosticsTests/ItemFindingTests.swift:\(line)")
+        #expect(found.first?.text.contains("to the end") == true)
+        loop.wakeUp()
+        ran.wait()
+        while !loop.isWaiting { sched_yield() }
         #expect(
             try RunLoop.Trace.Report(json: recording.trace().chromeJSON()).loops.first?.pages.last?.unserved.isEmpty
                 == true)

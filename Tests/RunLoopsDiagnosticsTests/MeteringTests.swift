@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-@Suite("Metering", .timeLimit(.minutes(10)))
+@Suite("Metering", .ownThread, .timeLimit(.minutes(10)))
 struct MeteringTests {
     @Test func `counts what a loop does, until it is asked`() throws {
         try ManualRunLoop.with { manual in
@@ -25,6 +25,38 @@ struct MeteringTests {
             #expect(reading.change == reading.statistics)
             #expect(!reading.isAsleep && reading.pending == 0)
         }
+    }
+
+    @Test func `A turn is woken at most once, whatever is posted, put off and run inside it`() throws {
+        let result = Locked<RunLoop.Statistics?>(nil)
+        let thread = TestThread {
+            let loop = RunLoop.current
+            let metering = RunLoop.Metering()
+            metering.add(loop)
+            let late = RunLoop.Timer.sendable(.after(.seconds(3600)), label: "late") { _ in }
+            loop.add(late, in: .default)
+            let tick = RunLoop.Timer(.every(.milliseconds(1)), label: "tick") { _ in
+                loop.run(mode: .default, for: .microseconds(100))
+            }
+            loop.add(tick, in: .default)
+            let isDone = Locked(false)
+            let other = TestThread {
+                for number in 0..<500 {
+                    // A sleeping loop is woken for the first, and does not turn.
+                    late.restart(after: .seconds(3600 - number))
+                    loop.perform {}
+                    loop.wakeUp()
+                }
+                isDone.withLock { $0 = true }
+            }
+            while !isDone.copy { loop.run(mode: .default, for: .milliseconds(20)) }
+            other.join()
+            result.withLock { $0 = metering.readings().first?.statistics }
+        }
+        thread.join()
+        let statistics = try #require(result.copy)
+        #expect(statistics.turns > 0)
+        #expect(statistics.wakings.values.reduce(0, +) <= statistics.turns)
     }
 
     @Test func `tells before a sleep, at most once an interval, and a last time when it is stopped`() {
@@ -114,9 +146,9 @@ struct MeteringTests {
     }
 }
 
-@Suite("A watch on callouts and runs", .timeLimit(.minutes(10)))
+@Suite("A watch on callouts and runs", .ownThread, .timeLimit(.minutes(10)))
 struct LoopWatchTests {
-    @Test func `tells of a slow callout, with its label, place and length, and not of a fast one`() throws {
+    @Test func `reports a slow callout, with its label, place and length, and no fast one`() throws {
         let told = Locked<[RunLoop.Watch.SlowCallout]>([])
         let watch = RunLoop.Watch(limits: [.timer: .milliseconds(2)], watchesRuns: false) { event in
             if case .slowCallout(let callout) = event { told.withLock { $0.append(callout) } }
@@ -191,7 +223,7 @@ struct LoopWatchTests {
         #expect(told.copy.isEmpty)
     }
 
-    @Test func `tells of each run that ends, inner ones first`() {
+    @Test func `reports each run that ends, inner ones first`() {
         let told = Locked<[RunLoop.Watch.EndedRun]>([])
         ManualRunLoop.with { manual in
             let watch = RunLoop.Watch(limits: [:]) { event in

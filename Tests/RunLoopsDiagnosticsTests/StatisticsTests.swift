@@ -48,26 +48,38 @@ struct DurationHistogramTests {
         histogram.add(nanoseconds: 100)
         let difference = histogram.since(earlier)
         #expect(difference.count == 1 && difference.sum == 100 && difference.percentile(0.5) == 100)
+        #expect(difference.longest == 100)
+    }
+
+    @Test func `a difference has its own longest, and not the longest of all time`() {
+        var histogram = RunLoop.DurationHistogram()
+        histogram.add(nanoseconds: 3_000_000_000)
+        let earlier = histogram
+        histogram.add(nanoseconds: 1000)
+        let longest = histogram.since(earlier).longest
+        #expect(longest >= 1000 && longest <= 1125)
+        #expect(histogram.since(histogram).longest == 0)
     }
 }
 
 @Suite("Statistics of a loop", .timeLimit(.minutes(10)))
 struct LoopStatisticsTests {
-    private func metered(_ loop: RunLoop) -> LoopMeter {
-        let meter = LoopMeter(loop)
-        #expect(LoopAnnouncer.add(meter, to: loop) != nil)
+    private func metered(_ loop: RunLoop) throws -> LoopMeter {
+        let stream = try #require(LoopStream.of(loop))
+        let meter = LoopMeter(stream.state)
+        stream.add(meter)
         return meter
     }
 
-    @Test func `count turns, wake-ups by cause, and time asleep and awake`() {
-        ManualRunLoop.with { manual in
-            let meter = metered(manual.loop)
+    @Test func `count turns, wake-ups by cause, and time asleep and awake`() throws {
+        try ManualRunLoop.with { manual in
+            let meter = try metered(manual.loop)
             let timer = RunLoop.Timer(.every(.milliseconds(10)), label: "tick") { _ in
                 manual.elapse(.milliseconds(2))
             }
             manual.loop.add(timer, in: .default)
             manual.advance(by: .milliseconds(35))
-            let statistics = meter.snapshot()
+            let statistics = meter.read().statistics
             #expect(statistics.wakings[.timer] == 3)
             #expect(statistics.callouts[.timer] == 3)
             #expect(statistics.busy == 6_000_000)
@@ -78,9 +90,9 @@ struct LoopStatisticsTests {
         }
     }
 
-    @Test func `what a callout sleeps in a run inside it is not its own`() {
-        ManualRunLoop.with { manual in
-            let meter = metered(manual.loop)
+    @Test func `what a callout sleeps in a run inside it is not its own`() throws {
+        try ManualRunLoop.with { manual in
+            let meter = try metered(manual.loop)
             let loop = manual.loop
             let timer = RunLoop.Timer(.after(.milliseconds(10)), label: "outer") { _ in
                 _ = loop.run(mode: .default, for: .milliseconds(50))
@@ -89,51 +101,98 @@ struct LoopStatisticsTests {
             loop.add(keeper, in: .default)
             loop.add(timer, in: .default)
             manual.advance(by: .milliseconds(70))
-            #expect(meter.snapshot().dearest.first { $0.label == "outer" }?.total == 0)
-            #expect(meter.snapshot().asleep >= 60_000_000)
+            #expect(meter.read().statistics.dearest.first { $0.label == "outer" }?.total == 0)
+            #expect(meter.read().statistics.asleep >= 60_000_000)
         }
     }
 
-    @Test func `say how long a signal and a block had waited`() {
-        ManualRunLoop.with { manual in
+    @Test func `say how long a signal and a block had waited`() throws {
+        try ManualRunLoop.with { manual in
             NewLoops.setRecorded(true)
             defer { NewLoops.setRecorded(false) }
-            let meter = metered(manual.loop)
+            let meter = try metered(manual.loop)
             let source = RunLoop.Source(label: "input") { _ in }
             manual.loop.add(source, in: .default)
             source.signal()
             manual.loop.perform {}
             manual.elapse(.milliseconds(3))
             manual.loop.poll()
-            let statistics = meter.snapshot()
+            let statistics = meter.read().statistics
             #expect(statistics.latency[.source]?.longest == 3_000_000)
             #expect(statistics.latency[.block]?.longest == 3_000_000)
         }
     }
 
-    @Test func `of items with one label are counted together, and a difference leaves out what was before`() {
-        ManualRunLoop.with { manual in
-            let meter = metered(manual.loop)
+    @Test func `of items with one label are counted together, and a difference leaves out what was before`() throws {
+        try ManualRunLoop.with { manual in
+            let meter = try metered(manual.loop)
             let sources = (0..<3).map { _ in RunLoop.Source(label: "same") { _ in } }
             for source in sources { manual.loop.add(source, in: .default) }
             for source in sources { source.signal() }
             manual.loop.poll()
-            let earlier = meter.snapshot()
+            let earlier = meter.read().statistics
             #expect(earlier.dearest.map(\.count) == [3])
             sources[0].signal()
             manual.loop.poll()
-            let difference = meter.snapshot().since(earlier)
+            let difference = meter.read().statistics.since(earlier)
             #expect(difference.dearest.map(\.count) == [1] && difference.callouts[.source] == 1)
             manual.loop.poll()
-            #expect(meter.snapshot().since(meter.snapshot()).dearest.isEmpty)
+            #expect(meter.read().statistics.since(meter.read().statistics).dearest.isEmpty)
         }
     }
 
     @Test func `of more kinds of callouts than there is room for are counted as such`() {
         let table = CalloutTable()
         for number in 1...300 { table.add(.block, (0, UInt64(number)), 1) }
-        let (dearest, left) = table.snapshot()
-        #expect(dearest.reduce(0) { $0 + $1.count } == 256 && left == 44)
+        let snapshot = table.snapshot()
+        #expect(snapshot.dearest.reduce(0) { $0 + $1.count } == 256)
+        #expect(snapshot.left == 44 && snapshot.leftTime == 44)
+    }
+
+    @Test func `keep the dearest, however many others there are`() throws {
+        let table = CalloutTable()
+        let labels = LabelKeeper()
+        var exact: UInt64 = 0
+        // Ten of a name each that comes once, and then the one that comes again and again.
+        for number in 0..<100_000 {
+            table.add(.block, (0, UInt64(number)), 10)
+            guard number % 10 == 0 else { continue }
+            let tick = labels.keep(Self.tick)
+            table.add(.timer, (tick.label, tick.line), 20)
+            exact += 1
+        }
+        let snapshot = table.snapshot()
+        let dearest = try #require(snapshot.dearest.first)
+        #expect(dearest.label == "tick" && dearest.callee == .timer)
+        #expect(dearest.count == exact && dearest.total == Int64(exact) * 20 && dearest.longest == 20)
+        #expect(snapshot.dearest.count <= CalloutTable.mostEntries)
+        #expect(snapshot.dearest.reduce(0) { $0 + $1.count } + snapshot.left == 110_000)
+        #expect(snapshot.dearest.reduce(0) { $0 + $1.total } + snapshot.leftTime == 1_000_000 + Int64(exact) * 20)
+    }
+
+    private static let tick = ItemLabel("tick")
+
+    @Test func `tell the longest callout of all time from the longest since the last report`() {
+        let table = CalloutTable()
+        table.add(.block, (0, 1), 500)
+        #expect(table.endRound().dearest.map(\.longestLately) == [500])
+        table.add(.block, (0, 1), 20)
+        #expect(table.snapshot().dearest.map(\.longestLately) == [20])
+        #expect(table.endRound().dearest.map(\.longest) == [500])
+        #expect(table.endRound().dearest.map(\.longestLately) == [0])
+    }
+
+    @Test func `A timer that uses its tolerance is not late`() throws {
+        try ManualRunLoop.with { manual in
+            let meter = try metered(manual.loop)
+            let second = Duration.seconds(1)
+            let timer = RunLoop.Timer(.every(second), tolerance: .milliseconds(400), label: "tolerant") { _ in }
+            manual.loop.add(timer, in: .default)
+            manual.advance(by: second * 10)
+            let statistics = meter.read().statistics
+            #expect(statistics.lateness.count > 5)
+            #expect(statistics.lateness.longest == 0)
+        }
     }
 }
 

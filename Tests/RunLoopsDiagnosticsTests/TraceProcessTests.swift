@@ -9,17 +9,7 @@ import Testing
 @testable import RunLoopsDiagnostics
 
 /// The tool that was built beside the tests.
-private let tool: String? = {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    // The test runner may be the toolchain's own: the bundle's place is in its arguments.
-    let own = CommandLine.arguments + [String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)]
-    for path in own where path.contains("/") {
-        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        if access(folder + "/runloop", X_OK) == 0 { return folder + "/runloop" }
-    }
-    return nil
-}()
+private let tool = BuiltPrograms.path("runloop")
 
 /// A folder of its own, gone with the value's life.
 private final class Folder {
@@ -44,12 +34,15 @@ private final class Folder {
     }
 }
 
-@Suite("Recording a program from outside", .timeLimit(.minutes(10)), .enabled(if: tool != nil))
+@Suite("Recording a program from outside", .ownThread, .timeLimit(.minutes(10)), .enabled(if: tool != nil))
 struct TraceProcessTests {
     /// The exit status of a shell's command, with the tool in `$tool` and the folder in `$folder`.
     private func shell(_ command: String, in folder: Folder) -> CInt {
-        let text = "tool='\(tool ?? "")'; folder='\(folder.path)'; \(command)"
-        return system(text) >> 8 & 0xFF
+        // A path may have spaces: what variables hold is not split into words.
+        let text =
+            "IFS=; tool='\(tool ?? "")'; program=$(dirname $tool)/RunLoopsDiagnosticsPrograms; folder='\(folder.path)'; \(command)"
+        // Of this thread, which blocks all signals, the shell would have that.
+        return TestThread.run { system(text) >> 8 & 0xFF }
     }
 
     /// The doctor's findings, without those that a busy machine causes in any program; `nil` if the doctor printed
@@ -63,11 +56,11 @@ struct TraceProcessTests {
     @Test func `the environment alone makes a program write its trace`() throws {
         let folder = Folder()
         let status = shell(
-            "RUNLOOP_TRACE=$folder/trace.json $tool demo --plain --for 300ms </dev/null >$folder/output 2>&1",
+            "RUNLOOP_TRACE=$folder/trace.json $program work 300 >$folder/output 2>&1",
             in: folder)
         #expect(status == 0)
         let report = try RunLoop.Trace.Report(json: folder.text("trace.json"))
-        #expect(report.program == "runloop")
+        #expect(report.program == "RunLoopsDiagnosticsPrograms")
         #expect(report.slices.contains { $0.kind == "timer" })
         #expect(Set(report.slices.filter { $0.kind == "run" }.map(\.thread)).count == 2)
     }
@@ -75,7 +68,7 @@ struct TraceProcessTests {
     @Test func `runloop trace leaves JSON and a page, and prints a summary`() throws {
         let folder = Folder()
         let status = shell(
-            "$tool trace --output $folder/trace.json -- $tool demo --plain --for 300ms </dev/null >$folder/output 2>&1",
+            "$tool trace --output $folder/trace.json -- $program work 300 >$folder/output 2>&1",
             in: folder)
         #expect(status == 0)
         #expect(throws: Never.self) { try RunLoop.Trace.Report(json: folder.text("trace.json")) }
@@ -98,10 +91,10 @@ struct TraceProcessTests {
         #expect(folder.text("output").contains("it has no traceEvents"))
     }
 
-    @Test func `runloop doctor finds nothing wrong with the demo`() {
+    @Test func `runloop doctor finds nothing wrong where nothing is`() {
         let folder = Folder()
         let status = shell(
-            "TMPDIR=$folder $tool doctor -- $tool demo --plain --for 1500ms </dev/null >$folder/output 2>&1", in: folder
+            "TMPDIR=$folder $tool doctor -- $program work 1500 >$folder/output 2>&1", in: folder
         )
         #expect(status == 0 || status == 1)
         #expect(findings(in: folder) == [])
@@ -109,9 +102,9 @@ struct TraceProcessTests {
 
     @Test func `runloop doctor asks a program to end when its time is over, and leaves no file`() {
         let folder = Folder()
-        // A pipe that this shell holds open itself: of what the demo reads there is no end.
+        // A pipe that this shell holds open itself: of what the program reads there is no end.
         let status = shell(
-            "mkfifo $folder/input; exec 9<>$folder/input; TMPDIR=$folder $tool doctor --for 700ms -- $tool demo --plain <&9 >$folder/output 2>&1",
+            "mkfifo $folder/input; exec 9<>$folder/input; TMPDIR=$folder $tool doctor --for 700ms -- $program work <&9 >$folder/output 2>&1",
             in: folder)
         #expect(status == 0 || status == 1)
         #expect(findings(in: folder) == [])
@@ -129,6 +122,81 @@ struct TraceProcessTests {
     func `runloop doctor wants a program or a trace`(_ arguments: String) {
         let folder = Folder()
         #expect(shell("$tool doctor \(arguments) 2>$folder/output", in: folder) == 64)
-        #expect(folder.text("output").contains("USAGE"))
+        #expect(folder.text("output").contains("See 'runloop doctor --help'"))
+    }
+
+    // MARK: Files
+
+    @Test(arguments: ["", "pipe", "/dev/null", "no/trace.json"])
+    func `runloop trace refuses a name that is no regular file's before it runs the program`(_ name: String) {
+        let folder = Folder()
+        let output = name.hasPrefix("/") ? name : "$folder/\(name)"
+        let status = shell(
+            "mkfifo $folder/pipe; $tool trace -o \(output) -- touch $folder/ran >$folder/output 2>&1; status=$?; "
+                + "test -p $folder/pipe && test ! -e $folder/ran && rm $folder/pipe && exit $status", in: folder)
+        #expect(status == 1)
+        #expect(folder.text("output").hasPrefix("Error: \(name.hasPrefix("/") ? name : folder.path)"))
+    }
+
+    @Test func `a trace that is there stays if the program leaves none, and is replaced otherwise`() throws {
+        let folder = Folder()
+        #expect(shell("echo old >$folder/trace.json; $tool trace -o $folder/trace.json -- true 2>&-", in: folder) == 1)
+        #expect(folder.text("trace.json") == "old\n")
+        #expect(shell("$tool trace -o $folder/trace.json -- $tool describe >/dev/null", in: folder) == 0)
+        _ = try RunLoop.Trace.Report(json: folder.text("trace.json"))
+    }
+
+    @Test func `runloop doctor reads no more of an endless file than a trace can have`() {
+        let folder = Folder()
+        #expect(shell("$tool doctor /dev/zero 2>$folder/output", in: folder) == 1)
+        #expect(folder.text("output") == "Error: /dev/zero: larger than 256 MB, which no trace is\n")
+        #expect(shell("$tool doctor $folder 2>$folder/output", in: folder) == 1)
+        #expect(folder.text("output") == "Error: \(folder.path): Is a directory\n")
+    }
+
+    // MARK: Signals
+
+    /// The signals of those that do not end this process are ignored by its children, too.
+    private static let signals = [SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGQUIT, SIGABRT, SIGSEGV].filter {
+        var action = sigaction()
+        sigaction($0, nil, &action)
+        return action.__sigaction_handler.sa_handler == nil
+    }
+
+    private static let mistakes = [
+        ("abort", SIGABRT), ("fault", SIGSEGV), ("overflow", SIGSEGV), ("corrupt", SIGABRT), ("allocating", SIGTERM),
+    ]
+
+    @Test(arguments: signals.map { ("\($0)", $0) } + mistakes)
+    func `a program that a signal ends leaves its trace, and ends by the signal`(how: String, signal: CInt) throws {
+        // The sanitizers answer faults themselves.
+        if Sanitizer.isThread || Sanitizer.isAddress, how != "\(SIGTERM)" { return }
+        let folder = Folder()
+        let status = shell(
+            "ulimit -c 0; RUNLOOP_TRACE=$folder/trace.json $program end \(how) 2>&-; exit $?", in: folder)
+        #expect(status == 128 + signal)
+        let report = try RunLoop.Trace.Report(json: folder.text("trace.json"))
+        #expect(report.program == "RunLoopsDiagnosticsPrograms")
+    }
+
+    @Test func `a program's own handler is called, and no other`() {
+        let folder = Folder()
+        #expect(shell("RUNLOOP_TRACE=$folder/trace.json $program end handler", in: folder) == 7)
+        #expect(folder.text("trace.json") == "")
+    }
+
+    @Test(.enabled(if: !Sanitizer.isAny, "A sanitizer has handlers of its own."))
+    func `a forked child ends by its signal and writes nothing`() throws {
+        let folder = Folder()
+        #expect(shell("RUNLOOP_TRACE=$folder/trace.json $program end child", in: folder) == 7)
+        _ = try RunLoop.Trace.Report(json: folder.text("trace.json"))
+    }
+
+    @Test func `runloop trace says a signal's status, with the trace`() {
+        let folder = Folder()
+        let status = shell(
+            "ulimit -c 0; $tool trace -o $folder/trace.json -- $program end abort >$folder/output 2>&1", in: folder)
+        #expect(status == 128 + SIGABRT)
+        #expect(folder.text("output").contains("Perfetto: "))
     }
 }

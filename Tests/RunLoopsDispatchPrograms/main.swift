@@ -38,7 +38,7 @@ final class Check {
         }
         let keeper = Foundation.Timer(timeInterval: 3600, repeats: false) { _ in }
         Foundation.RunLoop.main.add(keeper, forMode: .default)
-        runFoundation(for: 30) { arrived.count == 5 }
+        runFoundation(for: 300) { arrived.count == 5 }
         print("arrived:", arrived.joined(separator: ", "))
 
         let observer = Loop.Observer.mainActor(.afterWaiting) { _, _ in self.wakes += 1 }
@@ -47,7 +47,7 @@ final class Check {
         print("wake-ups of the run loop in an idle second: \(wakes)")
         let idleWakes = wakes
         Loop.performOnMainActor { self.arrives("another block") }
-        runFoundation(for: 30) { arrived.count == 6 }
+        runFoundation(for: 300) { arrived.count == 6 }
         return arrived.count == 6 && idleWakes == 0 && wakes > 0
     }
 }

@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinuxKernel
 import Glibc
 import RunLoops
-import RunLoopsEvents
 import RunLoopsTestSupport
 import Testing
 
+@testable import RunLoopsEvents
+
 /// What all sources have in common, and descriptors that only this module can make.
-@Suite(.timeLimit(.minutes(10))) struct EventSourceTests {
+@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct EventSourceTests {
     @Test @MainActor func `A closure of the main actor goes to the main loop, from any thread`() throws {
         var said = 0
         let (here, _) = try RunLoop.Socket.pair()
@@ -20,6 +22,8 @@ import Testing
             try SocketListener.mainActor(on: .loopback()) { _, _ in said += 1 },
             try SocketConnector.mainActor(to: .loopback(port: 1)) { _, _ in said += 1 },
             SocketStream.mainActor(here) { _, _ in said += 1 },
+            InputReader.mainActor(.standardInput, as: .lines) { _, _ in said += 1 },
+            OutputWriter.mainActor(.standardOutput) { _, _ in said += 1 },
         ]
         for source in sources {
             try RunLoop.main.add(source, in: mode)
@@ -45,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `A source is told in its modes alone, and common ones are modes`() throws {
+    @Test func `A source hears of its modes alone, and common ones are modes`() throws {
         try withLoop { loop in
             let calls = Box(0)
             let listener = try SocketListener(on: .loopback()) { _, _ in calls.value += 1 }
@@ -72,26 +76,28 @@ import Testing
     @Test func `A listener that cannot be watched again says why`() throws {
         try withLoop { loop in
             let said = Box<[CInt]>([])
-            let listener = try SocketListener(on: .loopback()) { listener, event in
+            let socket = rl_socket_create(AF_INET)
+            var storage = [UInt8](repeating: 0, count: Int(RL_ADDRESS_ROOM))
+            let length = rl_address_internet(&storage, "127.0.0.1", 0)
+            #expect(rl_socket_listen(socket, storage, UInt32(length), 8) == 0)
+            // Nobody else gets this number while it is closed.
+            let number = duplicateFarAway(socket)
+            let listener = try SocketListener(adopting: ListenDescriptor(descriptor: number, name: "far away")) {
+                listener, event in
                 if case .refused(let error) = event { said.value.append(error.code) }
                 #expect(listener.isPaused)
                 loop.stop()
             }
             add(listener, to: loop)
             listener.pause()
-            // Closed behind its back, with a number that nobody else gets.
-            let number = duplicateFarAway(0)
-            let words = listener.description.split { !$0.isNumber && !$0.isLetter }
-            let place = try #require(words.lastIndex(of: "descriptor"))
-            let moved = try #require(CInt(words[place + 1]))
-            #expect(dup2(moved, number) == number)
-            close(moved)
+            // Behind its back.
+            close(number)
             listener.resume()
             #expect(loop.runPlenty() == .stopped)
             #expect(said.value == [EBADF])
             // Its number is given back to it, so that it does not close another file.
-            #expect(dup2(number, moved) == moved)
-            close(number)
+            #expect(dup2(socket, number) == number)
+            close(socket)
         }
     }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoopsEvents
 
 /// Decisions without a system: values in, values out.
-@Suite struct PureTests {
+@Suite(.ownThread, .leavesNothing) struct PureTests {
     // MARK: Output
 
     @Test func `What goes in comes out in order, in whatever portions`() {

@@ -6,10 +6,11 @@ import RunLoops
 import RunLoopsConcurrency
 import RunLoopsEvents
 import RunLoopsKit
+import RunLoopsTestSupport
 import Testing
 
 /// Signals and file changes, awaited.
-@Suite(.timeLimit(.minutes(10))) struct SequenceTests {
+@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SequenceTests {
     @Test func `Signals come as a sequence, and what was there before is restored`() async throws {
         let thread = try RunLoopThread(name: "signals")
         let events = try thread.loop.signals(of: SIGURG)

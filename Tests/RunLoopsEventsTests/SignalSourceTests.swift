@@ -8,10 +8,10 @@ import RunLoopsTestSupport
 import Testing
 
 /// Signals are the process's: one test at a time, each with signals of its own.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct SignalSourceTests {
+@Suite(.ownThread, .serialized, .timeLimit(.minutes(10)), .leavesNothing) struct SignalSourceTests {
     // MARK: Their life
 
-    @Test func `A signal is told with its sender`() throws {
+    @Test func `A signal is reported with its sender`() throws {
         try withLoop { loop in
             let told = Box<SignalSource.Delivery?>(nil)
             let source = try SignalSource(SIGUSR1) { source, delivery in
@@ -28,7 +28,7 @@ import Testing
     }
 
     // The thread sanitizer holds signals back, and keeps one of a kind.
-    @Test(.disabled(if: Sanitizer.isThread)) func `Queued signals are told one by one with their values`() throws {
+    @Test(.disabled(if: Sanitizer.isThread)) func `Queued signals are reported one by one with their values`() throws {
         try withLoop { loop in
             let values = Box<[CInt]>([])
             let signal = __libc_current_sigrtmin() + 1
@@ -180,8 +180,7 @@ import Testing
         #expect(handler(of: signal) == handlerAddress(SIG_IGN))
     }
 
-    @Test func `A thousand sources of one signal are each told once`() throws {
-        raiseDescriptorLimit()
+    @Test(.needsDescriptors(1000)) func `A thousand sources of one signal are each told once`() throws {
         try withLoop { loop in
             let signal = __libc_current_sigrtmin() + 7
             let told = Box(0)

@@ -7,7 +7,7 @@ import RunLoopsEvents
 import RunLoopsTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct SocketTests {
+@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SocketTests {
     // MARK: Addresses
 
     @Test func `Addresses are written as they are read`() throws {
@@ -31,7 +31,7 @@ import Testing
     // MARK: Listening and connecting
 
     @Test(arguments: ["tcp", "unix", "abstract"])
-    func `Who connects is accepted, and both can speak`(kind: String) throws {
+    func `A client that connects is accepted, and both can speak`(kind: String) throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let address =
@@ -314,7 +314,7 @@ import Testing
             let said = Box<[SocketStream.Event]>([])
             do {
                 let (here, there) = try RunLoop.Socket.pair()
-                _ = write(there.descriptor, "last words", 10)
+                SocketStream(there) { _, _ in }.write("last words".utf8)
                 stream = SocketStream(here) { stream, event in
                     said.value.append(event)
                     if case .received = event { stream.write(repeatElement(1, count: 100)) }
@@ -365,8 +365,7 @@ import Testing
         }
     }
 
-    @Test func `A thousand streams at once each get their answer`() throws {
-        raiseDescriptorLimit()
+    @Test(.needsDescriptors(2000)) func `A thousand streams at once each get their answer`() throws {
         try withLoop { loop in
             let answers = Box(0)
             for number in 0..<1000 {
@@ -390,8 +389,7 @@ import Testing
         }
     }
 
-    @Test func `A thousand who connect are all accepted`() throws {
-        raiseDescriptorLimit()
+    @Test(.needsDescriptors(3000)) func `A thousand who connect are all accepted`() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let connected = Box(0)

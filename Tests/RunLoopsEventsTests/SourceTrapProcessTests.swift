@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// What ends a process, or changes what belongs to all of it, happens in one of its own.
-@Suite(.timeLimit(.minutes(10))) struct SourceTrapProcessTests {
+@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SourceTrapProcessTests {
     // MARK: Misuse
 
     @Test func `A local source cannot be added to the loop of another thread`() async {
@@ -91,6 +91,7 @@ import Testing
 
     @Test func `No descriptor is left of any source`() async {
         await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
             // The first of each may bring something that stays.
             try useEverySource()
             let before = countOpenDescriptors()

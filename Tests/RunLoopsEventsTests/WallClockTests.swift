@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// A timer of the loop itself is a source for the wall clock: no other is needed.
-@Suite struct WallClockTests {
+@Suite(.ownThread, .leavesNothing) struct WallClockTests {
     @Test func `A date holds when the clock is set, and when the machine sleeps`() {
         ManualRunLoop.with { manual in
             let date = manual.now(.realtime).advanced(by: .seconds(3600))

@@ -11,7 +11,7 @@ import Testing
 /// Our loop under `g_main_loop_run`.
 @Suite(.timeLimit(.minutes(10)))
 struct GuestTests {
-    @Test func `Everything of ours arrives`() throws {
+    @Test func `Everything that the loop is given arrives`() throws {
         try withGuest { context, loop in
             let (notes, pipe) = (Notes(), makePipe())
             let quitIfDone: @Sendable (String) -> Void = { name in
@@ -80,7 +80,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A callout of ours may run the context, and the context our loop`() throws {
+    @Test func `A callout of the loop may run the context, and the context the loop`() throws {
         try withGuest { context, loop in
             let notes = Notes()
             loop.add(

@@ -28,6 +28,7 @@ func say(_ text: String) {
         let scene = arguments.dropFirst().first ?? ""
         let argument = arguments.dropFirst(2).first
         var options = RunLoop.HangWatch.Options()
+        if scene == "naps" { options.samplingInterval = .milliseconds(1) }
         if scene == "dies" || scene == "kept" {
             options.directory = argument
             options.keepsReports = scene == "kept"
@@ -49,11 +50,15 @@ func say(_ text: String) {
         case "dies": hang("sleeper") { takeANap(.seconds(600)) }
         case "nested": nested()
         case "healthy": healthy(.seconds(argument.flatMap(Int.init) ?? 3))
+        case "busy": busy(.seconds(argument.flatMap(Int.init) ?? 3))
+        case "fork": fork(watch)
+        case "ends": ends()
+        case let scene where hostile.contains(scene): hang("hostile") { playHostile(scene, argument ?? "") }
         case "idle": idle(seconds: argument.flatMap(UInt32.init) ?? 2)
         default: say("what?")
         }
         RunLoop.main.add(RunLoop.Source(label: "waits") { _ in }, in: .default)
-        let hangs = ["sleep", "spin", "kept", "lock", "tiny", "starved"].contains(scene)
+        let hangs = ["sleep", "spin", "kept", "lock", "tiny", "starved"].contains(scene) || hostile.contains(scene)
         // Until the watcher has seen the end; reading the names of all functions takes its time.
         repeat { RunLoop.main.run(mode: .default, for: .milliseconds(100)) } while hangs && !ended.isSet
         watch.stop()

@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Frames on the real clock, beside a bare timer descriptor that does the same work.
-@Suite(.timeLimit(.minutes(10))) struct DisplayLinkRealTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct DisplayLinkRealTests {
     @Test(arguments: [60.0, 144]) func `Frames delivered and skipped are frames due and the phase stays`(rate: Double) {
         let length = isFull ? Duration.seconds(20) : .milliseconds(300)
         let bare = makeThread("bare timerfd")

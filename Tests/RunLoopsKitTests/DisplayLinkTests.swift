@@ -9,7 +9,7 @@ import Testing
 @testable import RunLoopsKit
 
 /// Frames on a grid.
-@Suite struct DisplayLinkTests {
+@Suite(.ownThread) struct DisplayLinkTests {
     @Test(arguments: [60.0, 144, 59.94, 1, 0.5]) func `A second has as many frames as the rate and the grid stays`(
         rate: Double
     ) {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `Frames that went by are skipped and counted`() {
+    @Test func `Frames that have passed are skipped and counted`() {
         ManualRunLoop.with { manual in
             let frames = Box<[RunLoop.DisplayLink.Frame]>([])
             let link = RunLoop.DisplayLink(framesPerSecond: 10) { frame in
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `Paused it wakes nobody and going on it counts nothing that went by`() {
+    @Test func `Paused it wakes nobody and going on it counts nothing that has passed`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             let link = RunLoop.DisplayLink(framesPerSecond: 60, isPaused: true) { _ in }

@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// Jobs spread over idle moments.
-@Suite(.timeLimit(.minutes(10))) struct IdleQueueTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct IdleQueueTests {
     @Test func `Jobs run a portion a turn and the loop turns as often as it must and not once more`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue(limits: .init(count: 3))

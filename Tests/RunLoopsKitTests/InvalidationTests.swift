@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// What is given its modes when it is made is at work until it is invalidated.
-@Suite struct InvalidationTests {
+@Suite(.ownThread) struct InvalidationTests {
     @Test func `A display link that is invalidated in its own callout has drawn its last frame`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)

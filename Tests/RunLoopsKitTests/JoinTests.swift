@@ -8,8 +8,8 @@ import RunLoopsTestSupport
 import Testing
 
 /// Waiting for a thread's end, while that thread may wait for the waiting one.
-@Suite(.timeLimit(.minutes(10))) struct JoinTests {
-    @Test func `A wait on a thread that waits for one's own end is refused`() throws {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct JoinTests {
+    @Test func `A wait on a thread that waits for the caller's end is refused`() throws {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
         let errors = Locked<[RunLoop.PerformError?]>([])
         let begun = Permit()
@@ -85,7 +85,7 @@ import Testing
 }
 
 /// Joins that trap, each in a process of its own.
-@Suite(.timeLimit(.minutes(10))) struct JoinTrapProcessTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct JoinTrapProcessTests {
     @Test func `A join of a thread that waits on the caller traps and names both`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (joining, asking) = (makeThread("joining"), makeThread("asking"))

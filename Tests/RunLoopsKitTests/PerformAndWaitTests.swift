@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// Waiting for a closure on another thread, and what makes that impossible.
-@Suite(.timeLimit(.minutes(10))) struct PerformAndWaitTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct PerformAndWaitTests {
     private struct Refusal: Error, Equatable {}
 
     /// What the wait was refused with.
@@ -30,7 +30,7 @@ import Testing
         #expect(throws: Refusal()) { try thread.performAndWait { throw Refusal() } }
     }
 
-    @Test func `A wait on one's own loop runs at once`() throws {
+    @Test func `A wait on the caller's own loop runs at once`() throws {
         try ManualRunLoop.with { (manual) throws in
             let result = try manual.loop.performAndWait(in: []) { 1 }
             #expect(result == 1)
@@ -133,7 +133,7 @@ import Testing
         #expect(results.withLock { $0 } == [7])
     }
 
-    @Test func `Two threads that wait on each other are told at once`() {
+    @Test func `Two threads that wait on each other hear of it at once`() {
         let (one, two) = (makeThread("one"), makeThread("two"))
         let error = try? one.performAndWait { try two.performAndWait { refusal { try one.performAndWait {} } } }
         #expect(error == .cycle([two.identity, one.identity]))

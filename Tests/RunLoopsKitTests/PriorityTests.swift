@@ -36,7 +36,7 @@ private struct Schedule: Equatable, Sendable {
 }
 
 /// A waiting thread lends its priority to the thread that it waits for.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: mayRaise, "needs CAP_SYS_NICE")) struct PriorityTests {
+@Suite(.ownThread, .timeLimit(.minutes(10)), .enabled(if: mayRaise, "needs CAP_SYS_NICE")) struct PriorityTests {
     private func realTime(_ name: String, _ priority: Int) throws -> RunLoopThread {
         try RunLoopThread(RunLoopThread.Attributes(name: name, schedulingClass: .firstInFirstOut(priority: priority)))
     }
@@ -178,7 +178,9 @@ private struct Schedule: Equatable, Sendable {
 }
 
 /// In processes of their own, which give the privilege up.
-@Suite(.timeLimit(.minutes(10)), .enabled(if: mayRaise && getuid() == 0, "needs the superuser, to be it no more"))
+@Suite(
+    .ownThread, .timeLimit(.minutes(10)),
+    .enabled(if: mayRaise && getuid() == 0, "needs the superuser, to be it no more"))
 struct PriorityRefusalProcessTests {
     @Test func `Where the system refuses a wait is as it was`() async {
         await #expect(processExitsWith: .success) {

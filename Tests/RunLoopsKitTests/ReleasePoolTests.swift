@@ -10,7 +10,7 @@ import Testing
 /// Pools around the turns of a loop.
 ///
 /// Each test begins with the thread's pools closed.
-@Suite struct ReleasePoolTests {
+@Suite(.ownThread) struct ReleasePoolTests {
     @Test func `What is handed over lives until the turn sleeps`() {
         ManualRunLoop.with { manual in
             let pool = RunLoop.ReleasePool()

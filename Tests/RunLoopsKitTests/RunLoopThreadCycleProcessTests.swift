@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// What thousands of threads leave behind, seen in a process where nothing else runs.
-@Suite(.timeLimit(.minutes(10))) struct RunLoopThreadCycleProcessTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct RunLoopThreadCycleProcessTests {
     @Test func `Thousands of starts and stops leave no memory and no thread and no descriptor behind`() async {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardOutputContent]

@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Resident threads, awaited.
-@Suite(.timeLimit(.minutes(10))) struct ThreadAwaitingTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct ThreadAwaitingTests {
     @Test func `A resident thread performs what a task waits for`() async throws {
         struct Refusal: Error {}
         let thread = try RunLoopThread(name: "performs")

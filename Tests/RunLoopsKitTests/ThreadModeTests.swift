@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Tasks of a resident thread that may run in some modes only, and what it does while there are none.
-@Suite(.timeLimit(.minutes(10))) struct ThreadModeTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct ThreadModeTests {
     /// Makes the thread run in `mode` until that run is stopped; the permit that this returns is signalled then.
     private func running(_ mode: RunLoop.Mode, _ thread: RunLoopThread) -> Permit {
         let (inside, left) = (Permit(), Permit())
@@ -120,33 +120,15 @@ import Testing
             // Tasks in several modes; one of the modes does not run.
             try thread.performAndWait {}
             thread.post(in: ["never"]) {}
-            waitUntil { thread.loop.isWaiting && isAsleep(thread) }
+            waitUntilAtRest(thread.loop)
         }
-        let before = threads.map(switches)
+        let before = threads.map { sleeps(ofThread: $0.loop.threadID) }
         // The longer the surer to see a wake-up; that there is none does not depend on it.
         usleep(isFull ? 5_000_000 : 500_000)
-        #expect(threads.map(switches) == before)
+        #expect(threads.map { sleeps(ofThread: $0.loop.threadID) } == before)
         #expect(before.allSatisfy { $0 > 0 })
     }
 }
 
 /// The name of the mode in which the calling thread's loop runs.
 private var presentMode: String { RunLoop.current.currentMode?.rawValue ?? "none" }
-
-/// How often the kernel has put the thread to sleep, as it was asked to.
-private func switches(_ thread: RunLoopThread) -> Int {
-    status(thread, "voluntary_ctxt_switches:").flatMap { Int($0) } ?? -1
-}
-
-private func isAsleep(_ thread: RunLoopThread) -> Bool { status(thread, "State:")?.hasPrefix("S") ?? false }
-
-/// What the kernel says of a thread under that name.
-private func status(_ thread: RunLoopThread, _ name: String) -> String? {
-    let file = open("/proc/self/task/\(thread.identity.number)/status", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    for line in readText(file).split(separator: "\n") where line.hasPrefix(name) {
-        return String(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " })
-    }
-    return nil
-}

@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// The three that everybody writes by hand.
-@Suite struct TimingTests {
+@Suite(.ownThread) struct TimingTests {
     /// Runs `body` with a loop that does not finish and a function that gives the seconds since the beginning.
     private func with(_ body: (ManualRunLoop, @escaping () -> Double) -> Void) {
         ManualRunLoop.with { manual in

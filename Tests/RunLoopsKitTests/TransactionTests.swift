@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// Marks that are committed once, before the thread sleeps.
-@Suite struct TransactionTests {
+@Suite(.ownThread) struct TransactionTests {
     private final class View {}
 
     @Test func `Marks of a turn are committed once each before it sleeps in the order of the first`() {

@@ -9,7 +9,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// Names, the directory they are in, and the process that has a name.
-@Suite(.timeLimit(.minutes(10))) struct NameTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct NameTests {
     @Test func `Names that could mean something else are refused`() throws {
         for name in ["a", "clock", "org.example.Clock-2_x", String(repeating: "n", count: 64)] {
             #expect(try PortName(name).text == name)

@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsPorts
 
 /// Ports between processes, and what needs a process of its own.
-@Suite(.timeLimit(.minutes(10)), .serialized) struct PortProcessTests {
+@Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct PortProcessTests {
     @Test func `Messages of another process arrive once each and in order`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
@@ -112,6 +112,7 @@ import Testing
 
     @Test func `Descriptors are passed, and none stays open`() async {
         await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
             // What is made once for the process is made before the count.
             try descriptorsTravel(rounds: 1)
             let before = countOpenDescriptors()
@@ -122,11 +123,12 @@ import Testing
 
     @Test func `Malformed and refused peers leave no descriptor open`() async {
         await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
             let tests = SocketPortTests()
             try tests.`A malformed frame drops its peer and no other`()
             let before = countOpenDescriptors()
             try tests.`A malformed frame drops its peer and no other`()
-            try tests.`Who has no right is told, and nobody else is troubled`()
+            try tests.`A sender without a right hears of it, and nobody else is troubled`()
             try tests.`A port that comes back is found again`()
             try tests.`A message that is dropped, and a port that dies, tell their askers`()
             #expect(countOpenDescriptors() == before)

@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Messages and the answers to questions, which tasks wait for.
-@Suite(.timeLimit(.minutes(10))) struct RequestTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct RequestTests {
     @Test func `Messages come as a sequence in order and it ends with the port`() async throws {
         let thread = try RunLoopThread(name: "messages")
         let (port, messages) = try thread.loop.messages()
@@ -88,7 +88,7 @@ import Testing
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(await hasNoDesk(loop))
-            let text = loop.debugDescription
+            let text = loop.dump()
             #expect(!text.contains("request"))
             port.invalidate()
             let late = Task {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `What becomes of the receiver is told as the error that exists for it`() async throws {
+    @Test func `What becomes of the receiver is reported as the error that exists for it`() async throws {
         try await withLoop { loop in
             let silent = RunLoop.MessagePort.sendable { _ in nil }
             try loop.add(silent, in: .common)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `The end of the loop's thread is told, before and after`() async throws {
+    @Test func `The end of the loop's thread is reported, before and after`() async throws {
         try await withLoop { server in
             let kept = Locked<[RunLoop.MessagePort.Sender?]>([])
             let port = try keeper(of: kept, on: server)
@@ -216,7 +216,7 @@ private func keeper(of kept: Locked<[RunLoop.MessagePort.Sender?]>, on loop: Run
 /// Whether nothing takes answers in, once the loop's thread has done what was left to it.
 private func hasNoDesk(_ loop: RunLoop) async -> Bool {
     _ = try? await loop.result {}
-    return !loop.debugDescription.contains("answers")
+    return !loop.dump().contains("answers")
 }
 
 extension RunLoopThread {

@@ -15,7 +15,7 @@ func count(_ full: Int, orElse few: Int) -> Int { isFull ? full : few }
 final class Server: @unchecked Sendable {
     let port: RunLoop.MessagePort
     private let thread: TestThread
-    private let loop: RunLoop
+    let loop: RunLoop
 
     init(_ port: RunLoop.MessagePort) {
         self.port = port

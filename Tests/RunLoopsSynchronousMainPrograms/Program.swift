@@ -4,6 +4,7 @@
 // A program with a synchronous main. The first argument says what runs the main actor, the second which scene is
 // played.
 
+import Glibc
 import RunLoops
 import RunLoopsConcurrency
 import RunLoopsConcurrencyScenes
@@ -22,7 +23,24 @@ import RunLoopsConcurrencyScenes
         case "loop, taken":
             Hooks.take("swift_task_getMainExecutor_hook")
             RunLoop.runMain(mainExecutor: .runLoop) {}
+        case "without descriptors": runOut(left: CInt(scene) ?? 0)
         default: print("what?")
         }
+    }
+
+    /// Uses and runs the main loop for the first time in a process that can open `left` descriptors more.
+    private static func runOut(left: CInt) {
+        let lowest = dup(STDIN_FILENO)
+        close(lowest)
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let former = limit.rlim_cur
+        limit.rlim_cur = rlim_t(lowest + left)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        RunLoop.main.perform { RunLoop.main.stop() }
+        print("has run: \(RunLoop.main.run(mode: .default, for: .seconds(300)))")
+        // What looks for leaks at the end needs descriptors.
+        limit.rlim_cur = former
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 }

@@ -5,10 +5,21 @@ import Glibc
 package import RunLoops
 
 /// A limit that only a bug reaches: what waits then says so instead of hanging.
-package let plenty = Duration.seconds(30)
+package let plenty = Duration.seconds(300)
 
-/// Counts are small by default, and those asked for when the environment says so.
-package let isFull = getenv("RUNLOOPS_FULL").map { String(cString: $0) == "1" } ?? false
+/// Whether random tests and tests of many take as many as a night has time for.
+package let isFull = isSet("RUNLOOPS_FULL")
+
+/// Whether random tests and tests of many take as many as `Scripts/check` has time for; a small sample otherwise, so that the gate is
+/// quick.
+package let isThorough = isFull || isSet("RUNLOOPS_THOROUGH")
+
+private func isSet(_ name: String) -> Bool { getenv(name).map { String(cString: $0) == "1" } ?? false }
+
+/// How many inputs a fuzzed reader gets: `few`, or as many as `RUNLOOPS_FUZZ` says.
+package func fuzzedInputs(orElse few: Int) -> Int {
+    getenv("RUNLOOPS_FUZZ").flatMap { Int(String(cString: $0)) } ?? few
+}
 
 /// The sanitizer that the tests were built with, judged by the runtime in the process.
 package enum Sanitizer {

@@ -3,6 +3,7 @@
 
 import CLinuxKernel
 import Glibc
+package import Testing
 
 /// A pipe or a pair of sockets, closed with the value's life.
 ///
@@ -14,7 +15,12 @@ package final class DescriptorPair: @unchecked Sendable {
 
     private init(_ make: (UnsafeMutablePointer<CInt>) -> CInt) {
         var ends: [CInt] = [-1, -1]
-        let result = make(&ends)
+        // Where the hard limit is low, other tests have all of them for a moment. One of the functions returns the error's number.
+        var result = make(&ends)
+        while result == -EMFILE || result == -1 && errno == EMFILE {
+            usleep(1000)
+            result = make(&ends)
+        }
         precondition(result == 0, "no descriptors: \(result), errno \(errno)")
         (first, second) = (ends[0], ends[1])
     }
@@ -63,8 +69,17 @@ package func readText(_ descriptor: CInt) -> String {
 
 /// How many descriptors the process has open.
 ///
-/// Only where no other test runs: in an exit test.
+/// Only where no other test runs: in an exit test, behind ``letDispatchOpenItsTimers()``.
 package func countOpenDescriptors() -> Int { countEntries("/proc/self/fd") }
+
+/// Opens what Dispatch opens once, when the first task of a process sleeps, and then keeps.
+///
+/// The task of a test's time limit may be this first one, at any moment of the test.
+package func letDispatchOpenItsTimers() async {
+    // Longer than the way to the timer takes: a timer that is due at once needs no descriptor. Each clock has a timer of its own.
+    try? await Task.sleep(for: .milliseconds(10), clock: .continuous)
+    try? await Task.sleep(for: .milliseconds(10), clock: .suspending)
+}
 
 /// How many entries a directory has, its own two among them; -1 if there is no such directory.
 package func countEntries(_ path: String) -> Int {
@@ -82,6 +97,18 @@ package func raiseDescriptorLimit() {
     // Not past what the tests need: some systems allow a thousand million.
     limit.rlim_cur = min(limit.rlim_max, 20_000)
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+}
+
+extension Trait where Self == ConditionTrait {
+    /// The test is skipped where the process may not open that many descriptors, beside those of other tests.
+    package static func needsDescriptors(_ count: Int) -> Self {
+        .enabled("The hard limit of descriptors is too low: ulimit -Hn") {
+            raiseDescriptorLimit()
+            var limit = rlimit()
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            return limit.rlim_cur >= rlim_t(count) + 500
+        }
+    }
 }
 
 /// A duplicate with a number that no other test gets, also when it is closed.

@@ -23,6 +23,9 @@ package final class Permit: @unchecked Sendable {
 
     package func signal() { sem_post(semaphore) }
 
+    /// Waits for a permit, however long that takes.
+    package func waitForEver() { while sem_wait(semaphore) != 0 {} }
+
     /// Waits for a permit, as long as only a bug takes.
     package func wait() {
         var deadline = timespec()

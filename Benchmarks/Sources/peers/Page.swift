@@ -28,6 +28,8 @@ struct Page {
         """
         # Figures
 
+        Every workload of the benchmark, on this loop and on its peers, from one run.
+
         `peers` writes this page:
 
         ```sh

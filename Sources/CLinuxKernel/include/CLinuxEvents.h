@@ -49,7 +49,8 @@ typedef struct {
 
 int rl_pidfd_open(int32_t process);
 int rl_pidfd_signal(int descriptor, int signal);
-// 1: it has ended; 0: it has not. -ECHILD for a process that is no child, or that was reaped elsewhere.
+// 1: it has ended; 0: it has not; 2: it has ended and was reaped elsewhere, and its usage is not known. -ECHILD for a
+// process that is no child, or that was reaped elsewhere and the kernel does not remember how it ended.
 int rl_pidfd_wait(int descriptor, bool reaps, rl_child_exit *end);
 
 // Watched directories.
@@ -70,6 +71,13 @@ int rl_address_text(const void *address, uint32_t length, char *text, size_t cap
 int rl_socket_create(int family);
 int rl_socket_pair(int *ends);
 int rl_socket_listen(int descriptor, const void *address, uint32_t length, int backlog);
+// Whether the file of a Unix socket is stale: 0 if it is a socket of this user at which nobody listens. -ENOTSOCK: no socket;
+// -EPERM: another user's; -EADDRINUSE: somebody listens, or it cannot be known.
+int rl_socket_stale(const char *path, const void *address, uint32_t length);
+// Locks the directory that the file at a path is in, against others who call this; waits for about a second. A descriptor, or
+// an error. The lock ends with the process.
+int rl_lock_directory_of(const char *path);
+void rl_unlock_directory(int descriptor);
 int rl_socket_connect(int descriptor, const void *address, uint32_t length);
 int rl_socket_accept(int descriptor);
 // Takes the pending error of the socket, as a positive number; 0 for none.
@@ -77,6 +85,10 @@ int rl_socket_take_error(int descriptor);
 // Without SIGPIPE.
 int rl_socket_send(int descriptor, const void *bytes, size_t count);
 int rl_socket_finish(int descriptor);
+// Sends one datagram, with copies of the descriptors, to a Unix socket; does not wait. -E2BIG for more descriptors than
+// the kernel takes at once.
+int rl_datagram_send(const void *address, uint32_t length, const void *bytes, size_t count, const int *descriptors,
+                     size_t number);
 // The length of the socket's own or its peer's address.
 int rl_socket_address(int descriptor, bool peer, void *address);
 int rl_make_nonblocking(int descriptor);

@@ -10,6 +10,7 @@
 #ifndef CLINUXKERNEL_H
 #define CLINUXKERNEL_H
 
+#include "Forks.h"
 #include "LinuxOnly.h"
 
 #include <stdbool.h>
@@ -69,15 +70,18 @@ extern _Thread_local bool rl_known_thread_has_clock __attribute__((tls_model("in
 static inline bool rl_thread_has_clock(void) { return rl_known_thread_has_clock; }
 static inline void rl_set_thread_has_clock(bool has) { rl_known_thread_has_clock = has; }
 int32_t rl_process_id(void);
+// The loop's lock that the calling thread has taken for an item, without a reference to the loop; NULL for none.
+extern _Thread_local const void *rl_known_visited_lock __attribute__((tls_model("initial-exec")));
+static inline const void *rl_visited_lock(void) { return rl_known_visited_lock; }
+static inline void rl_set_visited_lock(const void *lock) { rl_known_visited_lock = lock; }
+// Asks the C library to say when the calling thread begins to end, where it can: before the destructors of the
+// thread's keys.
+void rl_thread_follow_end(void);
+// What is known of that.
+enum { RL_THREAD_UNKNOWN = 0, RL_THREAD_FOLLOWED = 1, RL_THREAD_ENDS = 2 };
+int rl_thread_end(void);
 // The timer slack of the calling thread, in nanoseconds (1 is the least; 0 restores the default).
 int rl_set_timer_slack(unsigned long nanoseconds);
-// How many forks lie between the process and its first ancestor with this library. Written in the child only, before
-// it has a second thread.
-static inline int32_t rl_fork_count(void) {
-    extern int32_t rl_forks;
-    return rl_forks;
-}
-
 // Whole pages, of zeros: asking for them and giving them back leaves the C library's heap alone. NULL when out of
 // memory.
 void *rl_pages_map(size_t bytes);
@@ -85,8 +89,13 @@ void *rl_pages_map(size_t bytes);
 void *rl_pages_resize(void *pages, size_t bytes, size_t new_bytes);
 void rl_pages_unmap(void *pages, size_t bytes);
 
-// Descriptors.
+// Descriptors. None of these calls is a cancellation point, as the C library's are: they are made with locks held.
 int rl_close(int descriptor);
+// Ends the connection of a socket for all who hold the socket, also for children between fork and exec. What was sent
+// before still arrives.
+int rl_end_connection(int socket);
+// Ends a socket that listens and does not block in the same way, and the connections that nobody has accepted.
+int rl_end_listener(int socket);
 int rl_eventfd_create(void);
 int rl_eventfd_write(int descriptor);
 // 1: the count was positive and has been taken; 0: there was nothing.
@@ -114,6 +123,9 @@ uint64_t rl_epoll_token(const struct epoll_event *event);
 int rl_epoll_wait_nanoseconds(int epoll, struct epoll_event *events, int capacity, int64_t timeout);
 // The same with a limit in milliseconds, for a look that does not wait (0) and for kernels without the call above (-1).
 int rl_epoll_wait_milliseconds(int epoll, struct epoll_event *events, int capacity, int timeout);
+
+// Which file a descriptor is open on; `device` and `number` stay as they are on failure.
+int rl_file_identity(int descriptor, uint64_t *device, uint64_t *number);
 
 // What one descriptor is ready for now, of `events` (the bits of poll(2)); 0 for nothing, POLLNVAL counts as nothing.
 int rl_poll(int descriptor, short events);

@@ -29,12 +29,17 @@ typedef struct rl_signal_sink rl_signal_sink;
 // How many signals a sink keeps with everything that is known about them.
 #define RL_SIGNAL_ROOM 64
 
-// Starts to collect `signal` for a sink that writes to the eventfd `descriptor`; the first sink of a signal installs
-// the handler. 0 or a negative errno. Not async-signal-safe; the caller must hold a lock while it attaches or detaches.
-int rl_signal_attach(int signal, int descriptor, rl_signal_sink **sink);
+// Starts to collect `signal` for a sink that writes to the eventfd `descriptor`; the first sink that needs the handler
+// installs it. Without the handler the sink gets what is put into it. 0 or a negative errno. Not async-signal-safe; the
+// caller must hold a lock while it attaches or detaches.
+int rl_signal_attach(int signal, int descriptor, bool by_handler, rl_signal_sink **sink);
+// Puts signals into the sink of which nothing is known but their number. Any thread; not while the sink is detached.
+void rl_signal_put(rl_signal_sink *sink, uint64_t count);
 // Stops collecting and frees the sink. The last sink of a signal restores what was there before the first, unless
 // another handler was installed meanwhile. No handler touches the sink or its descriptor when this returns.
 void rl_signal_detach(rl_signal_sink *sink);
+// Forgets the sinks of the parent: called in a forked child before it has a second thread.
+void rl_signals_begin_anew(void);
 // Takes the oldest record. One thread at a time.
 bool rl_signal_take(rl_signal_sink *sink, rl_signal_record *record);
 // Whether there is a record to take.

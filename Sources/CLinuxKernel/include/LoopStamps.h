@@ -29,7 +29,8 @@ void rl_count_recorders(int32_t change);
 
 // Records that the signal with this number (see rl_next_number) was given at `time` by `thread`.
 void rl_stamp_signal(uint64_t number, int64_t time, int32_t thread);
-// Whether the signal is known.
+// Whether the signal is known; 0 is the number of no signal. After 1,024 later ones `time` is when one of these was given,
+// and `thread` is 0: the signal has waited at least so long. After 2^30 it is not known.
 bool rl_find_signal(uint64_t number, int64_t *time, int32_t *thread);
 
 // The same for a job, which is an address: for a job that is queued again the later time counts.

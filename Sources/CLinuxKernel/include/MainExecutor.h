@@ -23,4 +23,8 @@ typedef struct {
 // 0; -ENOSYS: this runtime has no such variables; -EBUSY: other code has set one.
 int rl_main_executor_set(rl_executor (*make)(void), void (*enqueue)(const void *job));
 
+// Whose executor the main actor has: 0, the runtime's own; 1, what rl_main_executor_set has made; -EBUSY: other code has set
+// one of the variables.
+int rl_main_executor_owner(void);
+
 #endif

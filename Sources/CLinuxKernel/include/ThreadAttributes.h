@@ -8,6 +8,7 @@
 
 #include "LinuxOnly.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,19 @@ int rl_thread_schedule(void);
 int rl_thread_set_processors(const int32_t *numbers, size_t count);
 int rl_thread_processor_count(void);
 size_t rl_thread_stack_size(void);
+
+// Whether the main thread has ended by itself, while other threads go on; false where /proc does not say.
+bool rl_main_thread_has_ended(void);
+
+// The mask of a helper, a sigset_t: every signal but the one by which Swift's runtime suspends the threads of a crashed program.
+// Without that type, because a header that includes <signal.h> takes the C library's types over from the module of the C library.
+void rl_helper_mask(void *mask);
+
+// Makes the calling thread a helper: it has a name, and takes no signals that are meant for the program.
+void rl_become_helper(const char *name);
+
+// The processor time of a thread of this process in nanoseconds, or a negative errno.
+int64_t rl_thread_processor_time(int32_t thread);
 
 // The name of a thread of this process. Returns its length, or an error when there is no such thread.
 int rl_thread_name(int32_t thread, char *buffer, size_t size);

@@ -1,9 +1,16 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+// One file, two targets: OracleScenarios with the toolchain's own loop, and OracleNames with this library's under the same
+// names. What differs between the two is in CoreFoundationSupport.swift of each.
+#if ORACLE_NAMES
+@preconcurrency import CoreFoundationRunLoop
+package import OracleScenarios
+#else
 @preconcurrency import CoreFoundation
+#endif
 
-/// The real `CFRunLoop` of the toolchain's Foundation.
+/// The real `CFRunLoop` of the toolchain's Foundation; in OracleNames this library's loop under the same names.
 ///
 /// Every item has a handle that its C callbacks get as `info`; the engine keeps the handles for as long as it lives, so
 /// that an item invalidated inside its own callback does not free what is still being called.
@@ -11,7 +18,7 @@
 /// SAFETY: the arrays are filled by `makeItems` before another thread exists and not changed afterwards; CFRunLoop's
 /// own calls are safe from any thread.
 package class CoreFoundationEngine: Engine, @unchecked Sendable {
-    package static let name = "CFRunLoop"
+    package static let name = CoreFoundationText.engineName
 
     let scenario: Scenario
     private let receiver: any CalloutReceiver
@@ -202,7 +209,7 @@ extension CoreFoundationEngine {
         context.info = handle(index)
         CoreFoundationHandle.of(context.info).descriptor = event.descriptor
         context.getPort = { CoreFoundationHandle.of($0).descriptor }
-        context.perform = { CoreFoundationHandle.of($0).tell { .descriptor($0) } }
+        context.perform = CoreFoundationText.performDescriptor
         // The two versions of the context begin alike, and CFRunLoopSourceCreate looks at `version` to tell them apart.
         return withUnsafeMutableBytes(of: &context) { bytes in
             // SAFETY: version is 1, so that as many bytes are read as a CFRunLoopSourceContext1 has.

@@ -27,6 +27,7 @@ final class CoreFoundationHandle {
 
 /// The pieces of Core Foundation that its headers do not show, or not as Swift would like them.
 enum CoreFoundationText {
+    static let engineName = "CFRunLoop"
     static let utf8 = CFStringBuiltInEncodings.UTF8.rawValue
 
     static func string(_ text: CFString) -> String {
@@ -34,6 +35,11 @@ enum CoreFoundationText {
             guard CFStringGetCString(text, buffer.baseAddress, buffer.count, utf8) else { return "?" }
             return String(cString: buffer.baseAddress!)
         }
+    }
+
+    /// What a source of version 1 performs, which the loop has read before.
+    static let performDescriptor: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
+        CoreFoundationHandle.of($0).tell { .descriptor($0) }
     }
 
     /// `CFRunLoopSourceIsSignalled` is exported by the library but declared in no public header.

@@ -6,8 +6,8 @@ internal import Glibc
 /// An eventfd, the one kind of descriptor that both loops take as a descriptor source.
 ///
 /// Swift's Glibc module leaves `<sys/eventfd.h>` out, so that the function is looked up by name.
-final class EventDescriptor: Sendable {
-    let descriptor: CInt
+package final class EventDescriptor: Sendable {
+    package let descriptor: CInt
 
     private typealias Make = @convention(c) (CUnsignedInt, CInt) -> CInt
 
@@ -17,7 +17,7 @@ final class EventDescriptor: Sendable {
         return unsafeBitCast(symbol, to: Make.self)
     }()
 
-    init() {
+    package init() {
         // EFD_NONBLOCK and EFD_CLOEXEC are these two by definition.
         descriptor = Self.make(0, O_NONBLOCK | O_CLOEXEC)
         precondition(descriptor >= 0, "no eventfd for a descriptor source: errno \(errno)")
@@ -27,12 +27,12 @@ final class EventDescriptor: Sendable {
         close(descriptor)
     }
 
-    func write() {
+    package func write() {
         var one: UInt64 = 1
         _ = Glibc.write(descriptor, &one, 8)
     }
 
-    func read() {
+    package func read() {
         var value: UInt64 = 0
         _ = Glibc.read(descriptor, &value, 8)
     }

@@ -37,6 +37,9 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     /// real one arms the date only then, too late for the barrier behind the setting.
     private var movesItself: Set<Int> = []
     private var hasMovedItself = false
+    /// Whether a mode is being marked as common, and the sources that signal themselves when the call is over.
+    private var isMarking = false
+    private var toSignal: Set<Int> = []
     private var calls: [ScriptName: Int] = [:]
     private var callouts = 0
     private var stops = StopsBeforeSleep()
@@ -137,7 +140,9 @@ extension Interpreter {
             break
         case .schedule(let source, let mode):
             note("schedule s\(source) \(names.short(mode))")
-            if scenario.sources[source].signalsWhenScheduled { engine.signal(source) }
+            guard scenario.sources[source].signalsWhenScheduled else { return }
+            // The real one schedules the sources of a marked mode in the order of a hash table: rule 9.14.
+            if isMarking { toSignal.insert(source) } else { engine.signal(source) }
         case .cancel(let source, let mode):
             note("cancel s\(source) \(names.short(mode))")
         }
@@ -228,7 +233,11 @@ extension Interpreter {
         case .remove(let item, let mode): holdingSchedules { engine.remove(item, from: mode) }
         case .invalidate(let item): holdingSchedules { engine.invalidate(item) }
         case .markCommon(let mode):
+            isMarking = true
             holdingSchedules { engine.markCommon(mode) }
+            isMarking = false
+            for source in toSignal.sorted() { perform(.signal(source), settling: false) }
+            toSignal = []
             if !scenario.timers.isEmpty, settling { timers.wait() }
         case .signal(let source):
             engine.signal(source)

@@ -4,7 +4,7 @@
 /// What is in which mode of a loop at one instant, for tools that look for items that are never served.
 package struct LoopItems: Sendable, Equatable {
     package enum Kind: String, Sendable {
-        case timer, source, descriptor, observer
+        case timer, source, descriptor, observer, block
     }
 
     /// One item with all its modes.
@@ -24,8 +24,10 @@ package struct LoopItems: Sendable, Equatable {
         }
     }
 
-    /// A signalled source whose loop sleeps in one of its modes with no wake-up on its way.
+    /// A signalled source, or a block posted without a wake-up, whose loop sleeps in one of its modes with no wake-up
+    /// on its way.
     package struct Unserved: Sendable, Equatable {
+        package var kind: LoopItems.Kind
         package var label: String
         /// In nanoseconds of the monotonic clock.
         package var since: Int64
@@ -49,11 +51,13 @@ extension RunLoop {
         let entries = found.all.map { item in
             LoopItems.Entry(kind: item.kind, label: item.label.text, modes: item.modes, isCommon: item.isCommon)
         }
-        let unserved = found.asleep.compactMap { source -> LoopItems.Unserved? in
-            guard let wait = LoopWait(signal: source.signalNumber) else { return nil }
-            return LoopItems.Unserved(label: source.label, since: wait.since)
+        let unserved = found.asleep.compactMap { source in
+            LoopWait.began(signal: source.signalNumber).map {
+                LoopItems.Unserved(kind: .source, label: source.label, since: $0)
+            }
         }
-        return LoopItems(entries: entries, unserved: unserved)
+        let blocks = found.quiet.map { LoopItems.Unserved(kind: .block, label: $0.label.text, since: $0.since) }
+        return LoopItems(entries: entries, unserved: unserved + blocks)
     }
 
     /// How much work waits that the loop has not taken up: blocks posted by other threads, sources signalled.
@@ -82,6 +86,8 @@ extension RunLoop {
         private var indices: [ObjectIdentifier: Int] = [:]
         /// The sources of the mode that the thread sleeps in, with no wake-up on its way.
         var asleep: [Source] = []
+        /// The blocks that the same sleep keeps waiting.
+        var quiet: [QuietBlock] = []
 
         mutating func add(_ item: Item, _ mode: Mode, isCommon: Bool) {
             if let index = indices[ObjectIdentifier(item)] { return all[index].modes.append(mode) }
@@ -113,7 +119,28 @@ extension RunLoop {
                 }
             }
         }
-        if isWaiting, wakeWord.wakeUp == nil { found.asleep = sleep.mode?.takeUnretainedValue().sources ?? [] }
+        if isWaiting, wakeWord.wakeUp == nil, let mode = sleep.mode?.takeUnretainedValue() {
+            found.asleep = mode.sources
+            found.quiet = quietBlocks.filter { $0.modes.includes(mode.mode, isCommon: mode.isCommon) }
+        }
         return found
+    }
+}
+
+/// A block that was posted with `wake: false` while a recorder was at work, and has not run.
+struct QuietBlock {
+    /// More of them are not noted.
+    static let most = 64
+
+    let number: UInt64
+    let label: ItemLabel
+    let modes: BlockModes
+    let since: Int64
+
+    init(number: UInt64, _ block: borrowing Block, since: Int64) {
+        self.number = number
+        label = block.label
+        modes = block.modes
+        self.since = since
     }
 }

@@ -14,8 +14,8 @@ package struct LoopSnapshot: Sendable {
         package var tolerance: Int64
     }
 
-    /// The innermost run's mode.
-    package var mode: String?
+    /// The modes of the runs in progress, the innermost last.
+    package var modes: [RunLoop.Mode] = []
     /// The next timers in that mode, soonest first.
     package var timers: [Timer] = []
 }
@@ -29,7 +29,7 @@ extension RunLoop {
         guard lockPointer.pointee.take(until: SystemCalls.now(.monotonic) + patience) else { return nil }
         defer { unlock() }
         guard let current = runs.last?.mode else { return LoopSnapshot() }
-        return LoopSnapshot(mode: current.mode.rawValue, timers: most > 0 ? nextTimers(most, in: current) : [])
+        return LoopSnapshot(modes: runs.map(\.mode.mode), timers: most > 0 ? nextTimers(most, in: current) : [])
     }
 
     /// With the lock held.

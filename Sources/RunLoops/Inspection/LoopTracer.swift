@@ -1,37 +1,42 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a loop does, as it does it: for recorders and diagnostics.
-package enum LoopEvent: Sendable {
-    /// A run begins in the mode.
-    case runBegins(RunLoop.Mode)
-    /// A run passes a point, whether anybody observes it or not.
-    case passes(RunLoop.Activities)
-    /// A callout begins; with the item's label, or the place where a block was added.
-    case calls(Callee, ItemLabel)
-    /// Since when the callout that has just begun was wanted.
-    ///
-    /// Reported where it is known, before the user's closure.
-    case wanted(LoopWait)
-    /// The innermost callout has returned.
-    case returns
-    /// The thread goes to sleep; all earlier events have been reported.
-    case sleeps
-    /// The thread is awake again; reported before the observers of that are called.
-    case wakes(LoopWaking)
-    /// The innermost run ends.
-    case runEnds(RunLoop.RunResult)
-
-    /// Kinds of callouts.
-    package enum Callee: String, Sendable {
-        case observer, block, source, descriptor, timer
-        case mainQueue = "main queue"
-        /// A part of another callout that somebody queued by itself.
-        case job
-    }
-}
+internal import CLinuxKernel
 
 /// Receives each event, on the loop's thread, with no lock held.
 package protocol LoopTracer: AnyObject {
     func trace(_ event: LoopEvent)
+}
+
+/// What a loop keeps its tracer by: a constant of an object that is not counted need not be counted either.
+final class TracerBox {
+    let tracer: any LoopTracer
+    init(_ tracer: any LoopTracer) { self.tracer = tracer }
+}
+
+/// The listeners that receive every new loop; usually there are none.
+package final class NewLoops: Sendable {
+    package static let shared = NewLoops()
+
+    package typealias Listener = @Sendable (RunLoop) -> Void
+
+    private let listeners = PerProcess { Guarded<[(owner: ObjectIdentifier, listener: Listener)]>([]) }
+
+    /// Calls `listener` with each new loop, on the thread that makes the loop and before any other thread knows it.
+    ///
+    /// Until `owner` is removed.
+    package func add(_ owner: AnyObject, _ listener: @escaping Listener) {
+        listeners.own.withLock { $0.append((ObjectIdentifier(owner), listener)) }
+    }
+
+    package func remove(_ owner: AnyObject) {
+        listeners.own.withLock { $0.removeAll { $0.owner == ObjectIdentifier(owner) } }
+    }
+
+    /// Has signals, posts and wake-ups record their time and thread, as long as at least one caller asks for it.
+    package static func setRecorded(_ isRecorded: Bool) { rl_count_recorders(isRecorded ? 1 : -1) }
+
+    func tell(of loop: RunLoop) {
+        for (_, listener) in listeners.made?.withLock({ $0 }) ?? [] { listener(loop) }
+    }
 }

@@ -8,12 +8,15 @@ extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
         return "<RunLoop of \(threadName)>{\(mode)\(isWaiting ? ", waiting" : "")}"
     }
 
+    /// The same line, so that a value that holds a loop is printed in one line too; ``dump()`` lists everything.
+    public var debugDescription: String { description }
+
     /// Everything the loop holds, laid out as Apple's loop prints itself: the current mode, the common modes and
     /// items, then each mode with its sources, observers and timers.
     ///
-    /// Thread safety: any thread; a picture of one instant.
+    /// Corresponds to `CFCopyDescription`. Thread safety: any thread; a picture of one instant.
     /// - Complexity: O(n log n) in the items.
-    public var debugDescription: String { describeWithItems().text }
+    public func dump() -> String { describeWithItems().text }
 
     /// The same, with the items that the text describes.
     ///

@@ -280,9 +280,9 @@ extension RunLoop {
         /// Runs `body` with each of the loops, with its lock held.
         private func inEach(_ loops: ArraySlice<LoopLock.Pointer>, _ body: (RunLoop) -> Void) {
             for pointer in loops {
-                pointer.pointee.take()
+                LoopLock.visit(pointer)
                 pointer.pointee.loop?._withUnsafeGuaranteedRef(body)
-                pointer.pointee.giveBack()
+                LoopLock.leave(pointer)
             }
         }
 

@@ -31,13 +31,24 @@ package enum ItemLabel: Sendable {
     case text(Text)
 
     /// A text that somebody chose, and the location where it was given, if that is known.
-    package final class Text: Sendable {
+    package final class Text: Sendable, Hashable {
         fileprivate let string: String
         fileprivate let location: CodeLocation?
 
         fileprivate init(_ string: String, _ location: CodeLocation? = nil) {
             self.string = string
             self.location = location
+        }
+
+        /// Whether both say the same, of the same location.
+        package static func == (left: Text, right: Text) -> Bool {
+            left.location?.file == right.location?.file && left.location?.line == right.location?.line
+                && left.string == right.string
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(string)
+            hasher.combine(location?.line)
         }
     }
 

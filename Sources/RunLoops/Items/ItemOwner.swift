@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinuxKernel
 internal import Synchronization
 
 /// The lock of a loop, in memory that is never freed: another loop uses it when this one is gone.
@@ -11,16 +12,49 @@ package struct LoopLock: ~Copyable {
     package typealias Pointer = UnsafeMutablePointer<LoopLock>
 
     private let lock = Lock()
-    /// The loop; `nil` while none uses the lock. Guarded by the lock.
+    // Guarded by the lock.
     // Not counted: a loop takes itself out before it is released.
-    fileprivate(set) var loop: Unmanaged<RunLoop>?
+    private var user: Unmanaged<RunLoop>?
+    private var generation = ForkGeneration()
 
     fileprivate init() {}
+
+    /// The loop; `nil` while none uses the lock, and in a forked child for its parent's loop.
+    ///
+    /// With the lock held. So an item of a loop that a forked child has inherited finds no loop, and changes nothing in it.
+    @inline(__always)
+    var loop: Unmanaged<RunLoop>? { generation.isInherited ? nil : user }
+
+    fileprivate mutating func assign(_ loop: RunLoop?) {
+        user = loop.map { .passUnretained($0) }
+        generation = ForkGeneration()
+    }
 
     @inline(__always)
     package borrowing func take() { lock.lock() }
     @inline(__always)
     package borrowing func giveBack() { lock.unlock() }
+
+    // A caller that does not keep the loop alive must not be the last to have a reference to it, and may be all the
+    // same, where the compiler counts one for the time of a call. Then the loop dies with its lock held by its own
+    // thread, which it learns by `isVisited`.
+
+    /// Takes the lock for a caller that has no reference to the loop; ``leave(_:)`` gives it back.
+    @inline(__always)
+    static func visit(_ pointer: Pointer) {
+        pointer.pointee.take()
+        rl_set_visited_lock(UnsafeRawPointer(pointer))
+    }
+
+    @inline(__always)
+    static func leave(_ pointer: Pointer) {
+        rl_set_visited_lock(nil)
+        pointer.pointee.giveBack()
+    }
+
+    /// Whether the calling thread has the lock by ``visit(_:)``.
+    static func isVisited(_ pointer: Pointer) -> Bool { rl_visited_lock() == UnsafeRawPointer(pointer) }
+
     /// Takes the lock; returns whether that succeeded by `deadline` of the monotonic clock.
     package borrowing func take(until deadline: Int64) -> Bool { lock.lock(until: deadline) }
 
@@ -37,7 +71,7 @@ package struct LoopLock: ~Copyable {
     /// Assigns the lock to a loop; with `nil` another loop may have it.
     static func assign(_ pointer: Pointer, to loop: RunLoop?) {
         pointer.pointee.take()
-        pointer.pointee.loop = loop.map { .passUnretained($0) }
+        pointer.pointee.assign(loop)
         pointer.pointee.giveBack()
         if loop == nil { unused.withLock { $0.append(pointer) } }
     }
@@ -83,7 +117,7 @@ struct ItemOwner: ~Copyable {
             release(to: UInt(bitPattern: new))
             return true
         }
-        defer { holder.pointee.giveBack() }
+        defer { LoopLock.leave(holder) }
         if holder == new { return true }
         if isInMode() { return false }
         word.store(UInt(bitPattern: new), ordering: .releasing)
@@ -100,7 +134,7 @@ struct ItemOwner: ~Copyable {
 
     @inline(__always)
     func unlock(_ holder: Holder) {
-        if let holder { holder.pointee.giveBack() } else { release(to: State.free) }
+        if let holder { LoopLock.leave(holder) } else { release(to: State.free) }
     }
 
     /// The loop's lock at that address, if the item still belongs to it.
@@ -108,9 +142,11 @@ struct ItemOwner: ~Copyable {
     private func take(_ found: UInt) -> LoopLock.Pointer? {
         // SAFETY: the address of a loop's lock, whose memory is never given back.
         let holder = LoopLock.Pointer(bitPattern: found).unsafelyUnwrapped
-        holder.pointee.take()
-        if word.load(ordering: .relaxed) == found { return holder }
-        holder.pointee.giveBack()
+        LoopLock.visit(holder)
+        // acquiring: pairs with the release in claimSlowly. The item may have been in another loop since the first look,
+        // and have come back: what was done to it there was done under that loop's lock.
+        if word.load(ordering: .acquiring) == found { return holder }
+        LoopLock.leave(holder)
         return nil
     }
 

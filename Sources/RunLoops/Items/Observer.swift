@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 extension RunLoop {
     /// Calls a closure when a run passes certain points.
     ///
@@ -24,9 +26,9 @@ extension RunLoop {
         /// How many modes the observer is in.
         @exclusivity(unchecked) private var modeCount = 0
         /// The closure, while the observer is valid.
-        @exclusivity(unchecked) private(set) var handler: ((Observer, Activities) -> Void)?
-        /// Whether its callout is under way; only the loop's thread touches it.
-        @exclusivity(unchecked) var isFiring = false
+        @exclusivity(unchecked) private var handler: ((Observer, Activities) -> Void)?
+        // Guarded by nothing: the observer may be in another loop before its callout has returned.
+        private let isFiring = Atomic<Bool>(false)
 
         /// An observer whose closure runs on the thread that makes it, and may use that thread's state.
         ///
@@ -101,6 +103,23 @@ extension RunLoop {
             owner.unlock(holder)
             // The closure may hold the last reference to anything: it is released when no lock is held.
             withExtendedLifetime(released) {}
+        }
+
+        // MARK: Being called. A loop's thread.
+
+        /// Begins a call, unless one is under way; returns the closure.
+        ///
+        /// With the owner's lock held.
+        func beginCall() -> ((Observer, Activities) -> Void)? {
+            guard let handler, !isFiring.exchange(true, ordering: .acquiring) else { return nil }
+            return handler
+        }
+
+        /// Ends a call.
+        func endCall() {
+            if !repeats { invalidate() }
+            // releasing: pairs with the exchange in beginCall, so that calls follow each other.
+            isFiring.store(false, ordering: .releasing)
         }
 
         // MARK: In a loop

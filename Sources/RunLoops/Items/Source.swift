@@ -77,6 +77,9 @@ extension RunLoop {
 
         /// A source whose closures may run on any thread: it can be added to any number of loops.
         ///
+        /// A `Sendable` class that keeps its own source in a `let` cannot give the closure itself, because Swift wants every
+        /// constant before it. Give the closure what it needs of the class: an object that is made first.
+        ///
         /// The parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
         public static func sendable(
             order: Int = 0, label: String? = nil, schedule: (@Sendable (RunLoop, Mode) -> Void)? = nil,
@@ -177,15 +180,16 @@ extension RunLoop {
             guard isValid else { return lock.unlock() }
             markInvalid()
             let isLast = calls.becomeInvalid()
-            let left = memberships
+            var left = memberships
             lock.unlock()
-            var told: [RunLoop] = []
-            for membership in left where !told.contains(where: { $0 === membership.loop }) {
-                told.append(membership.loop)
-                membership.loop.withLock { membership.loop.discard(self) }
+            // Another thread may take the source out of one of its modes, or end a loop: then that thread calls cancel. The loop
+            // of a parent process keeps it: it can no longer be asked.
+            left.removeAll { one in
+                !one.loop.isInherited && !one.loop.withLock { one.loop.discard(self, from: one.mode) }
             }
-            if let cancel {
-                for membership in left { cancel(membership.loop, membership.mode) }
+            for membership in left {
+                membership.loop.sweepSignals()
+                cancel?(membership.loop, membership.mode)
             }
             if isLast { performer = nil }
         }
@@ -238,10 +242,11 @@ extension RunLoop {
             lock.withLock {
                 memberships.removeAll { membership in
                     guard membership.loop === loop, membership.mode == mode.mode else { return false }
-                    membership.place.isPresent = false
+                    membership.place.leave()
                     return true
                 }
             }
+            if mode.signals.isCrowded { loop.hasStaleSignals.store(true, ordering: .relaxed) }
         }
 
         override func hasEntered(_ modes: [Mode], of loop: RunLoop) {
@@ -249,6 +254,7 @@ extension RunLoop {
         }
 
         override func hasLeft(_ modes: [Mode], of loop: RunLoop) {
+            loop.sweepSignals()
             if let cancel { for mode in modes { cancel(loop, mode) } }
         }
 

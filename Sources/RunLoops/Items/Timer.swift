@@ -138,11 +138,13 @@ extension RunLoop {
         /// The latest instant until which the thread may sleep for this timer.
         var latest: Int64 { fire.clampedAdding(slack) }
 
+        var isRepeating: Bool { intervalNanoseconds > 0 }
+
         /// Whether the timer fires more than once.
-        public var repeats: Bool { intervalNanoseconds > 0 }
+        public var repeats: Bool { withFields { _ in isRepeating } }
 
         /// The time between fires; `nil` for a timer that fires once.
-        public var interval: Duration? { repeats ? .nanoseconds(intervalNanoseconds) : nil }
+        public var interval: Duration? { withFields { _ in isRepeating ? .nanoseconds(intervalNanoseconds) : nil } }
 
         /// How much later than its date the timer may fire.
         ///
@@ -155,7 +157,7 @@ extension RunLoop {
                 let wished = newValue.clampedNanoseconds
                 withFields { loop in
                     reschedule(in: loop) {
-                        let bounded = TimerGrid.tolerance(wished, interval: repeats ? intervalNanoseconds : nil)
+                        let bounded = TimerGrid.tolerance(wished, interval: isRepeating ? intervalNanoseconds : nil)
                         if let rhythm {
                             rhythm.tolerance = bounded
                         } else if bounded > 0 {
@@ -181,10 +183,18 @@ extension RunLoop {
             set {
                 require(
                     newValue.base == base,
-                    "\(self) counts on the \(base) clock and was given an instant of the \(newValue.base) clock.")
+                    "\(self) counts on the \(base) clock and was given an instant of the \(newValue.base) clock: give instant.converted(to: .\(base))."
+                )
                 guard isValid else { return }
                 withFields { loop in setFire(max(now(of: loop), newValue.nanoseconds), in: loop) }
             }
+        }
+
+        /// How long it is until the timer is due, on its own clock; negative if it is overdue, `nil` if it is invalid.
+        ///
+        /// Inside the timer's callout it is counted to the date that is being served.
+        public var timeRemaining: Duration? {
+            withFields { loop in isValid ? .nanoseconds(fire) - .nanoseconds(now(of: loop)) : nil }
         }
 
         /// Fires the timer next when `delay` has passed; if `delay` is not positive, as soon as the loop turns.
@@ -204,15 +214,23 @@ extension RunLoop {
             }
         }
 
-        public override func invalidate() {
+        public override func invalidate() { becomeInvalid() }
+
+        /// Invalidates the timer; returns whether this call did so, and not an earlier one or another thread.
+        @discardableResult
+        func becomeInvalid() -> Bool {
             let holder = owner.lock()
-            guard isValid else { return owner.unlock(holder) }
+            guard isValid else {
+                owner.unlock(holder)
+                return false
+            }
             markInvalid()
             if bucket != .none { loop(of: holder)?._withUnsafeGuaranteedRef { $0.discard(self) } }
             let released = handler.take()
             owner.unlock(holder)
             // The closure may hold the last reference to anything: it is released when no lock is held.
             _ = consume released
+            return true
         }
 
         public override var description: String {
@@ -257,16 +275,17 @@ extension RunLoop {
             return true
         }
         override func leave(_ mode: ModeState, of loop: RunLoop) { loop.take(self, outOf: mode) }
-        // A timer that was taken out of each mode by itself no longer counts as common, as in Core Foundation.
-        override func countsAsCommon(in loop: RunLoop) -> Bool { bucket != .none && belongs(to: loop) }
+        // A timer that was taken out of each mode by itself no longer counts as common, as in Core Foundation. The owner
+        // is asked first: the lock of another loop guards the bucket of that loop's timer.
+        override func countsAsCommon(in loop: RunLoop) -> Bool { belongs(to: loop) && bucket != .none }
         override var kind: LoopItems.Kind { .timer }
     }
 }
 
 /// The clock of timers that are made outside a loop: the clock of the thread's loop, which may be a test's.
-enum TimerClock {
+package enum TimerClock {
     @inline(__always)
-    static func now(_ base: RunLoop.TimeBase) -> Int64 {
+    package static func now(_ base: RunLoop.TimeBase) -> Int64 {
         rl_thread_has_clock() ? loopsNow(base) : SystemCalls.now(base)
     }
 

@@ -25,27 +25,30 @@ final class EpollGuest: GuestDescriptor {
         static let timer: UInt64 = 2
     }
 
+    /// What wakes the host while the loop is in it.
+    private static var wakeBits: UInt32 { RL_EPOLLIN | RL_EPOLLET }
+
     let descriptor: CInt
+    private let wake: CInt
     private let waker: EpollWaker
     private let calls: any KernelCalls
     /// One for each clock, in the order of the clocks, level-triggered: setting a timer again empties it.
     @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
     /// The mode's epoll, and which of the epolls that have had its number it is.
     @exclusivity(unchecked) private var linked = EpollReadiness.Identity.none
-    /// Whether the system has refused to link the mode's epoll; linking is tried again each time.
+    /// Whether the mode's epoll is not linked, because the system has refused or the epoll is stale; linking is tried
+    /// again each time.
     @exclusivity(unchecked) private var isBlind = false
-
     @exclusivity(unchecked) private var isClosed = false
 
     init(waker: EpollWaker) throws(RunLoop.SystemCallError) {
         self.waker = waker
         calls = waker.calls
-        let wake = try waker.makeWakeDescriptor()
+        wake = try waker.makeWakeDescriptor()
         descriptor = try check("epoll_create1", calls.epollCreate())
         do {
             // Never read, as everywhere: an edge is reported once, by the epoll_wait in awaken().
-            let bits = RL_EPOLLIN | RL_EPOLLET
-            try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: bits, token: Source.wake))
+            try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: Self.wakeBits, token: Source.wake))
             for base in RunLoop.TimeBase.allCases { try makeTimer(base) }
         } catch {
             close()
@@ -94,21 +97,34 @@ final class EpollGuest: GuestDescriptor {
         _ = calls.timerSet(timer.descriptor, deadline: deadline, cancelOnSet: timer.base == .realtime)
     }
 
+    func silence() {
+        relink(.none, false)
+        for index in timers.indices { setTimer(&timers[index], to: .max) }
+        // Not removed: to add it again could be refused.
+        _ = calls.epollModify(descriptor, wake, events: 0, token: Source.wake)
+    }
+
+    func speak() {
+        _ = calls.epollModify(descriptor, wake, events: Self.wakeBits, token: Source.wake)
+        // Nobody reads the wake descriptor: what was written to it earlier counts as new.
+        awaken()
+    }
+
     func link(_ readiness: any Readiness) -> Bool {
         guard let readiness = readiness as? EpollReadiness else { return false }
-        let (identity, isAlwaysReady) = readiness.identity
-        if identity != linked { relink(identity) }
+        let (identity, isAlwaysReady, isStale) = readiness.identity
+        if identity != linked || isStale { relink(identity, isStale) }
         return !isAlwaysReady
     }
 
-    private func relink(_ identity: EpollReadiness.Identity) {
+    private func relink(_ identity: EpollReadiness.Identity, _ isStale: Bool) {
         // EBADF, ENOENT: it was closed, and has left the set by itself.
         if linked.epoll >= 0 { _ = calls.epollRemove(descriptor, linked.epoll) }
         isBlind = false
         linked = identity
         guard identity.epoll >= 0 else { return }
         // ENOMEM, ENOSPC: out of memory or watches. ELOOP: too many epolls inside each other.
-        if calls.epollAdd(descriptor, identity.epoll, events: RL_EPOLLIN, token: Source.mode) < 0 {
+        if isStale || calls.epollAdd(descriptor, identity.epoll, events: RL_EPOLLIN, token: Source.mode) < 0 {
             isBlind = true
             linked = .none
         }

@@ -42,6 +42,17 @@ package final class EpollReadiness: Readiness {
         var token: UInt64 { UInt64(high) << 32 | UInt64(low) }
     }
 
+    /// A descriptor that is always ready, as long as its number is this file's.
+    private struct AlwaysReady {
+        let file: FileIdentity
+        var ready: ReadyDescriptor
+
+        init(_ file: FileIdentity, _ events: RunLoop.DescriptorEvents, _ token: UInt64) {
+            self.file = file
+            ready = ReadyDescriptor(token: token, events: events.intersection([.readable, .writable]))
+        }
+    }
+
     private let waker: EpollWaker
     private let calls: any KernelCalls
     /// Whether the loop's thread has to look at what the lock guards; usually it need not take the lock.
@@ -53,16 +64,24 @@ package final class EpollReadiness: Readiness {
     @exclusivity(unchecked) private var epollsMade = 0
     /// The loop's thread alone.
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
+    /// Whether a timer descriptor ends the present wait at the limit of the monotonic clock.
+    ///
+    /// The loop's thread alone, as the next.
+    @exclusivity(unchecked) private var hasFineTimer = false
+    /// What the loop's thread knows of `isStale`.
+    @exclusivity(unchecked) private var isSleepless = false
     /// Guards what follows: other threads add and remove while the loop's thread waits.
     ///
     /// Taken inside the loop's lock; not held during a wait.
     private let lock = Lock()
     /// Epolls that were replaced while a thread may have been about to wait for them; the next wait closes them.
     @exclusivity(unchecked) private var retired: [CInt] = []
+    /// Whether the epoll reports a file that no descriptor names any more, and could not be replaced yet.
+    @exclusivity(unchecked) private var isStale = false
     /// What the user registered: needed to decide whether the epoll can stay as it is, and to build it anew.
     @exclusivity(unchecked) private var registered = DescriptorMap<Registration>()
     /// Descriptors that epoll refuses because they are always ready, as regular files are.
-    @exclusivity(unchecked) private var alwaysReady: [CInt: ReadyDescriptor] = [:]
+    @exclusivity(unchecked) private var alwaysReady: [CInt: AlwaysReady] = [:]
     /// Timer descriptors with their dates: the fallback for fine waits, and for the clocks that epoll cannot wait for.
     @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
 
@@ -101,8 +120,9 @@ package final class EpollReadiness: Readiness {
         let result = calls.epollAdd(epoll, descriptor, events: Self.bits(events), token: token)
         if result == -EPERM {
             // Regular files and directories: poll(2) reports them as always ready, and so does this class.
-            let always = events.intersection([.readable, .writable])
-            alwaysReady[descriptor] = ReadyDescriptor(token: token, events: always)
+            var file = FileIdentity()
+            try check("fstat", calls.identify(descriptor, &file))
+            alwaysReady[descriptor] = AlwaysReady(file, events, token)
             tellNews()
             return
         }
@@ -115,12 +135,13 @@ package final class EpollReadiness: Readiness {
     ) throws(RunLoop.SystemCallError) {
         lock.lock()
         defer { lock.unlock() }
-        if alwaysReady[descriptor] != nil {
-            let always = events.intersection([.readable, .writable])
-            alwaysReady[descriptor] = ReadyDescriptor(token: token, events: always)
+        if let always = findAlwaysReady(descriptor) {
+            alwaysReady[descriptor] = AlwaysReady(always.file, events, token)
             return
         }
-        try check("epoll_ctl", calls.epollModify(epoll, descriptor, events: Self.bits(events), token: token))
+        let result = calls.epollModify(epoll, descriptor, events: Self.bits(events), token: token)
+        // EPERM: the number is a regular file's now, and epoll has never known that.
+        try check("epoll_ctl", result == -EPERM ? -ENOENT : result)
         registered[descriptor] = Registration(Self.bits(events), token)
     }
 
@@ -130,21 +151,34 @@ package final class EpollReadiness: Readiness {
         if alwaysReady.removeValue(forKey: descriptor) != nil { return tellNews() }
         guard registered.remove(descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
-        // EBADF, ENOENT: it was closed before it was removed. Epoll forgets a closed descriptor by itself, unless a
-        // duplicate keeps the open file alive: then it would go on reporting a descriptor that no number names any
-        // more. Only a new epoll without it helps.
-        if result == -EBADF || result == -ENOENT { rebuild() }
+        // EBADF, ENOENT, EPERM: it was closed before it was removed, and the number may be another file's. Epoll forgets a
+        // closed descriptor by itself, unless a duplicate keeps the open file alive: then it would go on reporting a
+        // descriptor that no number names any more. Only a new epoll without it helps.
+        if result == -EBADF || result == -ENOENT || result == -EPERM {
+            isStale = true
+            rebuild()
+        }
     }
 
     package func confirm(_ descriptor: CInt) -> RunLoop.DescriptorEvents {
         lock.lock()
         defer { lock.unlock() }
-        if let always = alwaysReady[descriptor] { return always.events }
+        if let always = findAlwaysReady(descriptor) { return always.ready.events }
         guard let entry = registered[descriptor] else { return [] }
         // The events of poll(2) have the numbers of epoll's.
         let result = calls.poll(descriptor, events: Int16(truncatingIfNeeded: entry.events & 0xFFFF))
         // EINTR and a closed descriptor: not ready now. If it is ready after all, the kernel will say so.
         return result > 0 ? Self.events(UInt32(result)) : []
+    }
+
+    /// The entry of a descriptor that is always ready; a number that was closed, or is another file's, is forgotten.
+    private func findAlwaysReady(_ descriptor: CInt) -> AlwaysReady? {
+        guard let always = alwaysReady[descriptor] else { return nil }
+        var file = FileIdentity()
+        if calls.identify(descriptor, &file) == 0, file == always.file { return always }
+        alwaysReady[descriptor] = nil
+        tellNews()
+        return nil
     }
 
     private func makeEpoll() throws(RunLoop.SystemCallError) {
@@ -179,25 +213,28 @@ package final class EpollReadiness: Readiness {
     }
 
     /// The epoll, for a host that waits for it by itself, and whether something is ready that the epoll does not show.
-    var identity: (Identity, isAlwaysReady: Bool) {
+    ///
+    /// A stale epoll would keep the host awake: the host looks at the loop from time to time instead.
+    var identity: (Identity, isAlwaysReady: Bool, isStale: Bool) {
         lock.lock()
         defer { lock.unlock() }
-        let isAlwaysReady = alwaysReady.values.contains { !$0.events.isEmpty }
-        return (epoll < 0 ? .none : Identity(epoll: epoll, number: epollsMade), isAlwaysReady)
+        let isAlwaysReady = alwaysReady.values.contains { !$0.ready.events.isEmpty }
+        return (epoll < 0 ? .none : Identity(epoll: epoll, number: epollsMade), isAlwaysReady, isStale)
     }
 
+    /// Makes a new epoll with what is registered, and nothing else.
     private func rebuild() {
         let old = epoll
         epoll = -1
         do {
             try makeEpoll()
         } catch {
-            // Out of descriptors: the old epoll goes on working, at worst with an event for a token that no longer
-            // exists.
+            // Out of descriptors: the old epoll goes on working. The next wait tries again.
             epoll = old
             tellNews()
             return
         }
+        isStale = false
         registered.visit { descriptor, entry in
             // A failure means that this descriptor was closed as well; its own removal will notice.
             _ = calls.epollAdd(epoll, descriptor, events: entry.events, token: entry.token)
@@ -225,6 +262,8 @@ package final class EpollReadiness: Readiness {
             look(seen.epoll, into: &ready)
         } else if seen.epoll < 0, limit.boottime == .max, limit.realtime == .max {
             sleepOnWord(word, until: limit.monotonic)
+        } else if isSleepless {
+            sleepBesideEpoll(word, until: limit, into: &ready)
         } else {
             sleepOnEpoll(word, until: limit, into: &ready)
         }
@@ -236,14 +275,18 @@ package final class EpollReadiness: Readiness {
         defer { lock.unlock() }
         hasNews.store(false, ordering: .relaxed)
         closeRetired()
+        if isStale { rebuild() }
         seen = (epoll, !alwaysReady.isEmpty)
+        isSleepless = isStale
     }
 
     @inline(never)
     private func appendAlwaysReady(to ready: inout [ReadyDescriptor]) {
         lock.lock()
         defer { lock.unlock() }
-        for always in alwaysReady.values where !always.events.isEmpty { ready.append(always) }
+        for (descriptor, always) in alwaysReady where !always.ready.events.isEmpty {
+            if let found = findAlwaysReady(descriptor) { ready.append(found.ready) }
+        }
     }
 
     private func look(_ epoll: CInt, into ready: inout [ReadyDescriptor]) {
@@ -260,20 +303,30 @@ package final class EpollReadiness: Readiness {
     private func sleepOnEpoll(
         _ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]
     ) {
-        let epoll: CInt
-        do {
-            epoll = try prepareToSleep(until: limit)
-        } catch {
-            // Out of descriptors (EMFILE, ENFILE) or memory: there is no way to sleep until that instant, and sleeping
-            // past it would lose a timer. A millisecond of sleep and another look keep the promise at a price.
-            return sleepOnWord(word, until: SystemCalls.now(.monotonic) + 1_000_000)
-        }
+        var limit = limit
+        guard let epoll = prepareToSleep(until: &limit) else { return sleepOnWord(word, until: limit.monotonic) }
         guard word.fallAsleep(.asleepOnDescriptors) != nil else { return look(epoll, into: &ready) }
         fetch(epollWait(epoll, until: limit.monotonic), into: &ready)
     }
 
-    /// Returns the epoll to wait for, with its timer descriptors set.
-    private func prepareToSleep(until limit: WaitLimit) throws(RunLoop.SystemCallError) -> CInt {
+    /// Waits where the epoll always has something to report: 10 ms at most, then looks what the epoll has.
+    private func sleepBesideEpoll(
+        _ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]
+    ) {
+        var deadline = min(limit.monotonic, SystemCalls.now(.monotonic) + 10_000_000)
+        for base in [RunLoop.TimeBase.boottime, .realtime] {
+            deadline = min(deadline, Self.standIn(for: base, limit[base]))
+        }
+        sleepOnWord(word, until: deadline)
+        look(seen.epoll, into: &ready)
+    }
+
+    /// Returns the epoll to wait for, with its timer descriptors set; `nil` if the set has none and the system refuses
+    /// one.
+    ///
+    /// A clock whose timer descriptor the system refuses (`EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC`) shortens the limit of
+    /// the monotonic clock instead, so that descriptors are served all the same.
+    private func prepareToSleep(until limit: inout WaitLimit) -> CInt? {
         // Only this thread makes timer descriptors, so it may look whether there are any.
         if seen.epoll >= 0, timers.isEmpty, waker.fineWait == .nanosecondCall,
             limit.boottime == .max, limit.realtime == .max
@@ -282,21 +335,37 @@ package final class EpollReadiness: Readiness {
         }
         lock.lock()
         defer { lock.unlock() }
-        try makeEpoll()
-        if limit.boottime != .max || limit.realtime != .max || !timers.isEmpty {
-            try setClock(.boottime, to: limit.boottime)
-            try setClock(.realtime, to: limit.realtime)
+        let hasEpoll = (try? makeEpoll()) != nil
+        for base in [RunLoop.TimeBase.boottime, .realtime]
+        where !hasEpoll || (try? setClock(base, to: limit[base])) == nil {
+            limit.monotonic = min(limit.monotonic, Self.standIn(for: base, limit[base]))
         }
-        if waker.fineWait == .timerDescriptor { try setClock(.monotonic, to: limit.monotonic) }
+        guard hasEpoll else { return nil }
+        hasFineTimer = waker.fineWait == .timerDescriptor && (try? setClock(.monotonic, to: limit.monotonic)) != nil
         return epoll
     }
 
+    /// When a thread has to look at a clock that cannot wake it.
+    ///
+    /// The clock may be set, or the system suspended, at any time, so the thread looks at it ten times a second. It then
+    /// asks for a timer descriptor again.
+    private static func standIn(for base: RunLoop.TimeBase, _ deadline: Int64) -> Int64 {
+        if deadline == .max { return .max }
+        let left = min(max(0, deadline.clampedSubtracting(SystemCalls.now(base))), 100_000_000)
+        return SystemCalls.now(.monotonic) + left
+    }
+
     private func epollWait(_ epoll: CInt, until deadline: Int64) -> CInt {
-        if waker.fineWait == .timerDescriptor || deadline == .max {
+        if hasFineTimer || deadline == .max {
             return calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: -1)
         }
         waker.prepareTimedWait()
         let timeout = max(0, deadline - SystemCalls.now(.monotonic))
+        if waker.fineWait == .timerDescriptor {
+            // Without a descriptor for the timer: rounded up, so that the wait is late rather than in vain.
+            let milliseconds = CInt(clamping: (timeout + 999_999) / 1_000_000)
+            return calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: milliseconds)
+        }
         let result = calls.epollWait(epoll, buffer, CInt(Self.batch), nanoseconds: timeout)
         // ENOSYS: a kernel before 5.11. EPERM: a seccomp filter older than the call. Both are permanent. The loop finds
         // nothing ready and waits again, then with the descriptor.
@@ -339,9 +408,20 @@ package final class EpollReadiness: Readiness {
         guard count > 0 else { return }
         for index in 0..<Int(count) {
             let token = rl_epoll_token(buffer + index)
-            if token >= OwnToken.realtime { continue }
+            if token >= OwnToken.realtime || isSleepless && !isRegistered(token) { continue }
             ready.append(ReadyDescriptor(token: token, events: Self.events(buffer[index].events)))
         }
+    }
+
+    /// Whether the event is of a file that still has its descriptor.
+    ///
+    /// - Complexity: O(n) in the descriptors of the set.
+    private func isRegistered(_ token: UInt64) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        var isFound = false
+        registered.visit { _, entry in isFound = isFound || entry.token == token }
+        return isFound
     }
 
     private var buffer: UnsafeMutablePointer<epoll_event> {

@@ -29,6 +29,12 @@ package protocol GuestDescriptor: AnyObject {
     /// Call this before ``set(_:)``, which makes up for a link that was refused.
     func link(_ readiness: any Readiness) -> Bool
 
+    /// From now on nothing makes the descriptor readable.
+    func silence()
+
+    /// From now on a wake-up makes the descriptor readable again, and so does what is linked and set anew.
+    func speak()
+
     /// Takes the wake-up that has made the descriptor readable, if any: the descriptor is silent until the next one.
     ///
     /// The loop's thread, without the lock.

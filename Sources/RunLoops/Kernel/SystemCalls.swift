@@ -9,7 +9,9 @@ internal import Glibc
 internal import Musl
 #endif
 
-// This file makes every system call of the library; no other file makes any.
+// The calls of a loop to Linux: clocks, futexes, epoll, eventfd, timerfd. Whoever wants to count or to refuse them gives another
+// `KernelCalls`. Beside them the library asks the system for pages of memory (Tables/TimerMemory.swift), for a key of each thread
+// (RunLoop/ThreadLoop.swift), and for libdispatch's main queue (Turn/MainQueue.swift).
 
 /// Clocks, threads, and the futexes of locks: called directly, so that nothing is added to their cost.
 package enum SystemCalls {
@@ -26,10 +28,6 @@ package enum SystemCalls {
 
     /// The number of the main thread.
     package static var mainThreadID: Int32 { rl_process_id() }
-
-    /// How many forks lie between the process and its first ancestor with this library.
-    @inline(__always)
-    package static var forks: Int32 { rl_fork_count() }
 
     /// Writes one line for the user at the terminal; a failure to write it is ignored.
     package static func writeToStandardError(_ text: String) {
@@ -54,6 +52,14 @@ package enum SystemCalls {
     }
 }
 
+/// Which file a descriptor is open on.
+package struct FileIdentity: Equatable, Sendable {
+    var device: UInt64 = 0
+    var number: UInt64 = 0
+
+    package init() {}
+}
+
 /// The calls that a kernel makes to Linux.
 ///
 /// A protocol, so that tests can count the calls and make them fail.
@@ -67,6 +73,7 @@ package protocol KernelCalls: AnyObject, Sendable {
     func epollWait(_ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, milliseconds: CInt)
         -> CInt
     func poll(_ descriptor: CInt, events: Int16) -> CInt
+    func identify(_ descriptor: CInt, _ file: inout FileIdentity) -> CInt
     func setTimerSlack(nanoseconds: UInt) -> CInt
     func epollCreate() -> CInt
     func epollAdd(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt
@@ -109,6 +116,10 @@ package final class LinuxCalls: KernelCalls {
     }
 
     package func poll(_ descriptor: CInt, events: Int16) -> CInt { rl_poll(descriptor, events) }
+
+    package func identify(_ descriptor: CInt, _ file: inout FileIdentity) -> CInt {
+        rl_file_identity(descriptor, &file.device, &file.number)
+    }
 
     package func setTimerSlack(nanoseconds: UInt) -> CInt {
         rl_set_timer_slack(nanoseconds)

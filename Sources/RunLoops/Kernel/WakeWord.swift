@@ -72,11 +72,10 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         _ = update { ($0 & ~Bits.ofRun) | bits }
     }
 
-    /// A turn begins: wake-ups count.
+    /// A turn begins: wake-ups count from here on.
     ///
-    /// Wake-ups do not count if a stop has come since the run last looked: a stop that came while wake-ups did not
-    /// count has left no wake-up, and nobody would see the stop before the sleep. Then the call returns false, and has
-    /// served the stop.
+    /// Returns false, and serves the stop, if a stop has come since the run last looked. A stop that came while wake-ups
+    /// did not count has left no wake-up, and nobody else would see it before the sleep.
     @inline(__always)
     package borrowing func beginTurn() -> Bool {
         // Setting or clearing bits makes one of these phases from another, which takes no loop.

@@ -65,6 +65,13 @@ extension RunLoop {
     )
     public func limitDate(forMode mode: Mode) -> Never { isNotCalled() }
 
+    /// The static `performOnMainActor`, asked of a loop.
+    @available(
+        *, unavailable,
+        message: "The main actor has one loop: RunLoop.performOnMainActor { … }, whatever loop you have."
+    )
+    public func performOnMainActor(_ body: @escaping @MainActor () -> Void) { isNotCalled() }
+
     /// Foundation's `getCFRunLoop()`.
     @available(
         *, unavailable,
@@ -122,6 +129,15 @@ extension RunLoop.Timer {
     )
     public convenience init<Date>(
         fire date: Date, interval: Double, repeats: Bool, block: @escaping (RunLoop.Timer) -> Void
+    ) { isNotCalled() }
+
+    /// What Foundation's `repeats:` says, beside a schedule.
+    @available(
+        *, unavailable,
+        message: "A schedule says whether its timer repeats: .every(interval) does, and .after(delay) fires once."
+    )
+    public convenience init(
+        _ schedule: Schedule, repeats: Bool, handler: @escaping (RunLoop.Timer) -> Void
     ) { isNotCalled() }
 
     // Of any type: the error is then the name alone, also where a Date is assigned.

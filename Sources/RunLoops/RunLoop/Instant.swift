@@ -4,7 +4,8 @@
 extension RunLoop {
     /// A point in time on one of the three clocks, in nanoseconds.
     ///
-    /// Instants of different clocks cannot be compared: doing so traps.
+    /// Instants of different clocks can be subtracted and compared: one of them is converted to the other's clock by what
+    /// both clocks say now, see ``converted(to:)``. They are never equal.
     ///
     /// Thread safety: a value; any thread.
     public struct Instant: InstantProtocol, Sendable {
@@ -34,20 +35,31 @@ extension RunLoop {
             Instant(nanoseconds: nanoseconds.clampedAdding(duration.clampedNanoseconds), base: base)
         }
 
+        /// The same point in time on another clock, by what both clocks say now.
+        ///
+        /// The distance from the present stays. If the machine is suspended later, or its date is changed, the two
+        /// instants are no longer the same point in time.
+        /// - Complexity: one read of each clock; none if `base` is the clock of this instant.
+        public func converted(to base: TimeBase) -> Instant {
+            if base == self.base { return self }
+            // The first and the last instant stand for what no clock can say.
+            if nanoseconds == .min || nanoseconds == .max { return Instant(nanoseconds: nanoseconds, base: base) }
+            let distance = Duration.nanoseconds(nanoseconds) - .nanoseconds(TimerClock.now(self.base))
+            return Instant(nanoseconds: TimerClock.now(base), base: base).advanced(by: distance)
+        }
+
         /// How long it is from this instant until `other`.
         ///
-        /// - Precondition: both are counted on the same clock.
+        /// If `other` is counted on another clock, it is converted first, see ``converted(to:)``.
         public func duration(to other: Instant) -> Duration {
-            requireSameBase(other)
-            return .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
+            .nanoseconds(other.converted(to: base).nanoseconds) - .nanoseconds(nanoseconds)
         }
 
         /// Whether `left` is earlier.
         ///
-        /// - Precondition: both are counted on the same clock.
+        /// If `right` is counted on another clock, it is converted first, see ``converted(to:)``.
         public static func < (left: Instant, right: Instant) -> Bool {
-            left.requireSameBase(right)
-            return left.nanoseconds < right.nanoseconds
+            left.nanoseconds < right.converted(to: left.base).nanoseconds
         }
 
         /// The instant `duration` later.
@@ -64,12 +76,5 @@ extension RunLoop {
         ///
         /// - Precondition: both are counted on the same clock.
         public static func - (left: Instant, right: Instant) -> Duration { right.duration(to: left) }
-
-        private func requireSameBase(_ other: Instant) {
-            require(
-                base == other.base,
-                "An instant of the \(base) clock was compared with an instant of the \(other.base) clock: convert one first."
-            )
-        }
     }
 }

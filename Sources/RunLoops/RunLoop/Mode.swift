@@ -9,7 +9,8 @@ extension RunLoop {
     /// strings.
     ///
     /// Names are interned: comparing, hashing and copying a mode costs as much as it does for an integer. The strings
-    /// are kept until the process ends.
+    /// are kept until the process ends. A loop looks through the modes that it has, except for the default mode: a loop has
+    /// few. With 10,000 of them a call takes some 0.1 milliseconds.
     ///
     /// Corresponds to `CFRunLoopMode`. Thread safety: a value; any thread.
     public struct Mode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {

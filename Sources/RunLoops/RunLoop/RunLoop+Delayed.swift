@@ -4,7 +4,9 @@
 extension RunLoop {
     /// Names a closure that waits for its delay to pass, so that the closure can be cancelled.
     ///
-    /// A small value: it keeps nothing alive, and you may drop it.
+    /// A small value, which you may drop. For a closure in one mode it keeps nothing alive. For a closure in the common
+    /// modes it keeps the closure alive until the closure has run or is cancelled, also after the end of the loop's
+    /// thread.
     ///
     /// Thread safety: a value; any thread.
     public struct Delayed: Hashable, Sendable {
@@ -101,9 +103,9 @@ extension RunLoop {
         case .never:
             return false
         case .inCommonModes(let common):
-            guard common.timer.isValid, common.timer.belongs(to: self) else { return false }
-            common.timer.invalidate()
-            return true
+            guard common.timer.belongs(to: self), common.timer.becomeInvalid() else { return false }
+            // The end of the thread has kept the closure from running before.
+            return !withLock { isDead }
         case .inMode(let name):
             if name.loop != number { return false }
             lock()
@@ -140,9 +142,8 @@ extension RunLoop {
         _ date: Int64, _ location: CodeLocation, _ body: @escaping () -> Void
     ) -> Delayed {
         let timer = Timer(onceAt: date, .location(location), allowedThread: threadID) { timer in
-            // Before the callout: from here on the timer cannot be cancelled.
-            timer.invalidate()
-            body()
+            // Before the callout, and unless another thread cancels the closure at this moment.
+            if timer.becomeInvalid() { body() }
         }
         return Delayed(kind: add(timer, in: .common) ? .inCommonModes(Delayed.CommonTimer(timer: timer)) : .never)
     }

@@ -14,9 +14,10 @@ extension RunLoop {
     /// wake a sleeping loop does not make the descriptor readable either: a block that is posted with `wake: false`, a
     /// source that is only signalled. Nor does ``stop()``, which ends a run and not a host.
     ///
-    /// The descriptor stands for the mode of the last ``runReady(in:servingMainQueue:)``, at first the default mode.
-    /// The loop can still be run by itself in between. The first access makes the descriptor. Its number stays the same
-    /// until the thread ends, which closes the descriptor: the host must stop waiting for it before that.
+    /// The descriptor stands for the mode of the last ``runReady(in:servingMainQueue:)`` to return, at first the default
+    /// mode. The loop can still be run by itself in between; while it sleeps there, the descriptor is silent. The first
+    /// access makes the descriptor. Its number stays the same until the thread ends, which closes the descriptor: the
+    /// host must stop waiting for it before that.
     ///
     /// - Throws: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC` from `epoll_create1(2)`, `eventfd(2)`, `timerfd_create(2)` or
     ///   `epoll_ctl(2)`. The loop is no guest then, and can be asked again. After a success nothing can fail later.
@@ -71,10 +72,8 @@ extension RunLoop {
         requireMode(mode)
         requireOwnThread()
         let mode = withLock { makeMode(mode) }
-        if let guest {
-            withLock { guest.mode = mode }
-            guest.servesMainQueue = servingMainQueue
-        }
+        stand(for: mode, servingMainQueue)
+        let modesSet = guest?.modesSet ?? 0
         var run = RunState(limit: .inHost, returnsAfterSource: false)
         let outer = begin(&run, in: mode)
         run.servesMainQueue = servingMainQueue && run.servesMainQueue
@@ -91,8 +90,25 @@ extension RunLoop {
         }
         let result = last == .stopped ? .stopped : isEmpty(mode) ? RunResult.finished : .timedOut
         end(result, in: mode, outer)
-        if guest != nil { waitInHost(isReady: !isIdle) }
+        if let guest {
+            // A call in a callout may have run another mode.
+            if guest.modesSet == modesSet { stand(for: mode, servingMainQueue) }
+            waitInHost(isReady: !isIdle)
+        }
         return result
+    }
+
+    /// Has ``pollDescriptor`` stand for another mode, with or without the main queue's work, from the next wait in the host on.
+    package func wait(in mode: Mode, servingMainQueue: Bool) {
+        guard let guest else { return }
+        stand(for: withLock { makeMode(mode) }, servingMainQueue)
+        guest.modesSet += 1
+    }
+
+    private func stand(for mode: ModeState, _ servesMainQueue: Bool) {
+        guard let guest else { return }
+        withLock { guest.mode = mode }
+        guest.servesMainQueue = servesMainQueue
     }
 
     /// The most turns that one call makes: a loop that is never idle must not keep its host from running.

@@ -15,8 +15,10 @@ extension RunLoop {
     ///   Core Foundation, and so is every timer after the end of the loop's thread.
     ///
     /// Corresponds to `CFRunLoopAddTimer`.
-    /// - Precondition: the timer's closure may run on this loop's thread.
-    /// - Complexity: O(log n) in the timers of the mode.
+    /// - Precondition: the timer's closure may run on this loop's thread. The loop's timers are in at most 65,535 different
+    ///   sets of modes and clocks at the same time; one more traps.
+    /// - Complexity: O(log n) in the timers of the mode. With `.common` also O(m²) in the modes of the loop: a millisecond
+    ///   for a thousand modes.
     @discardableResult
     public func add(_ timer: Timer, in mode: Mode) -> Bool {
         if mode == .common { return addWithoutDescriptor(timer, mode) }
@@ -64,7 +66,8 @@ extension RunLoop {
     /// Adds a descriptor source to `mode`, or to all common modes, also to modes that are marked as common later.
     ///
     /// Several descriptor sources on one descriptor are each called for the events that they ask for. When the system
-    /// refuses one of several modes, the source is in none of them afterwards.
+    /// refuses one of the common modes, the call changes nothing: the source is in the modes that it was in before, and is
+    /// a common item if it was one before.
     ///
     /// - Returns: Whether the source is in `mode` now. An invalid source is passed over, and so is every source after
     ///   the end of the loop's thread.
@@ -95,7 +98,6 @@ extension RunLoop {
         let isIn = try withLock { () throws(SystemCallError) -> Bool in
             guard item.isValid, !isDead, item.belongs(to: self) else { return false }
             guard name == .common else { return try put(item, in: name, &entered) }
-            commonItems.insert(item)
             return try putInCommonModes(item, &entered)
         }
         if !entered.isEmpty { item.hasEntered(entered, of: self) }
@@ -111,17 +113,25 @@ extension RunLoop {
         return true
     }
 
-    /// Puts an item into all common modes, or, when the system refuses one of them, into none.
+    /// Makes an item a common item and puts it into all common modes, or, when the system refuses one of them, changes
+    /// nothing.
+    ///
+    /// Returns false if it has become invalid. Whoever made it so takes it out of the modes that it is in.
     private func putInCommonModes(_ item: Item, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
+        let isNew = commonItems.insert(item)
+        if let timer = item as? Timer {
+            put(timer, in: commonModeNames.map(makeMode))
+            return true
+        }
         do {
             for name in commonModeNames where try !put(item, in: name, &entered) {
-                _ = commonItems.remove(item)
+                if isNew { _ = commonItems.remove(item) }
                 return false
             }
         } catch {
             for name in entered { existingMode(name).map { item.leave($0, of: self) } }
             entered = []
-            _ = commonItems.remove(item)
+            if isNew { _ = commonItems.remove(item) }
             throw error
         }
         return true
@@ -134,13 +144,16 @@ extension RunLoop {
     /// Traps if the system refuses a common descriptor source a place in the mode, which happens when the process is
     /// out of descriptors or memory.
     /// Corresponds to `CFRunLoopAddCommonMode`.
-    /// - Complexity: O(n) in the common items.
+    /// - Complexity: O(n·m) for n common timers in m common modes, and O(n) for n other common items.
     public func addCommonMode(_ mode: Mode) {
         checkNotForked()
+        // Of the common items some may be in no mode of this loop. Such a timer or observer is another loop's now, or was
+        // and becomes this one's again.
+        for item in withLock({ commonItems.all }) { _ = item.claim(for: self) }
         var entered: [Item] = []
         withLock {
             guard markCommon(mode) else { return }
-            for item in commonItems.all where item.isValid {
+            for item in commonItems.all where item.isValid && item.belongs(to: self) {
                 var modes: [Mode] = []
                 do {
                     _ = try put(item, in: mode, &modes)
@@ -184,7 +197,7 @@ extension RunLoop {
         return true
     }
 
-    /// Takes out an item that has become invalid.
+    /// Takes an item that has become invalid out of all modes.
     ///
     /// With the lock held. An item that is in no mode stays in the common items if it is there, as in Core Foundation.
     func discard(_ item: Item) {
@@ -192,6 +205,15 @@ extension RunLoop {
         if modes.isEmpty { return }
         for mode in modes { item.leave(mode, of: self) }
         _ = commonItems.remove(item)
+    }
+
+    /// Takes an item that has become invalid out of one mode; returns whether the item was there.
+    ///
+    /// With the lock held.
+    func discard(_ item: Item, from mode: Mode) -> Bool {
+        guard take(item, outOf: mode) else { return false }
+        _ = commonItems.remove(item)
+        return true
     }
 
     /// The events that a descriptor source asks for have changed; returns the first refusal of the system.
@@ -249,6 +271,9 @@ extension RunLoop {
         guard mode != .common, let state = withLock({ isDead ? nil : existingMode(mode) }) else { return true }
         return isEmpty(state)
     }
+
+    /// Whether any mode has a timer, a source or a descriptor source.
+    var hasItems: Bool { withLock { modeStates.contains { !$0.hasNoItems } } }
 
     /// Whether a run in `mode` has nothing to wait for: neither item nor main queue.
     ///

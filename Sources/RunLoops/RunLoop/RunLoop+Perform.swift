@@ -156,11 +156,18 @@ extension RunLoop {
     @inline(never)
     private func noting(_ block: consuming Block) -> Block {
         let wait = LoopWait(since: now(.monotonic), thread: SystemCalls.threadID)
+        let quiet = block.wakes ? nil : note(QuietBlock(number: rl_next_number(), block, since: wait.since))
         // Unowned: the block runs inside a run of this loop only; and a block that no run may run must not keep its
         // loop for ever.
         return block.wrapped { [unowned self] body in
-            tracer?.trace(.wanted(wait))
+            if let quiet { withLock { quietBlocks.removeAll { $0.number == quiet } } }
+            report(.wanted(wait))
             body()
         }
+    }
+
+    private func note(_ block: QuietBlock) -> UInt64 {
+        withLock { if quietBlocks.count < QuietBlock.most { quietBlocks.append(block) } }
+        return block.number
     }
 }

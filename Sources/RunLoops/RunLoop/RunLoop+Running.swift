@@ -4,17 +4,21 @@
 extension RunLoop {
     /// Runs the default mode over and over until it is stopped or has nothing left to wait for.
     ///
-    /// Corresponds to `CFRunLoopRun`.
+    /// - Returns: Which of the two: ``RunResult/stopped`` or ``RunResult/finished``.
+    ///
+    /// Corresponds to `CFRunLoopRun`, which does not say why it has returned.
     /// - Precondition: called on the loop's own thread; any other traps.
     @available(
         *, noasync,
         message: "A run blocks a thread of Swift's pool: run the loop in a synchronous function."
     )
-    public func run() {
+    @discardableResult
+    public func run() -> RunResult {
         var result: RunResult
         repeat {
             result = run(mode: .default, until: nil)
         } while result != .stopped && result != .finished
+        return result
     }
 
     /// Runs in `mode` until there is a result.
@@ -38,10 +42,12 @@ extension RunLoop {
     )
     @discardableResult
     public func run(mode: Mode, until instant: Instant?, returnAfterSourceHandled: Bool = false) -> RunResult {
+        if mainQueue != nil { FoundationLoop.complainOfTimer() }
         guard let instant else { return run(mode, .never, returnsAfterSource: returnAfterSourceHandled) }
         require(
             instant.base == .monotonic,
-            "A run ends at an instant of the monotonic clock, and was given one of the \(instant.base) clock.")
+            "A run ends at an instant of the monotonic clock, and was given one of the \(instant.base) clock: give instant.converted(to: .monotonic)."
+        )
         let isPast = instant.nanoseconds <= now(.monotonic)
         let limit = isPast ? RunState.Limit.now : .until(instant.nanoseconds)
         return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)
@@ -56,6 +62,7 @@ extension RunLoop {
     )
     @discardableResult
     public func run(mode: Mode, for duration: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
+        if mainQueue != nil { FoundationLoop.complainOfTimer() }
         let nanoseconds = duration.clampedNanoseconds
         let limit = nanoseconds <= 0 ? RunState.Limit.now : .until(now(.monotonic).clampedAdding(nanoseconds))
         return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)

@@ -33,8 +33,7 @@ public final class RunLoop: @unchecked Sendable {
     let number = UInt32(truncatingIfNeeded: rl_next_number())
     /// The main loop's; `nil` in all others.
     let mainQueue: MainQueue?
-    /// The process that made the loop: a child after fork() must not use it.
-    private let forks: Int32
+    private let generation = ForkGeneration()
     /// Whether the kernel's clocks are the system's, which can be read without asking the kernel.
     private let hasSystemClock: Bool
 
@@ -49,6 +48,10 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// Relaxed: a timer that another thread adds at the same moment may count as either.
     let lastRival = Atomic<Int64>(.min)
+    /// Whether many signalled sources have left a mode that has not been run since.
+    ///
+    /// Relaxed: a hint; a thread that finds it looks again with the lock held.
+    let hasStaleSignals = Atomic<Bool>(false)
     /// Whether there is another mode than the default one.
     let hasSeveralModes = Atomic<Bool>(false)
     /// Whether the thread was found to have the usual scheduling: a thread that waits for it then has nothing to lend
@@ -64,28 +67,40 @@ public final class RunLoop: @unchecked Sendable {
     /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
     @exclusivity(unchecked) private(set) var commonModeNames: [Mode] = [.default]
     @exclusivity(unchecked) var commonItems = CommonItems()
-    /// Never removed; an empty bucket is used again for the same modes and clock.
+    /// Never removed; an empty bucket is used again, one of several modes also for other modes, and where there are as
+    /// many as there can be, each.
     @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
     /// The same by number, without counted references: every step of a timer needs its bucket.
     @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []
+    /// How many buckets there may be; tests have fewer.
+    @exclusivity(unchecked) var mostTimerBuckets = BucketNumber.most
     /// Grows with each timer that is put into a queue.
     @exclusivity(unchecked) var timerSequence: UInt32 = 0
     /// Timers whose callouts are under way, innermost last.
     // Not counted: the loop keeps a timer during its callout.
     @exclusivity(unchecked) var firingTimers: [Unmanaged<Timer>] = []
+    /// Timers of this loop that came during a callout of theirs on the thread of another loop, which goes on.
+    @exclusivity(unchecked) var timersFiringElsewhere: [Unmanaged<Timer>] = []
     /// The servings of due timers that are under way, innermost last.
     @exclusivity(unchecked) var timerPasses: [TimerPass] = []
+    /// Of the innermost serving, once more: each step of each timer asks.
+    @exclusivity(unchecked) var servedThrough: UInt32 = 0
+    @exclusivity(unchecked) var hasStrays = false
     /// What the thread sleeps for; valid while the wake word says that the thread sleeps or is about to.
     @exclusivity(unchecked) var sleep = Sleep()
+    /// For recorders; usually empty.
+    @exclusivity(unchecked) var quietBlocks: [QuietBlock] = []
     /// The runs in progress, innermost last.
     @exclusivity(unchecked) var runs: [RunInProgress] = []
     @exclusivity(unchecked) var runsBegun: UInt64 = 0
     /// Whether the thread has ended.
-    @exclusivity(unchecked) private(set) var isDead = false
+    @exclusivity(unchecked) package private(set) var isDead = false
     /// What a host waits for instead of the thread's sleep; usually there is no host.
     ///
     /// Written by the loop's thread.
     @exclusivity(unchecked) var guest: Guest?
+    /// What other libraries keep with the loop, such as the loop under another name; usually nothing.
+    @exclusivity(unchecked) private var companions: [any LoopCompanion] = []
 
     // MARK: The loop's thread
 
@@ -95,11 +110,30 @@ public final class RunLoop: @unchecked Sendable {
         get { nil }
         set {}
     }
+    @inline(__always) func report(_ event: LoopEvent) {}
     #else
     /// The tracer that receives every event; usually `nil`.
     @exclusivity(unchecked) package var tracer: (any LoopTracer)? {
-        // Relaxed: nobody knows when a post came that another thread made just before the tracer was set.
-        didSet { isTraced.store(tracer != nil, ordering: .relaxed) }
+        didSet {
+            // Relaxed: nobody knows when a post came that another thread made just before the tracer was set.
+            isTraced.store(tracer != nil, ordering: .relaxed)
+            formerTracer = tracerBox
+            tracerBox = tracer.map { TracerBox($0) }
+            tracerReference = tracerBox.map { .passUnretained($0) }
+        }
+    }
+    @exclusivity(unchecked) private var tracerBox: TracerBox?
+    /// A tracer may take itself away in the middle of an event: it lives until the tracer after it has gone too.
+    @exclusivity(unchecked) private var formerTracer: TracerBox?
+    // SAFETY: one of the two boxes keeps it while an event is reported.
+    @exclusivity(unchecked) private var tracerReference: Unmanaged<TracerBox>?
+
+    /// Reports an event, where there is a tracer.
+    ///
+    /// The reference is not counted: for each event that would cost as much as all the rest.
+    @inline(__always)
+    func report(_ event: LoopEvent) {
+        tracerReference?._withUnsafeGuaranteedRef { $0.tracer.trace(event) }
     }
     #endif
 
@@ -123,7 +157,6 @@ public final class RunLoop: @unchecked Sendable {
         self.kernel = kernel
         self.threadID = threadID
         mainQueue = servesMainQueue ? MainQueue() : nil
-        forks = SystemCalls.forks
         hasSystemClock = kernel is EpollKernel
         defaultMode = ModeState(mode: .default, readiness: kernel.makeReadiness())
         defaultMode.markCommon()
@@ -133,21 +166,28 @@ public final class RunLoop: @unchecked Sendable {
     }
 
     deinit {
+        if isInherited { return }
+        // A call on an item may have had the last reference, and has the lock: its caller gives the lock back afterwards.
+        let isVisited = LoopLock.isVisited(lockPointer)
+        if isVisited { unlock() }
         // No thread has ended this loop: items that live longer must not find it.
         if !isDead { threadEnds() }
         LoopLock.assign(lockPointer, to: nil)
+        if isVisited { lock() }
     }
 
     // MARK: Finding a loop
 
     /// The loop of the calling thread, made at the first access.
     ///
+    /// The thread of a forked child gets a loop of its own: its parent's loop stays with the parent.
+    ///
     /// Corresponds to `CFRunLoopGetCurrent`. Thread safety: any thread.
     /// - Complexity: O(1).
     @available(
         *, noasync,
         message:
-            "A task has no thread of its own: use RunLoop.main, or a loop that you were given, such as thread.loop."
+            "A task has no thread of its own: on the main actor the loop is RunLoop.main; elsewhere use a loop that you were given, such as thread.loop."
     )
     public static var current: RunLoop {
         if let existing = ThreadLoop.existing { return existing }
@@ -160,9 +200,14 @@ public final class RunLoop: @unchecked Sendable {
     /// The main thread's loop.
     ///
     /// It runs what `DispatchQueue.main` and `@MainActor` have queued, in every common mode, when the main thread runs
-    /// it. Corresponds to `CFRunLoopGetMain`. Thread safety: any thread.
-    public static let main = RunLoop(
-        kernel: EpollKernel(), threadID: SystemCalls.mainThreadID, servesMainQueue: true)
+    /// it. A forked child has a main loop of its own, which does not serve that queue if its parent's main loop did.
+    /// Corresponds to `CFRunLoopGetMain`. Thread safety: any thread.
+    public static var main: RunLoop { mainLoop.own }
+    private static let mainLoop = PerProcess {
+        let loop = RunLoop(kernel: EpollKernel(), threadID: SystemCalls.mainThreadID, servesMainQueue: true)
+        ThreadLoop.takeMain(loop)
+        return loop
+    }
 
     // MARK: Asking
 
@@ -191,6 +236,24 @@ public final class RunLoop: @unchecked Sendable {
     /// Corresponds to `CFRunLoopGetNextTimerFireDate`.
     /// - Complexity: O(1) in the timers.
     public func nextTimerDeadline(in mode: Mode) -> Instant? { withLock { nextTimer(in: mode) } }
+
+    /// What another library keeps with the loop, made at the first ask; one object of each type.
+    ///
+    /// The loop keeps it until the thread ends. A loop whose thread has ended gets a new one at each ask.
+    /// Thread safety: any thread. `make` is called with the loop's lock held, and must not take it.
+    package func companion<Companion: LoopCompanion>(_ make: (RunLoop) -> Companion) -> Companion {
+        withLock {
+            for companion in companions where type(of: companion) == Companion.self {
+                return unsafeDowncast(companion, to: Companion.self)
+            }
+            let made = make(self)
+            if !isDead { companions.append(made) }
+            return made
+        }
+    }
+
+    /// Whether a library keeps something with the loop.
+    var hasCompanions: Bool { withLock { !companions.isEmpty } }
 
     // MARK: Reaching a loop from elsewhere
 
@@ -282,6 +345,19 @@ public final class RunLoop: @unchecked Sendable {
 
     /// Makes the bucket of timers that are in these modes and count on this clock.
     func addBucket(_ base: TimeBase, _ modes: [ModeState]) -> TimerBucket {
+        let isFull = timerBuckets.count >= mostTimerBuckets
+        if isFull || modes.count > 1,
+            let unused = timerBuckets.first(where: {
+                $0.isEmpty && (isFull || $0.hasSeveralModes && $0.base == base)
+            })
+        {
+            unused.change(base, modes)
+            return unused
+        }
+        require(
+            !isFull,
+            "Timers of one loop are in \(timerBuckets.count) different sets of modes at the same time: use fewer modes."
+        )
         let bucket = TimerBucket(number: BucketNumber(index: timerBuckets.count), base: base, modes: modes)
         timerBuckets.append(bucket)
         bucketReferences.append(.passUnretained(bucket))
@@ -294,14 +370,19 @@ public final class RunLoop: @unchecked Sendable {
         if commonModeNames.contains(mode) || isDead { return false }
         commonModeNames.append(mode)
         existingMode(mode)?.markCommon()
+        modeBecameCommon()
         return true
     }
 
     // MARK: Misuse
 
+    /// Whether a parent of this process made the loop: then it is not for this process.
+    @inline(__always)
+    package var isInherited: Bool { generation.isInherited }
+
     @inline(__always)
     package func checkNotForked() {
-        if forks != SystemCalls.forks { refuseInChild() }
+        if isInherited { refuseInChild() }
     }
 
     @inline(never)
@@ -309,7 +390,8 @@ public final class RunLoop: @unchecked Sendable {
         fatalError(
             """
             A run loop made before fork() was used in the child process. Its kernel objects are shared with the \
-            parent, whose wake-ups would be stolen. Call exec after fork, or make new threads with loops of their own.
+            parent, whose wake-ups would be stolen. Call exec after fork, or ask for RunLoop.current again: the child has \
+            loops of its own. If fork() was called in a callout of the loop, the child must not return from the callout.
             """)
     }
 
@@ -334,6 +416,11 @@ public final class RunLoop: @unchecked Sendable {
         // Items and their closures die here, with no lock held.
         signalled = []
         withExtendedLifetime(waste) {}
+        let left = withLock {
+            defer { companions = [] }
+            return companions
+        }
+        for companion in left { companion.threadHasEnded() }
     }
 
     private struct Waste {
@@ -357,8 +444,9 @@ public final class RunLoop: @unchecked Sendable {
             mode.signals.close()
             mode.descriptors.readiness.close()
         }
-        // Also the timers whose callouts are under way: a thread can end inside a callout.
-        var timers = firingTimers.map { $0.takeUnretainedValue() }
+        // Also the timers whose callouts are under way: a thread can end inside a callout, and before another's callout.
+        var timers = (firingTimers + timersFiringElsewhere).map { $0.takeUnretainedValue() }
+        timers.removeAll { !$0.owner.isHeld(by: self) }
         for bucket in timerBuckets {
             bucket.queue.visit { _, timer, _ in if let timer { timers.append(timer) } }
             let closures = bucket.queue.removeAllDelayed()
@@ -369,6 +457,16 @@ public final class RunLoop: @unchecked Sendable {
         for timer in timers { takeOut(timer) }
         return waste
     }
+}
+
+/// What another library keeps with a loop, such as the loop under another name.
+package protocol LoopCompanion: AnyObject {
+    /// The loop has been torn down: it holds no item any more, and never will.
+    func threadHasEnded()
+}
+
+extension LoopCompanion {
+    package func threadHasEnded() {}
 }
 
 /// A run in progress, as others see it.

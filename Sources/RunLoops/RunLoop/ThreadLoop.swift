@@ -21,16 +21,23 @@ package enum ThreadLoop {
     /// A thread's loop, and how many rounds of the thread's end have passed.
     private final class Slot {
         var loop: RunLoop
-        var roundsLeft = PTHREAD_DESTRUCTOR_ITERATIONS - 1
+        var roundsLeft: CInt
         /// Released with the slot, after the loop has been torn down.
         var mark: AnyObject?
 
-        init(_ loop: RunLoop) { self.loop = loop }
+        init(_ loop: RunLoop) {
+            self.loop = loop
+            rl_thread_follow_end()
+            // A loop that is made while the thread ends does not know how many rounds are over: it waits for none.
+            roundsLeft = ThreadLoop.isEnding ? 1 : PTHREAD_DESTRUCTOR_ITERATIONS - 1
+        }
     }
 
+    /// `nil` in a forked child for its parent's loop, which the child keeps for ever and never tears down.
     private static var slot: Slot? {
         guard let pointer = pthread_getspecific(key) else { return nil }
-        return Unmanaged<Slot>.fromOpaque(pointer).takeUnretainedValue()
+        let slot = Unmanaged<Slot>.fromOpaque(pointer).takeUnretainedValue()
+        return slot.loop.isInherited ? nil : slot
     }
 
     /// The loop of the calling thread, or `nil` if it has none yet; does not make one.
@@ -63,6 +70,28 @@ package enum ThreadLoop {
         require(result == 0, "Out of memory for the run loop of a thread (pthread_setspecific: \(result)).")
     }
 
+    /// Notes that the main thread has this loop, so that its end is the loop's; also where others use the loop first.
+    static func takeMain(_ loop: RunLoop) {
+        if SystemCalls.threadID == SystemCalls.mainThreadID {
+            // A test may have given the thread another loop meanwhile.
+            if slot == nil { set(loop) }
+        } else if rl_main_thread_has_ended() {
+            loop.threadEnds()
+            complain(of: "is used for the first time, and the main thread has ended")
+        }
+    }
+
+    /// Says that nobody will ever run the main loop: what waits for it would wait without a word.
+    private static func complain(of what: String) {
+        SystemCalls.writeToStandardError(
+            """
+            RunLoops: the main loop \(what): nobody runs the loop any more. An async main gives the main thread away when it \
+            waits for the first time: make RunLoop.adoptMain() of RunLoopsConcurrency its first line. A synchronous main that \
+            calls dispatchMain() runs RunLoop.main instead, which serves the main queue too.
+
+            """)
+    }
+
     private static func clear() {
         rl_set_thread_has_clock(false)
         guard let slot else { return }
@@ -70,17 +99,37 @@ package enum ThreadLoop {
         Unmanaged.passUnretained(slot).release()
     }
 
+    /// Whether the calling thread is known to end.
+    private static var isEnding: Bool { Int(rl_thread_end()) == RL_THREAD_ENDS }
+
+    /// Whether the calling thread ends, and asked to be called at its end when it was too late for that.
+    ///
+    /// The C library may not tell the main thread.
+    private static var askedTooLate: Bool {
+        Int(rl_thread_end()) == RL_THREAD_FOLLOWED && SystemCalls.threadID != SystemCalls.mainThreadID
+    }
+
     /// Destructors of other keys may use the loop, so this one goes last: it asks for another round until no round is
     /// left.
     private static func threadEnds(_ pointer: UnsafeMutableRawPointer?) {
         guard let pointer else { return }
         let slot = Unmanaged<Slot>.fromOpaque(pointer)
+        if slot.takeUnretainedValue().loop.isInherited { return }
         pthread_setspecific(key, pointer)
-        if slot.takeUnretainedValue().roundsLeft > 1 {
+        let loop = slot.takeUnretainedValue().loop
+        if loop.mainQueue != nil, !loop.isDead {
+            if loop.hasItems { complain(of: "has timers or sources, and the main thread ends") }
+            // There is no later round where libdispatch keeps the thread, in a destructor that never returns.
+            loop.threadEnds()
+        }
+        if slot.takeUnretainedValue().roundsLeft > 1, !askedTooLate {
             slot.takeUnretainedValue().roundsLeft -= 1
+            // A companion's library waits for the last round as well, and may come first there. A round earlier the library
+            // still works: for Core Foundation that is the last in which a cancel closure can use a string.
+            if slot.takeUnretainedValue().roundsLeft == 1, loop.hasCompanions, !loop.isDead { loop.threadEnds() }
             return
         }
-        slot.takeUnretainedValue().loop.threadEnds()
+        if !loop.isDead { loop.threadEnds() }
         pthread_setspecific(key, nil)
         slot.release()
     }

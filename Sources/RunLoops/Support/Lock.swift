@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinuxKernel
 internal import Synchronization
 
 /// A small lock on a futex: free, held, or held while a thread sleeps on it.
@@ -8,11 +9,23 @@ internal import Synchronization
 /// Not `Synchronization.Mutex`: the thread sanitizer does not see into a mutex and reports everything that it guards
 /// (Documentation/Decisions/0003-locks.md). The lock is held for a few instructions at a time and never during a
 /// callout; it is not recursive.
+///
+/// A held lock says in which fork generation it was taken. The threads that held locks of its parent are not in a forked
+/// child, which finds these locks free.
 package struct Lock: ~Copyable, @unchecked Sendable {
     private enum State {
         static let free: UInt32 = 0
+        /// The low bits of a lock that is held; the others are the holder's fork generation.
         static let held: UInt32 = 1
         static let contended: UInt32 = 2
+
+        @inline(__always)
+        static func now(_ state: UInt32) -> UInt32 { state | UInt32(bitPattern: rl_fork_count()) &<< 2 }
+        /// Whether a thread of this process has the lock.
+        @inline(__always)
+        static func isHeld(_ found: UInt32) -> Bool { found != free && found >> 2 == now(free) >> 2 }
+        @inline(__always)
+        static func isContended(_ found: UInt32) -> Bool { found & 3 == contended }
     }
 
     // An atomic is never moved while it is borrowed, and a lock that a thread waits for is borrowed: the kernel may
@@ -24,7 +37,7 @@ package struct Lock: ~Copyable, @unchecked Sendable {
     @inline(__always)
     package borrowing func lock() {
         // acquiring: pairs with the release in unlock(), so that what the last holder wrote is seen.
-        if state.compareExchange(expected: State.free, desired: State.held, ordering: .acquiring).exchanged {
+        if state.compareExchange(expected: State.free, desired: State.now(State.held), ordering: .acquiring).exchanged {
             return
         }
         lockSlowly()
@@ -35,7 +48,8 @@ package struct Lock: ~Copyable, @unchecked Sendable {
     ///
     /// For observers from outside, which have to answer whatever the program does.
     package borrowing func lock(until deadline: Int64) -> Bool {
-        let isFree = state.compareExchange(expected: State.free, desired: State.held, ordering: .acquiring).exchanged
+        let isFree = state.compareExchange(expected: State.free, desired: State.now(State.held), ordering: .acquiring)
+            .exchanged
         return isFree || lockSlowly(until: deadline)
     }
 
@@ -44,9 +58,10 @@ package struct Lock: ~Copyable, @unchecked Sendable {
     private borrowing func lockSlowly(until deadline: Int64 = .max) -> Bool {
         // A thread that gives up leaves the state as contended: the next unlock wakes nobody, and costs one system
         // call.
-        while state.exchange(State.contended, ordering: .acquiring) != State.free {
+        let contended = State.now(State.contended)
+        while State.isHeld(state.exchange(contended, ordering: .acquiring)) {
             let isLate = withUnsafePointer(to: state) {
-                SystemCalls.futexWait($0, expected: State.contended, until: deadline)
+                SystemCalls.futexWait($0, expected: contended, until: deadline)
             }
             if isLate { return false }
         }
@@ -55,7 +70,7 @@ package struct Lock: ~Copyable, @unchecked Sendable {
 
     @inline(__always)
     package borrowing func unlock() {
-        if state.exchange(State.free, ordering: .releasing) == State.contended { wakeOne() }
+        if State.isContended(state.exchange(State.free, ordering: .releasing)) { wakeOne() }
     }
 
     @inline(never)

@@ -16,12 +16,13 @@ struct CommonItems {
 
     func contains(_ item: RunLoop.Item) -> Bool { entries[ObjectIdentifier(item)] != nil }
 
-    /// Adding an item twice has the effect of adding it once.
-    mutating func insert(_ item: RunLoop.Item) {
-        if contains(item) { return }
+    /// Adds an item; returns whether it is new here.
+    mutating func insert(_ item: RunLoop.Item) -> Bool {
+        if contains(item) { return false }
         added += 1
         entries[ObjectIdentifier(item)] = (added, item)
         isEmpty = false
+        return true
     }
 
     /// Removes an item; returns whether it was there.

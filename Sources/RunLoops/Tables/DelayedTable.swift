@@ -104,7 +104,7 @@ struct DelayedTable: ~Copyable {
     /// - Precondition: empty.
     mutating func trim() {
         cells.base.deinitialize(count: used)
-        cells.resize(to: TimerMemory<Cell>.leastPaged)
+        cells.resize(to: TimerMemory<Cell>.leastKept)
         used = 0
         free = Self.none
     }

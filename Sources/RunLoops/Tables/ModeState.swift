@@ -125,6 +125,12 @@ final class ModeState: @unchecked Sendable {
         if !bucket.hasSeveralModes, bucket.base == .monotonic { soleBucket = .passUnretained(bucket) }
     }
 
+    func remove(_ bucket: TimerBucket) {
+        let pointer = Unmanaged.passUnretained(bucket).toOpaque()
+        timerBuckets.removeAll { $0.toOpaque() == pointer }
+        if soleBucket?.toOpaque() == pointer { soleBucket = nil }
+    }
+
     @inline(__always)
     func countTimers(_ difference: Int) {
         timerCount.store(timerCount.load(ordering: .relaxed) + difference, ordering: .relaxed)

@@ -40,6 +40,12 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
             set { present.store(newValue, ordering: .sequentiallyConsistent) }
         }
 
+        /// The source has left the mode: with the loop's lock held.
+        package func leave() {
+            isPresent = false
+            if isQueued.load(ordering: .relaxed) { queue.countStale() }
+        }
+
         /// Whether the place can never be queued again, and no thread looks at it any more.
         package var isOver: Bool {
             queue.closed.load(ordering: .sequentiallyConsistent) && !isQueued.load(ordering: .sequentiallyConsistent)
@@ -54,6 +60,8 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
 
     /// A source that was queued, with a reference to it, and its place.
     package struct Queued {
+        /// So many sources that have left the mode may stay queued.
+        fileprivate static var mostStale: Int { 64 }
         // Not counted: the source keeps its places.
         fileprivate let place: Unmanaged<Place>
         package let element: Element
@@ -74,6 +82,10 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     /// The newest place; each place holds a reference to its source while it is queued.
     private let newest = Atomic<UnsafeRawPointer?>(nil)
     private let closed = Atomic<Bool>(false)
+    // Guarded by the loop's lock.
+    /// How many places were queued when their sources left the mode, since the last ``sweep(keeping:)``.
+    @exclusivity(unchecked) private var stale = 0
+    @exclusivity(unchecked) private var mostStale = Queued.mostStale
 
     package init() {}
 
@@ -122,6 +134,30 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
             next = place._withUnsafeGuaranteedRef { $0.next }
             all.append(Queued(taking: place))
         }
+    }
+
+    // MARK: Sources that have left the mode. With the loop's lock held.
+
+    private func countStale() { stale += 1 }
+
+    /// Whether so many are queued that it is time to sweep.
+    package var isCrowded: Bool { stale >= mostStale }
+
+    /// Takes all sources out that have left the mode, and those that `keeping` refuses; the caller releases them
+    /// without the lock.
+    ///
+    /// Only while nobody else takes sources out, nor asks whether there are any.
+    /// - Complexity: O(n) in the sources that are queued; as many have left or come since the last call.
+    package func sweep(keeping: (Element) -> Bool) -> [Element] {
+        var all: [Queued] = []
+        takeAll(into: &all)
+        var waste: [Element] = []
+        for queued in all.reversed() {
+            if queued.isPresent, keeping(queued.element) { queued.enqueue() } else { waste.append(queued.element) }
+        }
+        stale = 0
+        mostStale = max(Queued.mostStale, all.count - waste.count)
+        return waste
     }
 
     /// The loop's end: what is queued now or later is dropped.

@@ -86,7 +86,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
     ///
     /// - Precondition: empty.
     mutating func trim() {
-        words.resize(to: TimerMemory<UInt>.leastPaged)
+        words.resize(to: TimerMemory<UInt>.leastKept)
         used = 0
         free = Self.none
     }

@@ -7,13 +7,15 @@
 /// few buckets that contain it. Guarded by the loop's lock. A loop keeps its buckets until it dies.
 final class TimerBucket {
     let number: BucketNumber
-    let base: RunLoop.TimeBase
+    @exclusivity(unchecked) private(set) var base: RunLoop.TimeBase
     /// In the order in which they were joined; at least one.
     // Not counted: a loop keeps its modes.
-    let modes: [Unmanaged<ModeState>]
-    private let firstMode: Unmanaged<ModeState>
+    @exclusivity(unchecked) private(set) var modes: [Unmanaged<ModeState>]
+    @exclusivity(unchecked) private var firstMode: Unmanaged<ModeState>
     /// Whether there is another mode than the first.
-    let hasSeveralModes: Bool
+    @exclusivity(unchecked) private(set) var hasSeveralModes: Bool
+    /// How many timers and delayed closures are in it, those whose callouts are under way with them.
+    @exclusivity(unchecked) private var count = 0
     @exclusivity(unchecked) var queue = TimerQueue<RunLoop.Timer>()
 
     init(number: BucketNumber, base: RunLoop.TimeBase, modes: [ModeState]) {
@@ -24,6 +26,20 @@ final class TimerBucket {
         hasSeveralModes = modes.count > 1
     }
 
+    var isEmpty: Bool { count == 0 }
+
+    /// Makes an empty bucket one of other modes, or of another clock.
+    ///
+    /// Otherwise each set of modes that a timer was ever in would leave a bucket that its modes look at for ever.
+    func change(_ newBase: RunLoop.TimeBase, _ new: [ModeState]) {
+        forEachMode { $0.remove(self) }
+        base = newBase
+        modes = new.map { .passUnretained($0) }
+        firstMode = modes[0]
+        hasSeveralModes = modes.count > 1
+        forEachMode { $0.add(self) }
+    }
+
     @inline(__always)
     func contains(_ mode: ModeState) -> Bool {
         let pointer = Unmanaged.passUnretained(mode).toOpaque()
@@ -32,12 +48,16 @@ final class TimerBucket {
     }
 
     func isFor(_ base: RunLoop.TimeBase, _ modes: [ModeState]) -> Bool {
-        self.base == base && self.modes.count == modes.count && modes.allSatisfy(contains)
+        guard self.base == base, self.modes.count == modes.count else { return false }
+        // Usually in the same order too: then many modes are compared once each.
+        let isSame = zip(self.modes, modes).allSatisfy { $0.toOpaque() == Unmanaged.passUnretained($1).toOpaque() }
+        return isSame || modes.allSatisfy(contains)
     }
 
     /// Counts one more timer, or one less, in each of the modes.
     @inline(__always)
     func countTimers(_ difference: Int) {
+        count += difference
         firstMode._withUnsafeGuaranteedRef { $0.countTimers(difference) }
         if !hasSeveralModes { return }
         for other in modes.dropFirst() { other._withUnsafeGuaranteedRef { $0.countTimers(difference) } }
@@ -53,14 +73,12 @@ struct BucketNumber: Equatable {
     private let raw: UInt16
 
     static let none = BucketNumber(raw: 0)
+    static var most: Int { Int(UInt16.max) }
 
     private init(raw: UInt16) { self.raw = raw }
 
-    init(index: Int) {
-        require(
-            index < Int(UInt16.max), "Timers of one loop were put into \(index) different sets of modes: reuse modes.")
-        raw = UInt16(index + 1)
-    }
+    /// - Precondition: less than `most`.
+    init(index: Int) { raw = UInt16(index + 1) }
 
     /// - Precondition: not `none`.
     @inline(__always)

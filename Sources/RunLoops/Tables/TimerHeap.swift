@@ -13,10 +13,7 @@ package struct TimerHeap: ~Copyable {
     package struct Entry: BitwiseCopyable {
         package let date: Int64
         /// Grows with each entry that is put in; equal dates are ordered by it.
-        ///
-        /// It may wrap around: the order holds as long as fewer than two thousand million entries are put in between
-        /// two entries of the same nanosecond.
-        package let sequence: UInt32
+        package var sequence: UInt32
         package let slot: UInt32
 
         @inline(__always)
@@ -30,13 +27,13 @@ package struct TimerHeap: ~Copyable {
         package func isBefore(_ other: Entry) -> Bool {
             // Both sides are computed: a branch that the processor cannot predict costs more than either.
             let isEarlier = date < other.date
-            let isFirstOfEqual = date == other.date && Int32(bitPattern: sequence &- other.sequence) < 0
+            let isFirstOfEqual = date == other.date && sequence < other.sequence
             return isEarlier || isFirstOfEqual
         }
 
         /// Whether this entry was put in after the entry with this number.
         @inline(__always)
-        package func isNewer(than other: UInt32) -> Bool { Int32(bitPattern: sequence &- other) > 0 }
+        package func isNewer(than other: UInt32) -> Bool { sequence > other }
     }
 
     private static let nowhere = UInt32.max
@@ -116,15 +113,20 @@ package struct TimerHeap: ~Copyable {
         for index in 0..<count { body(entries[index]) }
     }
 
+    /// Gives each entry another sequence, in the same order.
+    package mutating func renumber(_ number: (UInt32) -> UInt32) {
+        for index in 0..<count { entries.base[index].sequence = number(entries[index].sequence) }
+    }
+
     /// Whether a burst has left much more memory than is used.
     package var isRoomy: Bool { entries.isRoomy(for: count) || (isEmpty && positions.isRoomy(for: 0)) }
 
     /// Releases the memory that a burst has left.
     package mutating func trim() {
         if entries.isRoomy(for: count) {
-            entries.resize(to: max(TimerMemory<Entry>.leastPaged, count * 2))
+            entries.resize(to: max(TimerMemory<Entry>.leastKept, count * 2))
         }
-        if isEmpty, positions.isRoomy(for: 0) { positions.resize(to: TimerMemory<UInt32>.leastPaged) }
+        if isEmpty, positions.isRoomy(for: 0) { positions.resize(to: TimerMemory<UInt32>.leastKept) }
     }
 
     @inline(never)

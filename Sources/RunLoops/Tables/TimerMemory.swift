@@ -3,14 +3,17 @@
 
 internal import CLinuxKernel
 
-/// Memory for the tables of timers: pages of their own where they are large.
+/// Memory for the tables of timers: pages of their own, except for the smallest tables.
 ///
 /// When a program asks the C library for a block of a kilobyte, or gives a large block back, glibc walks over all the
 /// small blocks that were freed before: tens of milliseconds after a hundred thousand timers, in the middle of serving
 /// the others (Documentation/Decisions/0029-one-story.md). Pages leave glibc's heap alone.
 struct TimerMemory<Element: ~Copyable>: ~Copyable {
-    /// From this many elements on a table has pages, and never becomes smaller again.
-    static var leastPaged: Int { 4096 }
+    /// A table that has grown to this many elements does not become smaller again.
+    static var leastKept: Int { 4096 }
+    /// The most bytes that a table asks the C library for: with what glibc adds for the alignment it stays below the
+    /// kilobyte.
+    private static var mostUnpaged: Int { 512 }
 
     // SAFETY: of `lead + capacity` elements, which are moved as bytes; the user of the memory knows which are
     // initialised.
@@ -26,41 +29,35 @@ struct TimerMemory<Element: ~Copyable>: ~Copyable {
         memory = .allocate(byteCount: lead * MemoryLayout<Element>.stride, alignment: 64)
     }
 
-    deinit { Self.free(memory, lead + capacity, isPaged: isPaged) }
+    deinit { Self.free(memory, size(of: capacity)) }
 
     @inline(__always)
     var base: UnsafeMutablePointer<Element> { memory.assumingMemoryBound(to: Element.self) + lead }
 
     /// Whether the table has much more room than `count` elements need.
-    func isRoomy(for count: Int) -> Bool { capacity > Self.leastPaged && count < capacity / 8 }
+    func isRoomy(for count: Int) -> Bool { capacity > Self.leastKept && count < capacity / 8 }
 
     /// Makes room for `newCapacity` elements; the first elements stay as they are, the others have no defined value.
     @inline(never)
     mutating func resize(to newCapacity: Int) {
-        let (old, oldCount, wasPaged) = (memory, lead + capacity, isPaged)
-        let newCount = lead + newCapacity
-        let size = MemoryLayout<Element>.stride
-        if wasPaged, newCapacity >= Self.leastPaged {
-            memory = Self.require(rl_pages_resize(old, oldCount * size, newCount * size), newCapacity)
+        let (old, oldSize, newSize) = (memory, size(of: capacity), size(of: newCapacity))
+        if Self.isPaged(oldSize), Self.isPaged(newSize) {
+            memory = Self.require(rl_pages_resize(old, oldSize, newSize), newCapacity)
         } else {
             memory =
-                newCapacity < Self.leastPaged
-                ? .allocate(byteCount: newCount * size, alignment: 64)
-                : Self.require(rl_pages_map(newCount * size), newCapacity)
-            memory.copyMemory(from: old, byteCount: min(oldCount, newCount) * size)
-            Self.free(old, oldCount, isPaged: wasPaged)
+                Self.isPaged(newSize)
+                ? Self.require(rl_pages_map(newSize), newCapacity) : .allocate(byteCount: newSize, alignment: 64)
+            memory.copyMemory(from: old, byteCount: min(oldSize, newSize))
+            Self.free(old, oldSize)
         }
         capacity = newCapacity
     }
 
-    private var isPaged: Bool { capacity >= Self.leastPaged }
+    private func size(of capacity: Int) -> Int { (lead + capacity) * MemoryLayout<Element>.stride }
+    private static func isPaged(_ size: Int) -> Bool { size > mostUnpaged }
 
-    private static func free(_ memory: UnsafeMutableRawPointer, _ count: Int, isPaged: Bool) {
-        if isPaged {
-            rl_pages_unmap(memory, count * MemoryLayout<Element>.stride)
-        } else {
-            memory.deallocate()
-        }
+    private static func free(_ memory: UnsafeMutableRawPointer, _ size: Int) {
+        if isPaged(size) { rl_pages_unmap(memory, size) } else { memory.deallocate() }
     }
 
     private static func require(_ pages: UnsafeMutableRawPointer?, _ count: Int) -> UnsafeMutableRawPointer {

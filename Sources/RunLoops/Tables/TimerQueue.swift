@@ -76,7 +76,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     // MARK: Coming, going, moving
 
-    /// Puts a timer in; `sequence` grows with each timer.
+    /// Puts a timer in; `sequence` grows with each timer, or all that is in is renumbered before.
     @inline(__always)
     package mutating func insert(_ timer: Timer, sequence: UInt32) {
         let slot = slots.add(Unmanaged.passUnretained(timer))
@@ -247,6 +247,14 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         exact.visit(tell)
         tolerant.visit(tell)
         late.visit(tell)
+    }
+
+    /// Gives all that is in the queue another sequence, in the same order; names of closures stay as they are.
+    package mutating func renumber(_ number: (UInt32) -> UInt32) {
+        exact.renumber(number)
+        tolerant.renumber(number)
+        latest.renumber(number)
+        late.renumber(number)
     }
 
     /// Empties the queue of closures without an object, and returns them.

@@ -10,6 +10,7 @@
 // merged).
 
 internal import CLinuxKernel
+internal import Synchronization
 
 @inline(never)
 func RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(
@@ -72,6 +73,8 @@ extension RunLoop {
         } else {
             call()
         }
+        // A callout may have forked, and this may be the child.
+        checkNotForked()
         knownNow = .min
     }
 
@@ -102,27 +105,25 @@ extension RunLoop {
     /// called this once more, as in Core Foundation, and an observer made invalid is not called.
     @inline(never)
     private func tellObservers(_ activity: Activities, _ mode: ModeState) {
-        tracer?.trace(.passes(activity))
+        report(.passes(activity))
         guard mode.observes(activity) else { return }
         let observers = withLock { mode.observers }
         for observer in observers
-        where !observer.activities.isDisjoint(with: activity) && !observer.isFiring && observer.isValid {
-            guard let handler = callback(of: observer) else { continue }
-            observer.isFiring = true
+        where !observer.activities.isDisjoint(with: activity) && observer.isValid {
+            guard let handler = beginCall(of: observer) else { continue }
             callOut(.observer, observer.labelStorage) {
                 RUNLOOP_IS_CALLING_OUT_TO_AN_OBSERVER(handler, observer, activity)
             }
-            if !observer.repeats { observer.invalidate() }
-            observer.isFiring = false
+            observer.endCall()
         }
     }
 
-    private func callback(of observer: Observer) -> ((Observer, Activities) -> Void)? {
+    private func beginCall(of observer: Observer) -> ((Observer, Activities) -> Void)? {
         // Not withLock: a closure passed through a generic function is wrapped in a new closure, at an allocation each.
         lock()
         defer { unlock() }
         // The observer may have gone to another loop since the list was taken: then that loop calls it.
-        return observer.belongs(to: self) ? observer.handler : nil
+        return observer.belongs(to: self) ? observer.beginCall() : nil
     }
 
     // MARK: Blocks
@@ -192,6 +193,41 @@ extension RunLoop {
         return handled
     }
 
+    /// Releases signalled sources that have left a mode that is not being run, if there are many; any thread.
+    @inline(__always)
+    func sweepSignals() {
+        if hasStaleSignals.load(ordering: .relaxed) { sweepStaleSignals() }
+    }
+
+    @inline(never)
+    private func sweepStaleSignals() {
+        // A parent's: left alone.
+        if isInherited { return }
+        let waste = withLock { () -> [Source] in
+            hasStaleSignals.store(false, ordering: .relaxed)
+            return modeStates.filter(\.signals.isCrowded).flatMap { mode -> [Source] in
+                guard mayTakeSignals(of: mode) else {
+                    hasStaleSignals.store(true, ordering: .relaxed)
+                    return []
+                }
+                return mode.signals.sweep { $0.isSignalled }
+            }
+        }
+        // Sources and their closures die here, with no lock held.
+        withExtendedLifetime(waste) {}
+    }
+
+    /// Whether the loop's thread cannot look at the signals of the mode before it has the lock.
+    ///
+    /// Another thread asks a sleeping loop to sweep by itself.
+    private func mayTakeSignals(of mode: ModeState) -> Bool {
+        if SystemCalls.threadID == threadID { return true }
+        if guest?.mode === mode { return false }
+        guard runs.last?.mode === mode else { return true }
+        lookAgain()
+        return false
+    }
+
     @inline(__always)
     private func perform(_ source: Source) -> Bool {
         // The number is gone once the signal is taken.
@@ -241,11 +277,13 @@ extension RunLoop {
 
     // MARK: The main queue
 
+    private static let mainQueueLabel = ItemLabel("main queue")
+
     /// Does the work that the main queue has queued.
     func serveMainQueue() {
         guard let mainQueue else { return }
         isInMainQueue = true
-        callOut(.mainQueue, ItemLabel("main queue")) { RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(mainQueue) }
+        callOut(.mainQueue, Self.mainQueueLabel) { RUNLOOP_IS_SERVICING_THE_MAIN_DISPATCH_QUEUE(mainQueue) }
         isInMainQueue = false
     }
 }

@@ -21,6 +21,10 @@ final class Guest {
     @exclusivity(unchecked) var blocksSeen = 0
     /// Whether the main queue's work is done in the loop, and not in the host.
     @exclusivity(unchecked) var servesMainQueue = true
+    /// How often the mode of the next wait was set by itself: a run that ends leaves it at that.
+    @exclusivity(unchecked) var modesSet = 0
+    /// Whether the thread has slept by itself since it was in the host.
+    @exclusivity(unchecked) var isSilent = false
 
     init(_ set: any GuestDescriptor, in mode: ModeState) {
         self.set = set
@@ -46,9 +50,12 @@ extension RunLoop {
         // Before the first look in the mode the kernel does not watch the main queue. If the kernel refuses the queue,
         // the next run says so.
         if guest.servesMainQueue, servesMainQueue(mode), !watchMainQueueInHost(mode) { isReady = true }
+        if !guest.servesMainQueue { leaveMainQueueToHost(mode) }
         withLock {
             sleep.mode = .passUnretained(mode)
             sleep.limit = mode.sleepLimit()
+            if guest.isSilent { guest.set.speak() }
+            guest.isSilent = false
             if !guest.set.link(mode.descriptors.readiness) { isReady = true }
             guest.set.set(sleep.limit)
             // With the lock held: a thread that brings a timer or a descriptor from now on finds the loop here.
@@ -57,11 +64,33 @@ extension RunLoop {
         if isReady { kernel.wake(wakeWord, .inHost) }
     }
 
-    /// The thread has returned from the host.
+    /// The thread has returned from the host, or is about to enter it: from here on wake-ups count.
+    ///
+    /// A thread that enters the host comes from a callout, or has never run, and is awake: a wake-up would leave nothing
+    /// between its last look at the blocks and the host.
     func leaveHost() {
-        guard let guest, wakeWord.phase == .inHost else { return }
-        wakeWord.leaveHost()
-        guest.set.awaken()
+        guard let guest else { return }
+        switch wakeWord.phase {
+        case .inHost:
+            wakeWord.leaveHost()
+            guest.set.awaken()
+        case .awake:
+            wakeWord.leaveHost()
+        case .goingToSleep, .asleepOnWord, .asleepOnDescriptors:
+            break
+        }
+    }
+
+    /// The thread is about to sleep by itself.
+    ///
+    /// A host may watch the descriptor from another thread meanwhile. It would find readable, again and again, what this
+    /// sleep ends for.
+    @inline(never)
+    func sleepOutsideHost(_ guest: Guest) {
+        leaveHost()
+        if guest.isSilent { return }
+        guest.isSilent = true
+        withLock { guest.set.silence() }
     }
 
     /// The thread ends.

@@ -8,7 +8,34 @@ internal import CLinuxKernel
 /// libdispatch exports what Core Foundation needs: a descriptor that is readable while the queue has work, and
 /// a function that does the work on the main thread.
 struct MainQueue {
-    let descriptor = rl_main_queue_descriptor()
+    /// libdispatch makes the descriptor once, and a forked child shares it with its parent.
+    private static let made = (descriptor: make(), generation: ForkGeneration())
+
+    let descriptor: CInt
+
+    /// Fails in a forked child whose parent has the descriptor, or had given its main thread to `dispatchMain()`, after
+    /// which libdispatch makes none.
+    init?() {
+        if Self.made.generation.isInherited || Self.made.descriptor < 0 { return nil }
+        descriptor = Self.made.descriptor
+    }
+
+    private static func make() -> CInt {
+        // libdispatch makes an eventfd for the queue at the first call, and ends the process without a word when it gets
+        // none.
+        let trial = LinuxCalls.shared.eventCreate()
+        if trial < 0 { refuse(RunLoop.SystemCallError(call: "eventfd", code: -trial)) }
+        _ = LinuxCalls.shared.close(trial)
+        return rl_main_queue_descriptor()
+    }
+
+    private static func refuse(_ error: RunLoop.SystemCallError) -> Never {
+        fatalError(
+            """
+            The main loop cannot be made without a descriptor for the main queue: \(error). Raise the limit of open \
+            files (ulimit -n), close descriptors, or use RunLoop.main once before descriptors become scarce.
+            """)
+    }
 
     /// Whether the queue has work; the answer is given once, because asking empties the descriptor.
     ///

@@ -65,6 +65,14 @@ extension RunLoop {
         return mode.watchesMainQueue
     }
 
+    /// Has the queue's descriptor watched no more, for a host that does the queue's work itself: a run of the loop's own has left it
+    /// watched, and each work of the queue would make the loop look ready.
+    func leaveMainQueueToHost(_ mode: ModeState) {
+        guard let mainQueue, mode.watchesMainQueue else { return }
+        mode.watchesMainQueue = false
+        withLock { mode.descriptors.readiness.unregister(mainQueue.descriptor) }
+    }
+
     private func register(_ mainQueue: MainQueue, _ mode: ModeState) throws(RunLoop.SystemCallError) {
         try mode.descriptors.readiness.register(mainQueue.descriptor, for: .readable, token: Self.mainQueueToken)
     }
@@ -208,9 +216,9 @@ extension RunLoop {
 
     /// Sleeps until there is something to do, or the time is over.
     private func sleepUntilReady(_ run: RunState, _ mode: ModeState) -> Cause {
-        if guest != nil { leaveHost() }
-        // Nothing is called before the thread has slept, and other threads wake it: asked once.
-        let hasBlock = hasWakingBlock(mode)
+        if let guest { sleepOutsideHost(guest) }
+        // Nothing is called before the thread has slept, and other threads wake it or make it look again.
+        var hasBlock = hasWakingBlock(mode)
         while true {
             prepareToLook(run, mode)
             // From here on, a thread that brings something earlier finds the mode and the limit and makes this thread
@@ -234,6 +242,8 @@ extension RunLoop {
                 wakeUpWasServed(run.deadline, mode)
                 return .nothing
             }
+            sweepSignals()
+            hasBlock = hasWakingBlock(mode)
         }
     }
 
@@ -283,7 +293,7 @@ extension RunLoop {
     @inline(never)
     private func sleepAndTrace(_ run: RunState, _ mode: ModeState) -> Cause {
         let began = now(.monotonic)
-        tracer?.trace(.sleeps)
+        report(.sleeps)
         let earlier = lastServedWakeUp
         let cause = sleepUntilReady(run, mode)
         let waking: LoopWaking
@@ -298,7 +308,7 @@ extension RunLoop {
             waking = LoopWaking(wakeUp: began, asleepSince: began)
         case .nothing: waking = LoopWaking(.limit, asleepSince: began)
         }
-        tracer?.trace(.wakes(waking))
+        report(.wakes(waking))
         return cause
     }
 
@@ -334,6 +344,13 @@ extension RunLoop {
             mode.lastTimerDate.load(ordering: .relaxed) < sleep.limit.monotonic
         else { return }
         lookAgain()
+    }
+
+    /// A mode has become a common one: a block that waits for the common modes may run in it now, and the thread must
+    /// not sleep over it.
+    func modeBecameCommon() {
+        // The loop's own thread too: while the loop is in its host, nobody looks.
+        if let phase = wakeWord.lookAgain() { kernel.wake(wakeWord, phase) }
     }
 
     func lookAgain() {

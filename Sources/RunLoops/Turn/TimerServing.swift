@@ -8,26 +8,90 @@
 struct TimerPass {
     let mode: Unmanaged<ModeState>
     let limit: WaitLimit
-    let sequence: UInt32
+    private(set) var sequence: UInt32
     /// Timers that were to be served and have left their place since: they were taken out of the mode, or got another
     /// date.
     ///
     /// The pass looks at them when their turn comes, as in Core Foundation.
-    var strays: [Stray] = []
+    var strays = StrayTimers()
 
-    struct Stray {
-        /// The entry of the place.
-        let entry: TimerHeap.Entry
-        /// Kept until the end: a timer must not be released with the lock held.
-        let timer: RunLoop.Timer
-        let base: RunLoop.TimeBase
-        var isDone = false
+    init(_ mode: ModeState, _ limit: WaitLimit, through sequence: UInt32) {
+        self.mode = .passUnretained(mode)
+        self.limit = limit
+        self.sequence = sequence
+    }
+
+    /// A timer has left the place of this entry.
+    mutating func noteStray(_ timer: RunLoop.Timer, _ entry: TimerHeap.Entry, _ base: RunLoop.TimeBase) {
+        strays.insert(timer, order(of: entry, base))
+    }
+
+    /// An entry with its date as it would read on the monotonic clock.
+    @inline(__always)
+    func order(of entry: TimerHeap.Entry, _ base: RunLoop.TimeBase) -> TimerHeap.Entry {
+        let date = entry.date &+ (limit.monotonic &- limit[base])
+        return TimerHeap.Entry(date: date, sequence: entry.sequence, slot: entry.slot)
+    }
+
+    /// Follows a change of all sequences.
+    mutating func renumber(_ number: (UInt32) -> UInt32) {
+        sequence = number(sequence)
+        strays.renumber(number)
     }
 
     /// Whether the entry is to be served in this pass.
     func includes(_ entry: TimerHeap.Entry, _ bucket: TimerBucket) -> Bool {
         entry.date <= limit[bucket.base] && !entry.isNewer(than: sequence)
             && mode._withUnsafeGuaranteedRef { bucket.contains($0) }
+    }
+}
+
+/// Timers in the order of the places that they have left.
+///
+/// - Complexity: a heap, O(log n) for each that comes or is taken.
+struct StrayTimers {
+    private var heap: [(order: TimerHeap.Entry, timer: RunLoop.Timer)] = []
+    /// Kept until the end: a timer must not be released with the lock held.
+    private(set) var taken: [RunLoop.Timer] = []
+
+    var isEmpty: Bool { heap.isEmpty }
+    var first: TimerHeap.Entry? { heap.first?.order }
+
+    mutating func insert(_ timer: RunLoop.Timer, _ order: TimerHeap.Entry) {
+        var index = heap.count
+        heap.append((order, timer))
+        while index > 0, heap[index].order.isBefore(heap[(index - 1) / 2].order) {
+            heap.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    /// Takes the first timer.
+    ///
+    /// - Precondition: there is one.
+    mutating func takeFirst() -> RunLoop.Timer {
+        heap.swapAt(0, heap.count - 1)
+        let timer = heap.removeLast().timer
+        taken.append(timer)
+        var index = 0
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2]
+            where child < heap.count && heap[child].order.isBefore(heap[least].order) {
+                least = child
+            }
+            if least == index { return timer }
+            heap.swapAt(index, least)
+            index = least
+        }
+    }
+
+    /// Calls `body` with all entries, in no order.
+    func visit(_ body: (TimerHeap.Entry) -> Void) { for stray in heap { body(stray.order) } }
+
+    /// Gives each entry another sequence, in the same order.
+    mutating func renumber(_ number: (UInt32) -> UInt32) {
+        for index in heap.indices { heap[index].order.sequence = number(heap[index].order.sequence) }
     }
 }
 
@@ -74,19 +138,25 @@ extension RunLoop {
         // The last reference to a timer is released when no lock is held.
         var spent: Unmanaged<Timer>?
         lock()
-        let (limit, sequence) = beginPass(mode)
+        let limit = beginPass(mode)
         var isFirst = true
         while true {
-            let due = firstDue(mode, limit, sequence)
-            if !timerPasses[timerPasses.count - 1].strays.isEmpty, let stray = nextStray(before: due?.order, limit) {
-                spent = fire(stray, releasing: spent)
+            let due = firstDue(mode, limit)
+            if hasStrays, let stray = nextStray(before: due?.order) {
+                if takeAgain(stray) {
+                    spent = fire(.passUnretained(stray), releasing: spent)
+                } else {
+                    // Other threads must not wait until all are looked at.
+                    unlock()
+                    lock()
+                }
                 continue
             }
             guard let due else { break }
             let served = take(due, mode)
             if isFirst {
                 isFirst = false
-                let leavesOthers = firstDue(mode, limit, sequence) != nil
+                let leavesOthers = firstDue(mode, limit) != nil
                 mode.fairness.timersServed(limit.monotonic, leavingOthers: leavesOthers)
             }
             switch consume served {
@@ -152,12 +222,9 @@ extension RunLoop {
             return settleElsewhere(timer, &handler, date)
         }
         firingTimers.removeLast()
-        if finish(timer, &handler, date, monotonicNow()) { return takeLoan(timer) }
-        // The timer does not fire again: its closure is released without the lock.
-        if timer.isValid { timer.markInvalid() }
-        discard(timer)
-        timer.state.remove(.firing)
+        if conclude(timer, &handler, date, monotonicNow()) { return takeLoan(timer) }
         let isOver = takeLoan(timer)
+        // The closure is released without the lock.
         unlock()
         handler = nil
         lock()
@@ -168,13 +235,15 @@ extension RunLoop {
     @inline(never)
     private func settleElsewhere(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
         let holder = timer.owner.lock()
-        let loop = holder?.pointee.loop?.takeUnretainedValue()
-        let now = loop?.now(timer.base) ?? TimerClock.now(timer.base)
-        let goesOn = (loop ?? self).finish(timer, &handler, date, now)
-        if !goesOn {
-            if timer.isValid { timer.markInvalid() }
-            loop?.discard(timer)
-            timer.state.remove(.firing)
+        let goesOn: Bool
+        // Not kept: the last reference to that loop must not go with its lock held.
+        if let loop = holder?.pointee.loop {
+            goesOn = loop._withUnsafeGuaranteedRef {
+                $0.forgetFiringElsewhere(timer)
+                return $0.conclude(timer, &handler, date, $0.now(timer.base))
+            }
+        } else {
+            goesOn = conclude(timer, &handler, date, TimerClock.now(timer.base))
         }
         let isOver = takeLoan(timer)
         timer.owner.unlock(holder)
@@ -190,16 +259,28 @@ extension RunLoop {
         return timer.state.contains(.onLoan)
     }
 
+    /// Ends a timer's callout, with the lock held of its loop, which is this one; a timer of no loop has its own.
+    ///
+    /// Returns false if the timer will not fire again: then it is invalid and in no mode.
+    @inline(__always)
+    private func conclude(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64, _ now: Int64) -> Bool {
+        if finish(timer, &handler, date, now) { return true }
+        if timer.isValid { timer.markInvalid() }
+        discard(timer)
+        timer.state.remove(.firing)
+        return false
+    }
+
     /// Puts a timer that will fire again back, with the lock held of its loop, which is this one.
     ///
     /// Returns false if the timer will not fire again.
     private func finish(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64, _ now: Int64) -> Bool {
         let wasRestarted = timer.state.contains(.restarted)
-        guard timer.isValid, timer.repeats || wasRestarted else { return false }
+        guard timer.isValid, timer.isRepeating || wasRestarted else { return false }
         timer.handler = handler.take()
         timer.state.subtract([.firing, .restarted])
         // A date set in the callout counts if it is later than the date that was served; any other date is passed over.
-        if timer.repeats, timer.fire <= date, !wasRestarted {
+        if timer.isRepeating, timer.fire <= date, !wasRestarted {
             timer.fire = TimerGrid.next(
                 after: date, interval: timer.intervalNanoseconds,
                 now: timer.base == .monotonic ? now : self.now(timer.base))
@@ -211,19 +292,22 @@ extension RunLoop {
 
     // MARK: One pass. With the lock held.
 
-    private func beginPass(_ mode: ModeState) -> (limit: WaitLimit, sequence: UInt32) {
+    private func beginPass(_ mode: ModeState) -> WaitLimit {
         var limit = WaitLimit.forever
         limit.monotonic = monotonicNow()
         mode.forEachBucket { bucket in
             if bucket.base != .monotonic { limit[bucket.base] = now(bucket.base) }
             bucket.queue.admitLate()
         }
-        timerPasses.append(TimerPass(mode: .passUnretained(mode), limit: limit, sequence: timerSequence))
-        return (limit, timerSequence)
+        timerPasses.append(TimerPass(mode, limit, through: timerSequence))
+        servedThrough = timerSequence
+        hasStrays = false
+        return limit
     }
 
-    private func endPass() -> [TimerPass.Stray] {
+    private func endPass() -> StrayTimers {
         let waste = timerPasses.removeLast().strays
+        innermostPassChanged()
         // Timers that wait for the next time are for the outer serving, which sets them aside again, or for the next
         // turn.
         for bucket in timerBuckets { bucket.queue.admitLate() }
@@ -240,7 +324,9 @@ extension RunLoop {
     }
 
     @inline(__always)
-    private func firstDue(_ mode: ModeState, _ limit: WaitLimit, _ sequence: UInt32) -> Due? {
+    private func firstDue(_ mode: ModeState, _ limit: WaitLimit) -> Due? {
+        // Asked each time: a callout may have made timers count anew.
+        let sequence = servedThrough
         var first: Due?
         for bucket in mode.timerBuckets {
             bucket._withUnsafeGuaranteedRef { it in
@@ -279,27 +365,23 @@ extension RunLoop {
 
     /// A timer that was to be served and has left its place, if it comes before `other`.
     @inline(never)
-    private func nextStray(before other: TimerHeap.Entry?, _ limit: WaitLimit) -> Unmanaged<Timer>? {
+    private func nextStray(before other: TimerHeap.Entry?) -> Timer? {
         let pass = timerPasses.count - 1
-        while true {
-            var next: (index: Int, entry: TimerHeap.Entry)?
-            for (index, stray) in timerPasses[pass].strays.enumerated() where !stray.isDone {
-                let date = stray.entry.date &+ (limit.monotonic &- limit[stray.base])
-                let entry = TimerHeap.Entry(date: date, sequence: stray.entry.sequence, slot: stray.entry.slot)
-                if next.map({ entry.isBefore($0.entry) }) ?? true { next = (index, entry) }
-            }
-            guard let next else { return nil }
-            if let other, other.isBefore(next.entry) { return nil }
-            timerPasses[pass].strays[next.index].isDone = true
-            let timer = timerPasses[pass].strays[next.index].timer
-            guard timer.owner.isHeld(by: self), timer.isValid, timer.bucket != .none,
-                !timer.state.contains(.firing), timer.fire <= now(timer.base)
-            else { continue }
-            let bucket = bucket(of: timer)
-            if bucket.hasSeveralModes { firstTimerChanges(timer.fire, in: bucket) }
-            bucket.queue.remove(timer)
-            return .passUnretained(timer)
-        }
+        guard let next = timerPasses[pass].strays.first else { return nil }
+        if let other, other.isBefore(next) { return nil }
+        defer { innermostPassChanged() }
+        return timerPasses[pass].strays.takeFirst()
+    }
+
+    /// Takes a timer that has left its place out of its queue, if it is to fire all the same.
+    private func takeAgain(_ timer: Timer) -> Bool {
+        guard timer.owner.isHeld(by: self), timer.isValid, timer.bucket != .none,
+            !timer.state.contains(.firing), timer.fire <= now(timer.base)
+        else { return false }
+        let bucket = bucket(of: timer)
+        if bucket.hasSeveralModes { firstTimerChanges(timer.fire, in: bucket) }
+        bucket.queue.remove(timer)
+        return true
     }
 
     // MARK: For recorders
@@ -308,7 +390,7 @@ extension RunLoop {
     private func wait(of timer: Timer, since date: Int64) -> LoopWait {
         var wait = wait(timer.base, since: date)
         wait.tolerance = timer.tolerance.clampedNanoseconds
-        wait.interval = timer.intervalNanoseconds
+        wait.interval = timer.interval?.clampedNanoseconds ?? 0
         return wait
     }
 

@@ -72,7 +72,10 @@ extension RunLoop {
         if handled, run.returnsAfterSource { return .handledSource }
         switch run.limit {
         case .now: return .timedOut
-        case .until(let deadline): if deadline <= monotonicNow() { return .timedOut }
+        case .until(let deadline):
+            // A turn in which nothing was called has not moved the clock: the next look must not believe the last.
+            if !handled { knownNow = .min }
+            if deadline <= monotonicNow() { return .timedOut }
         case .never, .idle, .inHost: break
         }
         if wakeWord.isStopped {
@@ -102,7 +105,7 @@ extension RunLoop {
             runs.append(RunInProgress(number: runsBegun, mode: mode))
             return wakeWord.beginRun()
         }
-        tracer?.trace(.runBegins(mode.mode))
+        report(.runBegins(mode.mode))
         tell(.entry, mode)
         // After entry, whose observers may have marked the mode as common.
         run.servesMainQueue = servesMainQueue(mode)
@@ -111,7 +114,7 @@ extension RunLoop {
 
     func end(_ result: RunResult, in mode: ModeState, _ outer: WakeWord.Outer) {
         tell(.exit, mode)
-        tracer?.trace(.runEnds(result))
+        report(.runEnds(result))
         let outerMode = withLock { () -> ModeState? in
             runs.removeLast()
             wakeWord.endRun(outer, isStopped: runs.last?.isStopped == true)

@@ -55,7 +55,7 @@ extension RunLoop {
     ///   loop's thread has ended or ends before.
     ///
     /// If the run is nested in a job of the task's own executor, that executor's jobs do not run meanwhile; see
-    /// ``RunLoopExecutor``.
+    /// ``RunLoop/Executor``.
     public func run(
         in mode: Mode, for duration: Duration? = nil, returnAfterSourceHandled: Bool = false, from outer: Mode = .common
     ) async throws -> RunResult {

@@ -11,7 +11,7 @@ extension RunLoop {
     ///
     /// Thread safety: any thread.
     /// - Complexity: one look-up under a lock.
-    public var executor: RunLoopExecutor { executor(in: .common) }
+    public var executor: RunLoop.Executor { executor(in: .common) }
 
     /// Runs tasks and actors on this loop's thread, while it runs in `mode`.
     ///
@@ -21,7 +21,7 @@ extension RunLoop {
     ///
     /// Thread safety: any thread.
     /// - Complexity: one look-up under a lock.
-    public func executor(in mode: Mode) -> RunLoopExecutor { ExecutorTable.shared.executor(of: self, mode) }
+    public func executor(in mode: Mode) -> RunLoop.Executor { ExecutorTable.shared.executor(of: self, mode) }
 }
 
 extension RunLoop {
@@ -40,12 +40,12 @@ private final class ExecutorTable: Sendable {
         let mode: RunLoop.Mode
     }
 
-    private let executors = Guarded<[Key: RunLoopExecutor]>([:])
+    private let executors = Guarded<[Key: RunLoop.Executor]>([:])
 
-    func executor(of loop: RunLoop, _ mode: RunLoop.Mode) -> RunLoopExecutor {
+    func executor(of loop: RunLoop, _ mode: RunLoop.Mode) -> RunLoop.Executor {
         let key = Key(loop: ObjectIdentifier(loop), mode: mode)
         if let known = executors.withLock({ $0[key] }) { return known }
-        let executor = RunLoopExecutor(loop: loop, mode: mode) { [weak self] in self?.remove($0, key) }
+        let executor = RunLoop.Executor(loop: loop, mode: mode) { [weak self] in self?.remove($0, key) }
         // An executor that has ended is not kept: nobody can find out that it is not the same object, and it would stay
         // in the table for ever.
         if executor.isEnded { return executor }
@@ -60,12 +60,12 @@ private final class ExecutorTable: Sendable {
         return kept
     }
 
-    func executors(of loop: RunLoop) -> [RunLoopExecutor] {
+    func executors(of loop: RunLoop) -> [RunLoop.Executor] {
         executors.withLock { table in table.filter { $0.key.loop == ObjectIdentifier(loop) }.map(\.value) }
     }
 
     /// The caller's reference keeps the executor alive while the lock is held.
-    private func remove(_ executor: RunLoopExecutor, _ key: Key) {
+    private func remove(_ executor: RunLoop.Executor, _ key: Key) {
         executors.withLock { table in
             if table[key] === executor { table[key] = nil }
         }

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+public import RunLoops
+
 /// An actor whose state lives on the thread of a run loop.
 ///
 /// Say which loop's executor the actor has. Everything isolated to the actor then runs on that loop's thread, and may
@@ -8,7 +10,7 @@
 ///
 /// ```swift
 /// actor Meter: RunLoopActor {
-///     nonisolated let runLoopExecutor: RunLoopExecutor
+///     nonisolated let runLoopExecutor: RunLoop.Executor
 ///     init(on loop: RunLoop) { runLoopExecutor = loop.executor }
 /// }
 /// ```
@@ -26,7 +28,7 @@ public protocol RunLoopActor: Actor {
     /// The executor, the same for the actor's whole life.
     ///
     /// The actor keeps the executor: an executor must live as long as the code that runs on it.
-    nonisolated var runLoopExecutor: RunLoopExecutor { get }
+    nonisolated var runLoopExecutor: RunLoop.Executor { get }
 }
 
 extension RunLoopActor {

@@ -20,7 +20,7 @@ extension RunLoop {
         case mainQueue
         /// The executor of the main loop, the same object as `RunLoop.main.executor`.
         ///
-        /// Jobs of the main actor have the properties of ``RunLoopExecutor`` jobs: the more urgent first, 64 a turn,
+        /// Jobs of the main actor have the properties of ``RunLoop/Executor`` jobs: the more urgent first, 64 a turn,
         /// and no system call and no lock on the main thread itself. An actor that is bound to the main loop is on the
         /// main actor's executor: going from one to the other is no hop. The main loop serves `DispatchQueue.main` as
         /// before, beside the executor. Work of `DispatchQueue.main` may assume the main actor, and its order with the
@@ -54,7 +54,7 @@ extension RunLoop {
 }
 
 /// The executor's two words.
-private func executorWords(_ executor: RunLoopExecutor) -> rl_executor {
+private func executorWords(_ executor: RunLoop.Executor) -> rl_executor {
     // SAFETY: UnownedSerialExecutor is what the runtime calls SerialExecutorRef: the object's address and its
     // conformance. The executor of the main loop is kept for ever, by the table of executors.
     unsafeBitCast(executor.asUnownedSerialExecutor(), to: rl_executor.self)

@@ -27,7 +27,8 @@ extension RunLoop {
     /// When `main` is suspended for the first time, the main thread runs `RunLoop.main` in the default mode, and does
     /// so until the process ends. Timers, sources, `DispatchQueue.main`, `@MainActor` and `Task.sleep` all work, and
     /// every part of `main` runs on the main thread. Without this line Swift gives the main thread to libdispatch,
-    /// which ends it. The main actor then runs on a thread of libdispatch's, and no timer of the main loop fires.
+    /// which ends it. The main actor then runs on a thread of libdispatch's, and no timer of the main loop fires. If the
+    /// main loop has items by then, or is used later, a line on standard error says so.
     ///
     /// The process ends as it does without the line: when `main` returns or throws, or when some code calls `exit`. A
     /// `stop()` of the main loop ends a run that is nested in the main thread's own run; the main thread's own run goes
@@ -40,13 +41,40 @@ extension RunLoop {
     ///
     /// Core Foundation has no counterpart: on Apple's systems the main thread keeps its loop.
     /// - Precondition: called on the main thread, before `main` has been suspended; no other library has set the
-    ///   variable. A violation traps, and the message says what to do.
+    ///   variable; the main actor's executor is libdispatch's main queue or the main loop's. A violation traps, and the
+    ///   message says what to do.
     public static func adoptMain() {
         require(
             SystemCalls.threadID == SystemCalls.mainThreadID,
             "RunLoop.adoptMain() was called on thread \(SystemCalls.threadID), not on the main thread: make it the first line of main, before the first await."
         )
+        if let executor = foreignMainExecutor() {
+            fatalError(
+                "RunLoop.adoptMain() was called, and the main actor's executor is \(executor): neither libdispatch's main queue nor the main loop's, so that the main loop would run none of the main actor's jobs. Link RunLoopsMainActor, or use a synchronous main with RunLoop.runMain(mainExecutor: .runLoop): both make the main loop's executor the main actor's."
+            )
+        }
         takeMainThread()
+    }
+
+    /// The main actor's executor, in words, if the main loop does not serve it; `nil` if the loop does.
+    ///
+    /// A toolchain may give the main actor another executor than libdispatch's main queue, and so may a library.
+    private static func foreignMainExecutor() -> String? {
+        switch rl_main_executor_owner() {
+        case 0: foreignMainExecutor(MainActor.sharedUnownedExecutor)
+        case 1: nil
+        default: "another library's"
+        }
+    }
+
+    /// The same for an executor of the runtime's.
+    static func foreignMainExecutor(_ executor: UnownedSerialExecutor) -> String? {
+        // SAFETY: two words, of which the first is the executor's object; Swift's own executors are objects of Swift.
+        let identity = unsafeBitCast(executor, to: rl_executor.self).identity
+        guard let object = UnsafeRawPointer(bitPattern: UInt(identity)) else { return "none" }
+        let found = Unmanaged<AnyObject>.fromOpaque(object).takeUnretainedValue()
+        let name = "\(type(of: found))"
+        return found is Executor || name.contains("Dispatch") ? nil : name
     }
 
     /// Makes the main loop run on the main thread, once main is suspended.

@@ -128,6 +128,8 @@ extension RunLoop.EventSequence {
         fileprivate let stop: @Sendable () -> Void
         fileprivate let demand: (@Sendable () -> Void)?
 
+        /// Makes what ends a sequence, and what may slow it down.
+        ///
         /// - Parameters:
         ///   - demand: Called when the task asks for the next event, before it waits: for items that are to report one
         ///     event at a time.

@@ -49,7 +49,7 @@ public struct RunLoopClock: Clock {
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         require(
             deadline.base == base,
-            "A task was to sleep on the \(base) clock until an instant of the \(deadline.base) clock: convert it first."
+            "A task was to sleep on the \(base) clock until an instant of the \(deadline.base) clock: give deadline.converted(to: .\(base))."
         )
         try Task.checkCancellation()
         let outcome = Outcome<Void>()

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
+
 /// What is known of a hang, and why it is one by that.
 ///
 /// Values in, values out. Times in nanoseconds.
-internal import RunLoops
-
 struct HangEvidence {
     /// The limit that was passed.
     var limit: Int64
@@ -31,7 +31,7 @@ struct HangEvidence {
         if hasOthers, longest * 2 < duration { return .congestion }
         if processor * 2 >= duration - wholeDelay { return .computing }
         // The first in a fixed order among equals, so that the same evidence gives the same answer.
-        let most = waits.max { ($0.value, $1.key.rank) < ($1.value, $0.key.rank) }
+        let most = waits.max { ($0.value, "\($1.key)") < ($1.value, "\($0.key)") }
         return most.map { .waiting($0.key) } ?? .waiting(.other(call: -1))
     }
 
@@ -46,17 +46,5 @@ struct HangEvidence {
     /// The kernel counts a delay when it is over. A delay that lasts shows in a thread that is ready and does not run.
     private var wholeDelay: Int64 {
         runs > waits.values.reduce(0, +) ? max(delay, duration - processor) : delay
-    }
-}
-
-extension RunLoop.HangWatch.Cause.Wait {
-    fileprivate var rank: Int {
-        switch self {
-        case .lock: 0
-        case .sleep: 1
-        case .descriptors: 2
-        case .child: 3
-        case .other(let call): 4 + max(-1, call) + 1
-        }
     }
 }

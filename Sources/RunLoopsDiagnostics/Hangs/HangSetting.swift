@@ -49,3 +49,44 @@ final class HangSetting: @unchecked Sendable {
         directory.map { HangFile(directory: $0, keepsEnded: keepsReports, report) }
     }
 }
+
+/// A report that lies on the disk while a hang lasts.
+///
+/// A disk that is full, or has gone, takes no report. Only the handler can learn of it, and the handler receives the
+/// report anyway.
+struct HangFile {
+    private let path: String
+    private let keepsEnded: Bool
+    /// A forked child has its parent's reports in its memory, and no right to the files.
+    private let generation = ForkGeneration()
+    private var nextWrite: Int64
+    private var pause: Int64 = 1_000_000_000
+
+    init(directory: String, keepsEnded: Bool, _ report: RunLoop.HangWatch.Report) {
+        path = "\(directory)/hang-\(getpid())-\(report.number).txt"
+        self.keepsEnded = keepsEnded
+        nextWrite = SystemCalls.now(.monotonic) + pause
+        Self.put(report, path)
+    }
+
+    /// Whether it is time to write down what has become known: after a second, then at ever longer intervals.
+    func isDue(at now: Int64) -> Bool { now >= nextWrite }
+
+    mutating func write(_ report: RunLoop.HangWatch.Report) {
+        pause = min(pause * 2, 60_000_000_000)
+        nextWrite = SystemCalls.now(.monotonic) + pause
+        Self.put(report, path)
+    }
+
+    /// Completes or removes it.
+    func end(_ report: RunLoop.HangWatch.Report) {
+        if keepsEnded { Self.put(report, path) } else { remove() }
+    }
+
+    func remove() { if !generation.isInherited { unlink(path) } }
+
+    /// A process that dies in the middle leaves the text before.
+    private static func put(_ report: RunLoop.HangWatch.Report, _ path: String) {
+        try? FileReplacement.write(report.text + report.json + "\n", to: path, mode: 0o600)
+    }
+}

@@ -30,40 +30,20 @@ extension RunLoop.HangWatch.Report {
 
     /// The report as one line of JSON, durations in microseconds.
     public var json: String {
-        var writer = JSONWriter()
-        writer.open("{")
-        writer.member("stage", stage == .began ? "began" : "ended")
-        writer.member("number", number)
-        writer.member("thread", Int(loop.thread))
-        writer.member("threadName", loop.name)
-        writer.member("isMain", loop.isMain ? 1 : 0)
-        if let mode { writer.member("mode", mode.rawValue) }
-        writer.member("depth", depth)
-        writer.member("since", since.nanoseconds.microseconds)
-        writer.member("duration", duration.inMicroseconds)
-        writer.member("standstill", standstill.inMicroseconds)
-        writer.member("limit", limit.inMicroseconds)
-        writer.member("cause", cause.description)
-        writer.member("processorTime", processorTime.inMicroseconds)
-        writer.member("processorDelay", processorDelay.inMicroseconds)
-        writer.member("callouts", calloutCount)
-        writer.member("leftOut", leftOut)
-        if let callout {
-            writer.name("callout")
-            writer.object(callout)
-        }
-        writer.name("commonest")
-        writer.open("[")
-        for callout in commonest { writer.object(callout) }
-        writer.close("]")
-        writer.member("samples", samples)
-        writer.member("stackSamples", stackSamples)
-        writer.name("stack")
-        writer.open("[")
-        for frame in stack { writer.value(frame.description) }
-        writer.close("]")
-        writer.close("}")
-        return writer.text
+        let json: JSON = [
+            "stage": stage == .began ? "began" : "ended", "number": .integer(Int64(number)),
+            "thread": .integer(Int64(loop.thread)), "threadName": .string(loop.name), "isMain": loop.isMain ? 1 : 0,
+            "mode": mode.map { .string($0.rawValue) }, "depth": .integer(Int64(depth)),
+            "since": .integer(since.nanoseconds / 1000), "duration": duration.inMicroseconds,
+            "standstill": standstill.inMicroseconds, "limit": limit.inMicroseconds,
+            "cause": .string(cause.description), "processorTime": processorTime.inMicroseconds,
+            "processorDelay": processorDelay.inMicroseconds, "callouts": .integer(Int64(calloutCount)),
+            "leftOut": .integer(Int64(leftOut)), "callout": callout?.json,
+            "commonest": .array(commonest.map(\.json)), "samples": .integer(Int64(samples)),
+            "stackSamples": .integer(Int64(stackSamples)),
+            "stack": .array(stack.map { .string($0.description) }),
+        ]
+        return json.text
     }
 }
 
@@ -73,40 +53,21 @@ extension RunLoop.HangWatch.Report.Callout {
         let often = count > 1 ? "\(count) times, " : ""
         return "\(kind) \(label)\(made): \(often)\(duration.inMilliseconds)"
     }
-}
 
-extension JSONWriter {
-    fileprivate mutating func member(_ name: StaticString, _ text: String) {
-        self.name(name)
-        value(text)
+    fileprivate var json: JSON {
+        [
+            "kind": .string(kind.description), "label": .string(label), "place": place.map { .string($0) },
+            "duration": duration.inMicroseconds, "count": .integer(Int64(count)),
+        ]
     }
-
-    fileprivate mutating func member(_ name: StaticString, _ number: Int) {
-        self.name(name)
-        value(Int64(number))
-    }
-
-    fileprivate mutating func object(_ callout: RunLoop.HangWatch.Report.Callout) {
-        open("{")
-        member("kind", callout.kind.description)
-        member("label", callout.label)
-        if let place = callout.place { member("place", place) }
-        member("duration", callout.duration.inMicroseconds)
-        member("count", callout.count)
-        close("}")
-    }
-}
-
-extension Int64 {
-    fileprivate var microseconds: Int { Int(self / 1000) }
 }
 
 extension Duration {
-    fileprivate var inMicroseconds: Int { clampedNanoseconds.microseconds }
+    fileprivate var inMicroseconds: JSON { .integer(clampedNanoseconds / 1000) }
 
     /// With its unit; exact enough for people.
     var inMilliseconds: String {
-        let nanoseconds = clampedNanoseconds
+        let nanoseconds = max(0, clampedNanoseconds)
         if nanoseconds >= 10_000_000 { return "\(nanoseconds / 1_000_000) ms" }
         let hundredths = String(nanoseconds / 10_000 % 100)
         return "\(nanoseconds / 1_000_000).\(String(repeating: "0", count: 2 - hundredths.count))\(hundredths) ms"

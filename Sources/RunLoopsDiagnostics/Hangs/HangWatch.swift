@@ -22,21 +22,7 @@ extension RunLoop {
     public final class HangWatch: Sendable {
         private let options: Options
         private let setting: HangSetting
-        private let state: State
-
-        private struct Entry {
-            var watched: WatchedLoop
-            var loop: ObjectIdentifier
-            /// Of a loop whose thread has been there.
-            var announcer: LoopAnnouncer?
-        }
-
-        /// Guarded by its lock.
-        private final class State: @unchecked Sendable {
-            let lock = Lock()
-            @exclusivity(unchecked) var entries: [Entry] = []
-            @exclusivity(unchecked) var isStopped = false
-        }
+        private let subscription: Subscription<WatchedLoop>
 
         /// Makes a watch, of no loop at first.
         ///
@@ -54,7 +40,8 @@ extension RunLoop {
                 "A hang watch was given a limit or an interval of no time: give positive ones.")
             self.options = options
             setting = try HangSetting(options, handler)
-            state = State()
+            // Each loop is added with a limit of its own.
+            subscription = Subscription(keepsStamps: false) { _, _ in nil }
         }
 
         deinit { stop() }
@@ -78,39 +65,21 @@ extension RunLoop {
         public func add(_ loop: RunLoop, limit: Duration? = nil) throws(Refusal) {
             let limit = limit ?? options.limit
             require(limit > .zero, "A loop was to be watched with a limit of no time: give a positive limit.")
-            let watched = WatchedLoop(loop, limit: limit.clampedNanoseconds, setting: setting)
-            let isNew = state.lock.withLock {
-                // A loop whose thread has ended may have left its address to another loop.
-                state.entries.removeAll { $0.watched.isWithoutLoop }
-                if state.isStopped || state.entries.contains(where: { $0.loop == ObjectIdentifier(loop) }) {
-                    return false
-                }
-                state.entries.append(Entry(watched: watched, loop: ObjectIdentifier(loop)))
-                return true
-            }
-            guard isNew else { return }
-            do { try HangWatcher.shared.add(watched) } catch { throw .refused(error) }
-            if loop.threadID == SystemCalls.threadID {
-                attach(watched, to: loop)
-            } else {
-                // Weak: a watch that has gone meanwhile watches nothing.
-                loop.perform(in: .common) { [weak self, weak loop] in
-                    if let self, let loop { self.attach(watched, to: loop) }
-                }
+            do { try HangWatcher.shared.start() } catch { throw .refused(error) }
+            if loop.threadID == SystemCalls.threadID { return attach(loop, limit) }
+            // Weak: a watch that has gone meanwhile watches nothing.
+            loop.perform(in: .common) { [weak self, weak loop] in
+                if let self, let loop { self.attach(loop, limit) }
             }
         }
 
         /// The loop's thread.
-        private func attach(_ watched: WatchedLoop, to loop: RunLoop) {
-            guard let announcer = LoopAnnouncer.add(watched.listener, to: loop) else { return }
-            watched.listener.begin(loop.currentMode)
-            let isWanted = state.lock.withLock {
-                guard let index = state.entries.firstIndex(where: { $0.watched === watched }) else { return false }
-                state.entries[index].announcer = announcer
-                return true
+        private func attach(_ loop: RunLoop, _ limit: Duration) {
+            _ = subscription.add(loop) { [setting] loop, state in
+                let watched = WatchedLoop(loop, state, limit: limit.clampedNanoseconds, setting: setting)
+                HangWatcher.shared.add(watched)
+                return watched
             }
-            // The watch was stopped meanwhile.
-            if !isWanted { announcer.remove(watched.listener) }
         }
 
         /// Ends the watch of all its loops.
@@ -118,16 +87,56 @@ extension RunLoop {
         /// A report that is being made may still come. The end of a hang under way is not reported. A second call does
         /// nothing. The watch ends by itself with its life.
         public func stop() {
-            let entries = state.lock.withLock {
-                defer {
-                    state.entries = []
-                    state.isStopped = true
-                }
-                return state.entries
-            }
-            for entry in entries {
-                HangWatcher.shared.remove(entry.watched)
-                entry.announcer?.remove(entry.watched.listener)
+            for watched in subscription.stop() { HangWatcher.shared.remove(watched) }
+        }
+    }
+}
+
+extension RunLoop.HangWatch {
+    /// What a ``HangWatch`` does.
+    ///
+    /// Thread safety: a value; any thread.
+    public struct Options: Sendable {
+        /// How long a stretch of work may take, where ``HangWatch/add(_:limit:)`` gives no other limit.
+        public var limit: Duration = .milliseconds(250)
+        /// Whether stacks are taken; without stacks, a report names the callout and no functions.
+        public var takesStacks = true
+        /// The time from one stack to the next, at first; in a long hang the pauses grow up to 64 times as long.
+        public var samplingInterval: Duration = .milliseconds(50)
+        /// The real-time signal with which stacks are taken; `nil` takes the highest free signal.
+        ///
+        /// One signal serves all watches of a process.
+        public var signal: CInt?
+        /// A directory in which a report lies while a hang lasts, so that the report is there if the process dies of
+        /// the hang.
+        public var directory: String?
+        /// Whether reports stay in the directory when hangs have ended.
+        public var keepsReports = false
+        /// Whether hangs are reported while a debugger, or `strace`, has the process.
+        public var reportsWhenTraced = false
+
+        /// 250 ms, stacks every 50 ms, no directory.
+        public init() {}
+    }
+
+    /// Why a ``HangWatch`` could not be made.
+    ///
+    /// Thread safety: a value; any thread.
+    public enum Refusal: Error, Equatable, CustomStringConvertible {
+        /// Something else in the process handles the signal, or every real-time signal.
+        case signalIsTaken(CInt?)
+        /// The directory cannot be written to.
+        case directory(String, RunLoop.SystemCallError)
+        /// The system refused something else.
+        case refused(RunLoop.SystemCallError)
+
+        /// Says what was refused, and what would help.
+        public var description: String {
+            switch self {
+            case .signalIsTaken(let signal?): "Signal \(signal) is handled by something else: let `signal` be nil."
+            case .signalIsTaken(nil): "Every real-time signal is handled by something else: let `takesStacks` be false."
+            case .directory(let path, let error): "No report can be written in \(path): \(error)"
+            case .refused(let error): error.description
             }
         }
     }

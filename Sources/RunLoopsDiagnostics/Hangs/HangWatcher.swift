@@ -5,12 +5,6 @@ internal import CLinuxKernel
 internal import RunLoops
 internal import Synchronization
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
-
 /// Something that the watcher's thread looks at.
 protocol LookedAt: AnyObject, Sendable {
     /// Whether there is nothing left to look at.
@@ -21,8 +15,10 @@ protocol LookedAt: AnyObject, Sendable {
     var isInUse: Bool { get }
     /// Looks at it, and says when to look again.
     ///
-    /// - Parameter standstill: For how many nanoseconds of the time since the last look the process was stopped.
-    func look(standstill: Int64) -> Int64
+    /// - Parameters:
+    ///   - now: The time on the monotonic clock, in nanoseconds.
+    ///   - standstill: For how many nanoseconds of the time since the last look the process was stopped.
+    func look(at now: Int64, standstill: Int64) -> Int64
 }
 
 /// The one thread that looks at all loops that are watched.
@@ -31,7 +27,13 @@ protocol LookedAt: AnyObject, Sendable {
 /// without a limit once all have slept for some looks: the loop that wakes up next wakes it too.
 // Unchecked: what is not atomic is guarded by the lock, or belongs to the watcher's thread.
 final class HangWatcher: @unchecked Sendable {
-    static let shared = HangWatcher()
+    private static let watchers = PerProcess { HangWatcher() }
+
+    /// The watcher of this process.
+    ///
+    /// A forked child inherits no thread: it makes a watcher of its own. What its parent watched stays with its parent's
+    /// watcher, at which nobody looks in the child.
+    static var shared: HangWatcher { watchers.own }
 
     /// Whether the thread waits for a loop to wake up.
     let isParked = Atomic<Bool>(false)
@@ -52,12 +54,8 @@ final class HangWatcher: @unchecked Sendable {
     @exclusivity(unchecked) private var hangs = 0
 
     /// Has the thread look at one more loop.
-    func add(_ loop: any LookedAt) throws(RunLoop.SystemCallError) {
-        lock.lock()
-        defer { lock.unlock() }
-        if !hasThread { try start() }
-        hasThread = true
-        loops.append(loop)
+    func add(_ loop: any LookedAt) {
+        lock.withLock { loops.append(loop) }
         poke(at: SystemCalls.now(.monotonic))
     }
 
@@ -92,13 +90,18 @@ final class HangWatcher: @unchecked Sendable {
 
     // MARK: The thread
 
-    private func start() throws(RunLoop.SystemCallError) {
+    /// Starts the thread, once.
+    func start() throws(RunLoop.SystemCallError) {
+        lock.lock()
+        defer { lock.unlock() }
+        if hasThread { return }
         let code = rl_thread_start_detached(
             { _ in
                 rl_become_helper("hang watch")
                 HangWatcher.shared.run()
             }, nil)
         if code < 0 { throw RunLoop.SystemCallError(call: "pthread_create", code: -code) }
+        hasThread = true
     }
 
     private func run() -> Never {
@@ -116,7 +119,7 @@ final class HangWatcher: @unchecked Sendable {
             if standstill > 0 { standstills.wrappingAdd(1, ordering: .relaxed) }
             let present = lock.withLock { loops }
             for loop in present where loop.isGone { remove(loop) }
-            wanted = present.map { $0.look(standstill: standstill) }.min() ?? .max
+            wanted = present.map { $0.look(at: SystemCalls.now(.monotonic), standstill: standstill) }.min() ?? .max
             askedAt = SystemCalls.now(.monotonic)
             if present.allSatisfy({ $0.isIdle }) {
                 // Nothing is late that nobody asked for.
@@ -135,7 +138,7 @@ final class HangWatcher: @unchecked Sendable {
 
     private func park(_ loops: [any LookedAt], _ seen: UInt32) {
         isParked.store(true, ordering: .relaxed)
-        // Partner of the fence in HangListener.begins().
+        // Partner of the fence in WatchedLoop.begins().
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         if !loops.contains(where: { $0.isInUse }) {
             while isParked.load(ordering: .relaxed), word.load(ordering: .relaxed) == seen { wait(seen, until: .max) }

@@ -2,25 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import RunLoops
-internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// What the callouts of the present stretch of work took, and of the last one that went past the limit: written by the
 /// loop's thread, read by any.
-// Unchecked: all that is shared is atomic.
-final class StretchTally: @unchecked Sendable {
+final class StretchTally: LabelHolder {
     /// What the callouts with one label took.
     struct Entry: Sendable {
         var callee: RunLoop.Trace.Event.Callee
         var label: ItemLabel?
+        /// How many have returned; 0 for one that is under way.
         var count: Int
         /// In nanoseconds; at least so much.
         var time: Int64
+
+        /// The entry as a report has it.
+        var callout: RunLoop.HangWatch.Report.Callout {
+            RunLoop.HangWatch.Report.Callout(
+                kind: callee, label: label?.text ?? "", place: label?.location,
+                duration: .nanoseconds(time), count: count)
+        }
     }
 
     /// One stretch.
@@ -30,180 +30,164 @@ final class StretchTally: @unchecked Sendable {
         var ended: Int64 = 0
         /// Callouts that have returned.
         var callouts = 0
-        /// The longest of them.
+        /// The callout that took the greatest part.
         var longest: Entry?
         /// By label, the greatest first.
         var commonest: [Entry] = []
+
+        /// With the callouts under way, of which the guilty one counts: the innermost that has taken at least half of
+        /// what the outermost has.
+        func adding(_ open: [LoopState.Frame], since: Int64, now: Int64) -> Stretch {
+            func time(_ frame: LoopState.Frame) -> Int64 { max(0, now - max(frame.since, since)) }
+            guard let outermost = open.first, let guilty = open.last(where: { time($0) * 2 >= time(outermost) }) else {
+                return self
+            }
+            let present = Entry(callee: guilty.callee, label: guilty.label, count: 0, time: time(guilty))
+            var stretch = self
+            // A callout that is under way counts once, not once more for each that is inside it.
+            stretch.callouts += 1
+            if present.time > longest?.time ?? 0 { stretch.longest = present }
+            stretch.commonest = (commonest + [present]).sorted { $0.time > $1.time }
+            return stretch
+        }
     }
 
+    /// The words of one stretch; its entries follow.
     private enum Field: Int {
         case began, ended, callouts, used, longestTime, longestSince, longestCallee, longestLabel, longestLine
+        static let count = 9
     }
 
-    private static let fields = 9
     private static let entries = 8
     private static let entryWords = 5
-    private static let stretchWords = fields + entries * entryWords
+    private static let stretchWords = Field.count + entries * entryWords
+    /// Two stretches follow the version and the place of the present one.
+    private static let halves = [2, 2 + stretchWords]
 
     private let limit: Int64
-    /// Odd while the words are being written.
-    private let version = Atomic<UInt64>(0)
-    /// Which half the present stretch is in.
-    private let present = Atomic<Int>(0)
-    // SAFETY: two stretches, zero at first, given back in deinit.
-    private let words: UnsafeMutablePointer<Atomic<UInt64>>
+    private let labels: LabelKeeper
+    private let words = SharedWords(count: halves[1] + stretchWords)
 
-    init(limit: Int64) {
+    init(limit: Int64, labels: LabelKeeper = LabelKeeper()) {
         self.limit = limit
-        words = .allocate(capacity: 2 * Self.stretchWords)
-        for index in 0..<2 * Self.stretchWords { (words + index).initialize(to: Atomic(0)) }
+        self.labels = labels
+        words[1] = UInt64(Self.halves[0])
+        labels.add(self)
     }
-
-    deinit { words.deallocate() }
 
     // MARK: Writing: the loop's thread
 
     func begins(at time: Int64) {
-        write {
-            let stretch = presentWords
-            set(stretch, .began, UInt64(bitPattern: time))
-            for field in [Field.ended, .callouts, .used, .longestTime] { set(stretch, field, 0) }
-        }
+        words.beginWriting()
+        reset(at: time)
+        words.endWriting()
     }
 
     /// Whether it went past the limit.
     @discardableResult
     func ends(at time: Int64) -> Bool {
-        let stretch = presentWords
-        guard time &- Int64(bitPattern: get(stretch, .began)) >= limit else { return false }
-        write {
-            set(stretch, .ended, UInt64(bitPattern: time))
-            // The stretch stays until the next stretch that is as long.
-            present.store(1 - present.load(ordering: .relaxed), ordering: .relaxed)
-            set(presentWords, .began, UInt64(bitPattern: time))
-            for field in [Field.ended, .callouts, .used, .longestTime] { set(presentWords, field, 0) }
-        }
+        guard time &- Int64(bitPattern: self[.began]) >= limit else { return false }
+        words.beginWriting()
+        self[.ended] = UInt64(bitPattern: time)
+        // The stretch stays until the next stretch that is as long.
+        words[1] = UInt64(Self.halves[0] + Self.halves[1]) - words[1]
+        reset(at: time)
+        words.endWriting()
         return true
     }
 
-    func returns(callee: UInt64, label: UInt64, line: UInt64, since: Int64, at time: Int64) {
-        let stretch = presentWords
+    func returns(_ callout: LoopState.Frame, at time: Int64) {
         // What a run inside it slept, and what was before, is not of this stretch.
-        let taken = UInt64(max(0, time &- max(since, Int64(bitPattern: get(stretch, .began)))))
-        write {
-            set(stretch, .callouts, get(stretch, .callouts) &+ 1)
-            if isLongest(stretch, taken, since) {
-                set(stretch, .longestTime, taken)
-                set(stretch, .longestSince, UInt64(bitPattern: since))
-                set(stretch, .longestCallee, callee)
-                set(stretch, .longestLabel, label)
-                set(stretch, .longestLine, line)
-            }
-            count(stretch, callee, label, line, taken)
+        let taken = UInt64(max(0, time &- max(callout.since, Int64(bitPattern: self[.began]))))
+        words.beginWriting()
+        self[.callouts] &+= 1
+        if isLongest(taken, callout.since) {
+            self[.longestTime] = taken
+            self[.longestSince] = UInt64(bitPattern: callout.since)
+            self[.longestCallee] = UInt64(callout.callee.rawValue)
+            self[.longestLabel] = callout.words.text
+            self[.longestLine] = callout.words.line
         }
+        count(callout, taken)
+        words.endWriting()
+    }
+
+    private func reset(at time: Int64) {
+        self[.began] = UInt64(bitPattern: time)
+        for field in [Field.ended, .callouts, .used, .longestTime] { self[field] = 0 }
     }
 
     /// A callout with the longest callout inside it is not to blame, unless it took as much again by itself.
-    private func isLongest(_ stretch: UnsafeMutablePointer<Atomic<UInt64>>, _ taken: UInt64, _ since: Int64) -> Bool {
-        let longest = get(stretch, .longestTime)
+    private func isLongest(_ taken: UInt64, _ since: Int64) -> Bool {
+        let longest = self[.longestTime]
         guard taken > longest else { return false }
-        let isAround = longest > 0 && since <= Int64(bitPattern: get(stretch, .longestSince))
+        let isAround = longest > 0 && since <= Int64(bitPattern: self[.longestSince])
         return !isAround || taken >= longest * 2
     }
 
     /// Each label has one slot.
     ///
     /// Where two labels share a slot, the label that takes more time wins it in the end.
-    private func count(
-        _ stretch: UnsafeMutablePointer<Atomic<UInt64>>, _ callee: UInt64, _ label: UInt64, _ line: UInt64,
-        _ time: UInt64
-    ) {
+    private func count(_ callout: LoopState.Frame, _ time: UInt64) {
+        let (label, line) = callout.words
         let hash = ((label >> 4) &+ line) &* 0x9E37_79B9_7F4A_7C15
         let slot = Int(truncatingIfNeeded: hash >> 61)
-        let entry = stretch + Self.fields + slot * Self.entryWords
-        let used = get(stretch, .used)
-        let isUsed = used >> UInt64(slot) & 1 != 0
-        if isUsed, entry[1].load(ordering: .relaxed) == label, entry[2].load(ordering: .relaxed) == line {
-            entry[3].store(entry[3].load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-            entry[4].store(entry[4].load(ordering: .relaxed) &+ time, ordering: .relaxed)
+        let entry = Int(words[1]) + Field.count + slot * Self.entryWords
+        let isUsed = self[.used] >> UInt64(slot) & 1 != 0
+        if isUsed, words[entry + 1] == label, words[entry + 2] == line {
+            words.add(entry + 3)
+            return words.add(entry + 4, time)
+        }
+        if isUsed, words[entry + 4] > time {
+            words[entry + 4] -= time
             return
         }
-        let present = entry[4].load(ordering: .relaxed)
-        if isUsed, present > time { return entry[4].store(present - time, ordering: .relaxed) }
-        set(stretch, .used, used | 1 << UInt64(slot))
-        entry[0].store(callee, ordering: .relaxed)
-        entry[1].store(label, ordering: .relaxed)
-        entry[2].store(line, ordering: .relaxed)
-        entry[3].store(1, ordering: .relaxed)
-        entry[4].store(time, ordering: .relaxed)
+        self[.used] |= 1 << UInt64(slot)
+        words[entry] = UInt64(callout.callee.rawValue)
+        (words[entry + 1], words[entry + 2], words[entry + 3], words[entry + 4]) = (label, line, 1, time)
     }
 
+    func visitLabels(_ visit: (UInt64) -> Void) { for index in 0..<words.count { visit(words[index]) } }
+
+    /// Of the present stretch.
     @inline(__always)
-    private func write(_ body: () -> Void) {
-        let number = version.load(ordering: .relaxed)
-        version.store(number &+ 1, ordering: .relaxed)
-        // The odd number before the words: partner of the fence in read().
-        atomicMemoryFence(ordering: .releasing)
-        body()
-        version.store(number &+ 2, ordering: .releasing)
-    }
-
-    private var presentWords: UnsafeMutablePointer<Atomic<UInt64>> {
-        words + present.load(ordering: .relaxed) * Self.stretchWords
-    }
-
-    @inline(__always)
-    private func get(_ stretch: UnsafeMutablePointer<Atomic<UInt64>>, _ field: Field) -> UInt64 {
-        stretch[field.rawValue].load(ordering: .relaxed)
-    }
-
-    @inline(__always)
-    private func set(_ stretch: UnsafeMutablePointer<Atomic<UInt64>>, _ field: Field, _ value: UInt64) {
-        stretch[field.rawValue].store(value, ordering: .relaxed)
+    private subscript(_ field: Field) -> UInt64 {
+        get { words[Int(words[1]) + field.rawValue] }
+        set { words[Int(words[1]) + field.rawValue] = newValue }
     }
 
     // MARK: Reading: any thread
 
     /// The present stretch, and the last stretch that went past the limit.
     func read() -> (present: Stretch, lastLong: Stretch) {
-        while true {
-            let number = version.load(ordering: .acquiring)
-            if number & 1 == 0 {
-                let half = present.load(ordering: .relaxed)
-                let copy = (0..<2 * Self.stretchWords).map { words[$0].load(ordering: .relaxed) }
-                // A word of a later state seen above means that its odd number is seen below.
-                atomicMemoryFence(ordering: .acquiring)
-                if version.load(ordering: .relaxed) == number {
-                    let halves = [copy.prefix(Self.stretchWords), copy.suffix(Self.stretchWords)].map(Array.init)
-                    return (Self.stretch(halves[half]), Self.stretch(halves[1 - half]))
-                }
-            }
-            // The writer may have lost its processor in the middle.
-            sched_yield()
+        labels.reading {
+            let copy = words.snapshot()
+            let present = Int(copy[1])
+            return (
+                Self.stretch(copy[present...]), Self.stretch(copy[(Self.halves[0] + Self.halves[1] - present)...])
+            )
         }
     }
 
-    private static func stretch(_ words: [UInt64]) -> Stretch {
-        func field(_ field: Field) -> UInt64 { words[field.rawValue] }
-        var stretch = Stretch(
-            began: Int64(bitPattern: field(.began)), ended: Int64(bitPattern: field(.ended)),
-            callouts: Int(field(.callouts)))
-        if stretch.callouts > 0, field(.longestTime) > 0 {
-            stretch.longest = entry(
-                field(.longestCallee), field(.longestLabel), field(.longestLine), 1, field(.longestTime))
+    private static func stretch(_ words: ArraySlice<UInt64>) -> Stretch {
+        let words = Array(words)
+        func number(_ field: Field) -> UInt64 { words[field.rawValue] }
+        func entry(_ callee: UInt64, _ label: UInt64, _ line: UInt64, _ count: UInt64, _ time: UInt64) -> Entry {
+            Entry(
+                callee: RunLoop.Trace.Event.Callee(rawValue: UInt8(truncatingIfNeeded: callee)) ?? .block,
+                label: LabelKeeper.label(label, line), count: Int(count), time: Int64(bitPattern: time))
         }
-        stretch.commonest = (0..<entries).filter { field(.used) >> UInt64($0) & 1 != 0 }.map { slot in
-            let at = fields + slot * entryWords
+        var stretch = Stretch(
+            began: Int64(bitPattern: number(.began)), ended: Int64(bitPattern: number(.ended)),
+            callouts: Int(number(.callouts)))
+        if stretch.callouts > 0, number(.longestTime) > 0 {
+            stretch.longest = entry(
+                number(.longestCallee), number(.longestLabel), number(.longestLine), 1, number(.longestTime))
+        }
+        stretch.commonest = (0..<entries).filter { number(.used) >> UInt64($0) & 1 != 0 }.map { slot in
+            let at = Field.count + slot * entryWords
             return entry(words[at], words[at + 1], words[at + 2], words[at + 3], words[at + 4])
         }.sorted { $0.time > $1.time }
         return stretch
-    }
-
-    private static func entry(
-        _ callee: UInt64, _ label: UInt64, _ line: UInt64, _ count: UInt64, _ time: UInt64
-    ) -> Entry {
-        Entry(
-            callee: RunLoop.Trace.Event.Callee(rawValue: UInt8(truncatingIfNeeded: callee)) ?? .block,
-            label: LabelKeeper.label(label, line), count: Int(count), time: Int64(bitPattern: time))
     }
 }

@@ -6,15 +6,16 @@ internal import Synchronization
 
 /// One loop that one watch looks at.
 // Unchecked: what is not fixed belongs to the watcher's thread.
-final class WatchedLoop: LookedAt, @unchecked Sendable {
+final class WatchedLoop: LookedAt, LoopSubscriber, @unchecked Sendable {
     /// What the thread has had in all.
     private struct Usage {
         var processor: Int64
         var delay: Int64
 
-        init(_ probe: ThreadProbe) {
-            processor = probe.processorTime
-            delay = probe.processorDelay
+        /// Never less than before: a thread that has ended has nothing any more.
+        init(_ probe: ThreadProbe, before: Usage? = nil) {
+            processor = max(probe.processorTime, before?.processor ?? 0)
+            delay = max(probe.processorDelay, before?.delay ?? 0)
         }
     }
 
@@ -28,14 +29,23 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         var leftOut: Int
         var file: HangFile?
         /// The last look that found it.
-        var status: LoopStatus.Snapshot
+        var status: LoopState.Snapshot
     }
 
-    let listener: HangListener
+    private let state: LoopState
+    private let tally: StretchTally
     private let setting: HangSetting
+    private let watcher = HangWatcher.shared
     private weak let loop: RunLoop?
     private let limit: Int64
     private let probe: ThreadProbe
+    /// The upper end of the thread's stack, and since when it is watched; 0 until the thread has told.
+    private let stackEnd = Atomic<UInt64>(0)
+    private let watchedSince = Atomic<Int64>(0)
+    /// The watcher wants to know when the present stretch ends.
+    private let wantsEnd = Atomic<Bool>(false)
+
+    // The watcher's thread.
     private var detector: HangDetector
     /// At the last look.
     private var usage: Usage
@@ -45,11 +55,12 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
     /// Of a stretch of a traced process.
     private var isIgnored = false
 
-    init(_ loop: RunLoop, limit: Int64, setting: HangSetting) {
+    init(_ loop: RunLoop, _ state: LoopState, limit: Int64, setting: HangSetting) {
         self.loop = loop
+        self.state = state
         self.limit = limit
         self.setting = setting
-        listener = HangListener(loop, limit: limit, watcher: .shared)
+        tally = StretchTally(limit: limit, labels: state.labels)
         probe = ThreadProbe(thread: loop.threadID)
         detector = HangDetector(limit: limit, interval: setting.interval)
         usage = Usage(probe)
@@ -59,33 +70,65 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
     // Nobody looks now: a report of a hang under way would stay for ever.
     deinit { hang?.file?.remove() }
 
-    /// Whether the loop's thread has ended.
-    ///
-    /// Any thread.
-    var isWithoutLoop: Bool { loop == nil }
+    // MARK: The loop's thread
+
+    func begin(in mode: RunLoop.Mode?, at time: Int64) {
+        stackEnd.store(StackSampler.join(), ordering: .relaxed)
+        watchedSince.store(time, ordering: .relaxed)
+        // The work under way is a stretch as well; its first part is not the watch's.
+        if mode != nil { begins(time) }
+    }
+
+    func hear(_ event: LoopEvent, at time: Int64, depth: UInt16) {
+        switch event {
+        case .returns: if let callout = state.innermost { tally.returns(callout, at: time) }
+        case .wakes: begins(time)
+        case .runBegins: if depth == 1 { begins(time) }
+        case .sleeps: ends(time)
+        case .runEnds: if depth <= 1 { ends(time) }
+        case .passes, .calls, .wanted: break
+        }
+    }
+
+    private func begins(_ time: Int64) {
+        tally.begins(at: time)
+        // Partner of the fence in HangWatcher.park(): either the watcher sees that the loop is in use, or the loop sees
+        // that the watcher sleeps.
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        if watcher.isParked.load(ordering: .relaxed) { watcher.unpark(at: time) }
+    }
+
+    private func ends(_ time: Int64) {
+        tally.ends(at: time)
+        // Relaxed: if it is seen too late, the next look finds the end.
+        if wantsEnd.load(ordering: .relaxed) {
+            wantsEnd.store(false, ordering: .relaxed)
+            watcher.poke(at: time)
+        }
+    }
 
     // MARK: The watcher's thread
 
     /// Whether there is nothing left to look at.
-    var isGone: Bool { isWithoutLoop && hang == nil }
+    var isGone: Bool { loop == nil && hang == nil }
 
     /// Whether it has slept for long enough.
     var isIdle: Bool { detector.isIdle }
 
     /// Whether it is busy at this moment.
-    var isInUse: Bool { listener.status.snapshot().activity == .busy }
+    var isInUse: Bool { state.snapshot().activity == .busy }
 
     /// Looks at it, reports what there is to report, and says when to look again.
-    func look(standstill: Int64) -> Int64 {
-        let status = listener.status.snapshot()
-        let now = SystemCalls.now(.monotonic)
-        let ended = listener.tally.read().lastLong
+    func look(at now: Int64, standstill: Int64) -> Int64 {
+        var status = state.snapshot()
+        status.since = max(status.since, watchedSince.load(ordering: .relaxed))
+        let ended = tally.read().lastLong
         let step = detector.look(
             HangDetector.Look(
                 now: now, isBusy: status.activity == .busy, since: status.since, standstill: standstill,
                 ended: (ended.began, ended.ended)))
         let before = usage
-        usage = Usage(probe)
+        usage = Usage(probe, before: before)
         switch step {
         case .nothing: break
         case .newStretch: newStretch(after: now - status.since, before)
@@ -104,7 +147,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
 
     /// A stretch that was over before the watcher could look at it: only the notes of the loop's thread are known.
     private func missed(
-        _ ended: StretchTally.Stretch, _ duration: Int64, _ status: LoopStatus.Snapshot, _ now: Int64
+        _ ended: StretchTally.Stretch, _ duration: Int64, _ status: LoopState.Snapshot, _ now: Int64
     ) {
         if !setting.reportsWhenTraced, ThreadProbe.isTraced { return }
         var hang = Hang(
@@ -130,10 +173,10 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         isIgnored = false
     }
 
-    private func begins(_ status: LoopStatus.Snapshot, _ now: Int64) {
+    private func begins(_ status: LoopState.Snapshot, _ now: Int64) {
         if !setting.reportsWhenTraced, ThreadProbe.isTraced { isIgnored = true }
         guard !isIgnored else { return }
-        listener.wantsEnd.store(true, ordering: .relaxed)
+        wantsEnd.store(true, ordering: .relaxed)
         var hang = Hang(
             number: HangWatcher.shared.nextNumber(), mode: loop?.currentMode, depth: status.depth, isReported: true,
             leftOut: 0, status: status)
@@ -147,7 +190,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         if hang.isReported { setting.handler(report) }
     }
 
-    private func goesOn(_ status: LoopStatus.Snapshot, _ now: Int64) {
+    private func goesOn(_ status: LoopState.Snapshot, _ now: Int64) {
         guard var hang else { return }
         hang.status = status
         takeSample(&hang)
@@ -162,7 +205,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
     private func duration(_ now: Int64) -> Int64 { now - (detector.stretch ?? now) - detector.standstill }
 
     private func ends(_ ended: StretchTally.Stretch, _ duration: Int64, _ now: Int64) {
-        listener.wantsEnd.store(false, ordering: .relaxed)
+        wantsEnd.store(false, ordering: .relaxed)
         guard let hang else { return }
         self.hang = nil
         let isKnown = ended.ended != 0 && ended.began == hang.status.since
@@ -174,7 +217,7 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
     }
 
     private func takeSample(_ hang: inout Hang) {
-        let end = listener.stackEnd.load(ordering: .relaxed)
+        let end = stackEnd.load(ordering: .relaxed)
         let sample =
             setting.sampler?.sample(probe.thread, stackEnd: end) ?? StackSampler.sampleWithoutStack(probe.thread)
         hang.samples.add(sample, setting.symbolizer)
@@ -191,25 +234,26 @@ final class WatchedLoop: LookedAt, @unchecked Sendable {
         _ stage: RunLoop.HangWatch.Report.Stage, _ hang: Hang, duration: Int64, _ now: Int64,
         _ ended: StretchTally.Stretch?
     ) -> RunLoop.HangWatch.Report {
-        let stretch = ended ?? listener.tally.read().present
         let since = hang.status.since
-        let tally = HangTally(stretch, open: ended == nil ? hang.status.callouts : [], since: since, now: now)
+        let returned = ended ?? tally.read().present
+        let stretch = ended ?? returned.adding(hang.status.callouts, since: since, now: now)
         let processor = min(usage.processor - usageBefore.processor, duration)
         let delay = min(usage.delay - usageBefore.delay, duration)
         let evidence = HangEvidence(
             limit: limit, duration: duration, processor: processor, delay: delay,
-            longest: tally.longest?.nanoseconds ?? 0,
-            hasOthers: tally.callouts > 1, waits: hang.samples.waits,
+            longest: stretch.longest?.time ?? 0, hasOthers: stretch.callouts > 1, waits: hang.samples.waits,
             runs: hang.samples.runs, isOver: stage == .ended)
         let cause = evidence.cause
-        let (frames, count) = hang.samples.majorityStack(setting.symbolizer)
+        let commonest = stretch.commonest.prefix(8)
+        let (frames, count) = hang.samples.majorityStack
         return RunLoop.HangWatch.Report(
             stage: stage, number: hang.number, loop: RunLoop.Identity(thread: probe.thread),
             mode: hang.mode, depth: hang.depth, since: RunLoop.Instant(nanoseconds: since),
             duration: .nanoseconds(duration), standstill: .nanoseconds(detector.standstill),
             limit: .nanoseconds(limit), cause: cause,
-            callout: cause == .congestion ? tally.commonest.first : tally.longest?.callout,
-            commonest: tally.commonest, calloutCount: stretch.callouts, processorTime: .nanoseconds(processor),
+            callout: (cause == .congestion ? commonest.first : stretch.longest)?.callout,
+            commonest: commonest.map(\.callout), calloutCount: returned.callouts,
+            processorTime: .nanoseconds(processor),
             processorDelay: .nanoseconds(delay), stack: frames, stackSamples: count, samples: hang.samples.count,
             leftOut: hang.leftOut)
     }

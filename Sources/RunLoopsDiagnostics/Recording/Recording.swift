@@ -26,17 +26,20 @@ extension RunLoop {
     /// environment: <doc:SeeingInside>.
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
-    public final class Recording: @unchecked Sendable {
+    public final class Recording: Sendable {
         /// More loops than this are not recorded: a program with thousands would fill the memory.
         private static let mostLoops = 256
 
+        /// What is recorded: also loops whose threads have ended.
+        private struct State {
+            var recorders: [LoopRecorder] = []
+            var refused = 0
+        }
+
         /// How many events are kept for each loop.
         public let capacity: Int
-        private let lock = Lock()
-        // Guarded by the lock.
-        @exclusivity(unchecked) private var recorded: [(recorder: LoopRecorder, announcer: LoopAnnouncer)] = []
-        @exclusivity(unchecked) private var isStopped = false
-        @exclusivity(unchecked) private var refused = 0
+        private let state: Guarded<State>
+        private let subscription: Subscription<LoopRecorder>
 
         /// Begins a recording, of no loop at first.
         ///
@@ -50,7 +53,19 @@ extension RunLoop {
         public init(capacity: Int = 65_536) {
             precondition(capacity > 0, "A recording of no events was asked for: give a positive capacity.")
             self.capacity = 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)
-            NewLoops.setRecorded(true)
+            let state = Guarded(State())
+            self.state = state
+            subscription = Subscription { [capacity = self.capacity] loop, loopState in
+                state.withLock { state in
+                    guard state.recorders.count < Self.mostLoops else {
+                        state.refused += 1
+                        return nil
+                    }
+                    let recorder = LoopRecorder(loop, loopState, capacity: capacity)
+                    state.recorders.append(recorder)
+                    return recorder
+                }
+            }
         }
 
         deinit { stop() }
@@ -62,75 +77,31 @@ extension RunLoop {
         ///
         /// - Precondition: called on the loop's own thread.
         @discardableResult
-        public func add(_ loop: RunLoop) -> Bool {
-            precondition(
-                loop.threadID == SystemCalls.threadID,
-                "A recording was given the loop of another thread: call add(_:) on the loop's own thread.")
-            return record(loop)
-        }
+        public func add(_ loop: RunLoop) -> Bool { subscription.add(loop) }
 
-        /// Without asking for the thread: for loops that nobody else knows yet.
-        @discardableResult
-        func record(_ loop: RunLoop) -> Bool {
-            lock.withLock {
-                if isStopped { return false }
-                // A second entry of the same loop would show everything twice.
-                if recorded.contains(where: { $0.announcer === loop.tracer }) { return true }
-                if recorded.count >= Self.mostLoops {
-                    refused += 1
-                    return false
-                }
-                let recorder = LoopRecorder(loop, capacity: capacity)
-                guard let announcer = LoopAnnouncer.add(recorder, to: loop) else { return false }
-                recorded.append((recorder, announcer))
-                return true
-            }
-        }
+        /// Records every loop that is made from here on.
+        public func addNewLoops() { subscription.addNewLoops() }
 
-        /// The same from any thread, for a loop that somebody listens to until then.
-        func record(_ loop: RunLoop, through announcer: LoopAnnouncer) {
-            lock.withLock {
-                if isStopped || recorded.contains(where: { $0.announcer === announcer }) { return }
-                if recorded.count >= Self.mostLoops {
-                    refused += 1
-                    return
-                }
-                let recorder = LoopRecorder(loop, capacity: capacity)
-                announcer.add(recorder)
-                recorded.append((recorder, announcer))
-            }
-        }
+        /// Records the loops of another subscription, also its future loops.
+        func follow<Other>(_ other: Subscription<Other>) { subscription.follow(other) }
 
         /// Ends the recording; the recorded events stay.
         ///
         /// A second call does nothing. The recording ends by itself with its life.
         public func stop() {
-            let isFirst = lock.withLock {
-                defer { isStopped = true }
-                return !isStopped
-            }
-            guard isFirst else { return }
-            NewLoops.setRecorded(false)
-            for (recorder, announcer) in lock.withLock({ recorded }) {
-                recorder.stop()
-                announcer.remove(recorder)
-            }
+            for recorder in subscription.stop() { recorder.stop() }
         }
 
         /// What has been recorded so far.
         ///
         /// - Complexity: O(n) in the events kept.
         public func trace() -> Trace {
-            let (recorded, refused) = lock.withLock { (self.recorded, self.refused) }
-            let loops = recorded.map { recorder, _ in
-                let (events, lost) = recorder.events()
-                let (modesRun, pages) = recorder.book.read()
-                return Trace.Loop(
-                    thread: recorder.thread, name: recorder.name, isMain: recorder.isMain, events: events,
-                    lost: Int(lost),
-                    modesRun: modesRun, pages: pages)
-            }
-            return Trace(process: getpid(), program: Self.programName, loops: loops, loopsNotRecorded: refused)
+            let (recorders, refused) = state.withLock { ($0.recorders, $0.refused) }
+            let read = recorders.map { $0.read() }
+            return Trace(
+                process: getpid(), program: Self.programName, loops: read.map(\.loop), loopsNotRecorded: refused,
+                end: read.map(\.end).max() ?? 0,
+                foundationTimerOverdue: FoundationLoop.timerOverdue())
         }
 
         static var programName: String {

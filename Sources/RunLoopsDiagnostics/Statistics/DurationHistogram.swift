@@ -23,7 +23,7 @@ extension RunLoop {
         public internal(set) var sum: Int64
         /// The longest duration, in nanoseconds, exactly; 0 if there is none.
         ///
-        /// A difference has the longest duration of the later histogram.
+        /// In a difference it is at most an eighth too high, unless it is the longest of all time.
         public internal(set) var longest: Int64
 
         /// Makes a histogram without a duration.
@@ -76,6 +76,11 @@ extension RunLoop {
             var difference = self
             for step in counts.indices { difference.counts[step] &-= earlier.counts[step] }
             difference.sum &-= earlier.sum
+            // What was the longest before is not of this stretch.
+            if longest == earlier.longest {
+                let last = difference.counts.lastIndex { $0 > 0 }
+                difference.longest = last.map { min(longest, Self.upperEnd($0)) } ?? 0
+            }
             return difference
         }
 

@@ -2,130 +2,94 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import RunLoops
-internal import Synchronization
 
 /// Counts what one loop does: its thread adds, any thread reads.
 ///
-/// Every number is a word of its own, so that no reader holds the loop up, and a snapshot taken in the middle of a turn
-/// may have counted one thing of it and not yet another.
-// Unchecked: what is not atomic belongs to the loop's thread.
-final class LoopMeter: LoopListener, @unchecked Sendable {
-    /// One callout under way.
-    private struct Open {
-        var callee = RunLoop.Trace.Event.Callee.block
-        var label: (UInt64, UInt64) = (0, 0)
-        var since: Int64 = 0
-        /// How long the loop had slept by then: what it sleeps inside is not the callout's.
-        var slept: Int64 = 0
-    }
-
-    private static let mostOpen = 16
-    private static let causes = 5
-
-    let thread: Int32
-    let isMain: Bool
-
-    private let turns = Atomic<UInt64>(0)
-    private let asleep = Atomic<Int64>(0)
-    private let busy = Atomic<Int64>(0)
-    private let stretches = AtomicHistogram()
-    private let lateness = AtomicHistogram()
-    private let latency: [AtomicHistogram]
-    private let table = CalloutTable()
-    /// Of each cause.
-    private let wakings = AtomicRow(count: causes)
-    /// Of each kind.
-    private let callouts = AtomicRow(count: RunLoop.Trace.Event.Callee.allCases.count)
+/// Turns, callouts and times are the loop's state; the meter adds how they are spread. No reader holds the loop up, so a
+/// reading in the middle of a turn may have counted one thing of it and not yet another.
+// Unchecked: what is not shared words belongs to the loop's thread, or never changes.
+final class LoopMeter: LoopSubscriber, @unchecked Sendable {
+    private let state: LoopState
+    /// What the loop had done before.
+    private let before: RunLoop.Statistics
+    private let stretches = SharedHistogram()
+    private let lateness = SharedHistogram()
+    private let latency = RunLoop.Trace.Event.Callee.allCases.map { _ in SharedHistogram() }
+    private let table: CalloutTable
 
     // The loop's thread.
-    @exclusivity(unchecked) private var labels = LabelKeeper()
-    @exclusivity(unchecked) private var open: [Open]
-    @exclusivity(unchecked) private var openCount = 0
-    @exclusivity(unchecked) private var slept: Int64 = 0
     /// Since when the loop is awake; `min` outside a run, and before the first event of a run.
     @exclusivity(unchecked) private var awakeSince = Int64.min
 
-    init(_ loop: RunLoop) {
-        thread = loop.threadID
-        isMain = loop.threadID == SystemCalls.mainThreadID
-        open = Array(repeating: Open(), count: Self.mostOpen)
-        latency = RunLoop.Trace.Event.Callee.allCases.map { _ in AtomicHistogram() }
+    init(_ state: LoopState) {
+        self.state = state
+        before = state.done.statistics
+        table = CalloutTable(labels: state.labels)
     }
 
     // MARK: The loop's thread
 
     func hear(_ event: LoopEvent, at time: Int64, depth: UInt16) {
         switch event {
-        case .runBegins:
-            if awakeSince == .min { awakeSince = time }
-        case .passes(let activity):
-            if activity == .beforeTimers { turns.addAlone(1) }
-        case .calls(let callee, let label):
-            begin(RunLoop.Trace.Event.Callee(callee), label, time)
+        case .runBegins: if awakeSince == .min { awakeSince = time }
         case .wanted(let wait):
-            guard openCount > 0, openCount <= Self.mostOpen else { return }
             // What nobody knows is not a latency.
-            guard wait.since > 0 else { return }
-            let callee = open[openCount - 1].callee
-            (callee == .timer ? lateness : latency[Int(callee.rawValue)]).add(time - wait.since)
+            guard wait.since > 0, let callee = state.innermost?.callee else { return }
+            // A timer that uses its tolerance is not late.
+            if callee == .timer { return lateness.add(time - wait.since - wait.tolerance) }
+            latency[Int(callee.rawValue)].add(time - wait.since)
         case .returns:
-            end(time)
-        case .sleeps:
-            endStretch(time)
-        case .wakes(let waking):
-            wakings.add(Int(waking.cause.rawValue))
-            slept &+= time - waking.asleepSince
-            asleep.store(slept, ordering: .relaxed)
-            awakeSince = time
-        case .runEnds:
-            if depth <= 1 { endStretch(time) }
+            // The meter may have come in the middle of a callout.
+            guard let frame = state.innermost else { return }
+            table.add(frame.callee, frame.words, state.length(of: frame, at: time))
+        case .sleeps: endStretch(time)
+        case .wakes: awakeSince = time
+        case .runEnds: if depth <= 1 { endStretch(time) }
+        case .passes, .calls: break
         }
     }
 
     private func endStretch(_ time: Int64) {
         guard awakeSince != .min else { return }
-        busy.addAlone(time - awakeSince)
         stretches.add(time - awakeSince)
         awakeSince = .min
     }
 
-    private func begin(_ callee: RunLoop.Trace.Event.Callee, _ label: ItemLabel, _ time: Int64) {
-        callouts.add(Int(callee.rawValue))
-        if openCount < Self.mostOpen {
-            open[openCount] = Open(callee: callee, label: labels.keep(label), since: time, slept: slept)
-        }
-        openCount += 1
-    }
-
-    private func end(_ time: Int64) {
-        // The meter may have come in the middle of a callout.
-        guard openCount > 0 else { return }
-        openCount -= 1
-        guard openCount < Self.mostOpen else { return }
-        let entry = open[openCount]
-        table.add(entry.callee, entry.label, max(0, time - entry.since - (slept - entry.slept)))
-    }
-
     // MARK: Any thread
 
-    /// What has been counted so far.
-    func snapshot() -> RunLoop.Statistics {
-        var statistics = RunLoop.Statistics()
-        statistics.turns = turns.load(ordering: .relaxed)
-        for cause in RunLoop.Trace.Event.Waking.Cause.allCases {
-            statistics.wakings[cause] = wakings[Int(cause.rawValue)]
+    /// What has been counted so far, with the sleep or the stretch awake that goes on, and whether the loop sleeps.
+    ///
+    /// - Parameter endsRound: Whether the longest callouts from here on are another report's; one thread at a time.
+    func read(endsRound: Bool = false) -> (statistics: RunLoop.Statistics, isAsleep: Bool) {
+        let (now, isAsleep) = state.done
+        var statistics = now.since(before)
+        for callee in [RunLoop.Trace.Event.Callee.source, .block, .descriptor, .job] {
+            statistics.latency[callee] = latency[Int(callee.rawValue)].snapshot()
         }
-        for callee in RunLoop.Trace.Event.Callee.allCases {
-            statistics.callouts[callee] = callouts[Int(callee.rawValue)]
-            if [.source, .block, .descriptor, .job].contains(callee) {
-                statistics.latency[callee] = latency[Int(callee.rawValue)].snapshot()
-            }
-        }
-        statistics.asleep = asleep.load(ordering: .relaxed)
-        statistics.busy = busy.load(ordering: .relaxed)
         statistics.stretches = stretches.snapshot()
         statistics.lateness = lateness.snapshot()
-        (statistics.dearest, statistics.notAssigned) = table.snapshot()
-        return statistics
+        let callouts = endsRound ? table.endRound() : table.snapshot()
+        statistics.dearest = callouts.dearest
+        (statistics.notAssigned, statistics.timeNotAssigned) = (callouts.left, callouts.leftTime)
+        return (statistics, isAsleep)
+    }
+}
+
+extension LoopState {
+    /// What the loop has done since its state is kept, and whether it sleeps.
+    fileprivate var done: (statistics: RunLoop.Statistics, isAsleep: Bool) {
+        let seen = snapshot()
+        let goesOn = max(0, now - seen.since)
+        var statistics = RunLoop.Statistics()
+        statistics.turns = seen.turns
+        for cause in RunLoop.Trace.Event.Waking.Cause.allCases {
+            statistics.wakings[cause] = seen.wakings[Int(cause.rawValue)]
+        }
+        for callee in RunLoop.Trace.Event.Callee.allCases {
+            statistics.callouts[callee] = seen.calloutCounts[Int(callee.rawValue)]
+        }
+        statistics.asleep = seen.slept + (seen.activity == .asleep ? goesOn : 0)
+        statistics.busy = seen.busy + (seen.activity == .busy ? goesOn : 0)
+        return (statistics, seen.activity == .asleep)
     }
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLinuxKernel
+internal import RunLoops
+internal import Synchronization
 
 /// A file descriptor that is closed when nobody uses it any more, if this object owns it.
 ///
@@ -11,18 +13,49 @@ internal import CLinuxKernel
 final class Descriptor: Sendable {
     let number: CInt
     private let isOurs: Bool
+    /// A forked child closes its copy of the descriptor, and does nothing else: its parent goes on with the file.
+    let generation = ForkGeneration()
     /// What has to be done before the descriptor is closed.
     private let beforeClosing: (@Sendable () -> Void)?
+    /// Whether the end of this object ends a connection.
+    ///
+    /// Relaxed: whoever asks for the number holds the object.
+    private let endsConnection: Atomic<Bool>
+    private let forksBefore = rl_forks_begun()
 
     init(_ number: CInt, isOurs: Bool = true, beforeClosing: (@Sendable () -> Void)? = nil) {
         self.number = number
         self.isOurs = isOurs
         self.beforeClosing = beforeClosing
+        endsConnection = Atomic(false)
+    }
+
+    /// A connected socket that this library has made.
+    ///
+    /// To close the socket would not be enough: a child between fork and exec has a copy, and the other side would see
+    /// no end until that child calls exec. So the connection is ended, unless somebody may have a copy on purpose: the
+    /// program has asked for the number, or has called `fork()`, and the child may use what it inherits.
+    init(connection number: CInt) {
+        self.number = number
+        isOurs = true
+        beforeClosing = nil
+        endsConnection = Atomic(true)
     }
 
     deinit {
-        beforeClosing?()
+        if !generation.isInherited {
+            beforeClosing?()
+            if endsConnection.load(ordering: .relaxed), rl_forks_begun() == forksBefore {
+                _ = rl_end_connection(number)
+            }
+        }
         // The error of a close says nothing that could be mended: the number is free in any case.
         if isOurs { _ = rl_close(number) }
+    }
+
+    /// The number, for the program, which may make copies and give them away.
+    func tellNumber() -> CInt {
+        endsConnection.store(false, ordering: .relaxed)
+        return number
     }
 }

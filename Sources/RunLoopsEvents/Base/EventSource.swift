@@ -5,8 +5,8 @@ internal import RunLoops
 
 /// A source that calls a closure on a loop's thread when something happens in the system.
 ///
-/// The subclasses say what: ``SignalSource``, ``ChildSource``, ``FileWatch``, ``SocketListener``, ``SocketConnector``,
-/// ``SocketStream``. A source is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and
+/// The subclasses say what: ``SignalSource``, ``ChildSource``, ``FileWatch``, ``InputReader``, ``OutputWriter``,
+/// ``SocketListener``, ``SocketConnector``, ``SocketStream``. A source is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and
 /// works from then on until it is invalidated or taken out. A loop keeps its sources: the program does not have to.
 ///
 /// Like a timer, each kind is made in one of three ways: with a plain closure, which stays on the thread that makes the
@@ -19,10 +19,12 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     typealias Events = RunLoop.DescriptorEvents
 
     let origin: SourceOrigin
+    // Not the descriptor's: a child may make a source of a socket that its parent has opened.
+    private let generation = ForkGeneration()
     private let lock = Lock()
     // Guarded by the lock, which is taken before those of the loop and never during a callout.
     /// `nil` once the source is invalidated.
-    @exclusivity(unchecked) private var file: Descriptor?
+    @exclusivity(unchecked) private var kept: Descriptor?
     @exclusivity(unchecked) private var interest: Events
     // The loop keeps the item, and the item's closure keeps the source: without a loop there is no circle.
     @exclusivity(unchecked) private weak var item: RunLoop.DescriptorSource?
@@ -30,10 +32,15 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     @exclusivity(unchecked) private var refusal: RunLoop.SystemCallError?
 
     init(_ file: Descriptor, for interest: Events, _ origin: SourceOrigin) {
-        self.file = file
+        kept = file
         self.interest = interest
         self.origin = origin
     }
+
+    /// What the source works with; `nil` once the source is invalidated, and in a forked child.
+    ///
+    /// What a child takes from a queue or a file that it shares is lost for its parent. With the lock held.
+    private var file: Descriptor? { generation.isInherited ? nil : kept }
 
     // MARK: What the subclasses do
 
@@ -52,6 +59,12 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// No lock held.
     func giveUp() { fatalError("every kind of source says what it keeps") }
 
+    /// The source has come into a mode, and with it what else it needs there; no lock held.
+    func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {}
+
+    /// The source has left a mode; no lock held.
+    func left(_ mode: RunLoop.Mode, of loop: RunLoop) {}
+
     // MARK: State
 
     /// What the source is called in descriptions and tools: the label it was given, or where it was made.
@@ -59,7 +72,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
 
     /// Whether the source can still call its closure: neither ``invalidate()`` was called, nor is its work done.
     ///
-    /// Once `false`, for ever `false`.
+    /// Once `false`, for ever `false`. A forked child finds its parent's sources invalid.
     public final var isValid: Bool { lock.withLock { file != nil } }
 
     /// Takes the source out of its loop, for good, and releases its closure and what it holds of the system's.
@@ -70,8 +83,8 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// Thread safety: any thread; the call does not wait for a callout under way on the loop's thread.
     public final func invalidate() {
         let (file, item) = lock.withLock { () -> (Descriptor?, RunLoop.DescriptorSource?) in
-            defer { self.file = nil }
-            return (self.file, self.item)
+            defer { kept = nil }
+            return (kept, self.item)
         }
         guard file != nil else { return }
         // The kernel stops watching before the end of `file` closes the descriptor.
@@ -103,7 +116,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// Adds the source; returns whether it is in the mode now.
     final func add(to loop: RunLoop, in mode: RunLoop.Mode) throws(RunLoop.SystemCallError) -> Bool {
         requireAllowedThread(origin.allowedThread, of: self, in: loop.threadID)
-        return try lock.withLock { () throws(RunLoop.SystemCallError) in
+        let isAdded = try lock.withLock { () throws(RunLoop.SystemCallError) in
             guard let file else { return false }
             let item = self.item ?? makeItem(file)
             require(
@@ -114,10 +127,13 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
                 """)
             return try loop.add(item, in: mode)
         }
+        if isAdded { entered(mode, of: loop) }
+        return isAdded
     }
 
     final func remove(from loop: RunLoop, in mode: RunLoop.Mode) {
         if let item = lock.withLock({ item }) { loop.remove(item, from: mode) }
+        left(mode, of: loop)
     }
 
     final func isIn(_ loop: RunLoop, _ mode: RunLoop.Mode) -> Bool {

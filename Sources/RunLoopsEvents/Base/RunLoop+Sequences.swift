@@ -34,18 +34,19 @@ extension RunLoop {
     ///   - paths: What to watch.
     ///   - changes: The changes to report.
     ///   - recursive: Whether directories in directories are watched.
+    ///   - window: For how long changes are collected, from the first on; zero for not at all.
     ///   - mode: The mode that the watch is in; `.common` for all common modes.
     ///   - buffering: What is kept of changes that no task waits for.
     /// - Throws: What making a ``FileWatch`` throws.
     public func changes(
         at paths: [String], for changes: FileWatch.Changes = .standard, recursive: Bool = false,
-        in mode: Mode = .common,
+        coalescing window: Duration = .zero, in mode: Mode = .common,
         buffering: RunLoop.EventSequence<[FileWatch.Event]>.Buffering = .unbounded
     ) throws(SystemCallError) -> RunLoop.EventSequence<[FileWatch.Event]> {
         try RunLoop.EventSequence(buffering: buffering) { emitter throws(SystemCallError) in
-            let watch = try FileWatch.sendable(paths, for: changes, recursive: recursive, label: "changes") {
-                emitter.emit($1)
-            }
+            let watch = try FileWatch.sendable(
+                paths, for: changes, recursive: recursive, coalescing: window, label: "changes"
+            ) { emitter.emit($1) }
             try add(watch, in: mode)
             return .invalidating(watch)
         }

@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLinuxKernel
+
+#if canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
 
 extension ChildSource {
     /// How a child process ended, and what resources it used.
@@ -11,7 +16,7 @@ extension ChildSource {
         public let process: CInt
         /// How it ended.
         public let status: Status
-        /// The resources that it used; `nil` if the status is unknown.
+        /// The resources that it used; `nil` if other code has waited for it.
         public let usage: Usage?
 
         /// Makes an exit, for tests of a closure.
@@ -29,8 +34,11 @@ extension ChildSource {
         /// A signal ended it; with a core dump or without.
         case signalled(CInt, dumpedCore: Bool)
         /// The process ended, but only other code knows how: it was not a child of this process, or other code has
-        /// waited for it.
+        /// waited for it, before Linux 6.15.
         case unknown
+
+        /// Whether the process has exited with the code 0.
+        public var isSuccess: Bool { self == .exited(0) }
     }
 
     /// The resources that a process and the children that it waited for have used.
@@ -53,15 +61,31 @@ extension ChildSource {
 }
 
 extension ChildSource.Exit {
-    init(_ process: CInt, _ end: rl_child_exit) {
+    /// How a process has ended; `nil` if it has not.
+    init?(_ process: CInt, waitingFor file: Descriptor, reaps: Bool) {
+        var end = rl_child_exit()
+        let result = rl_pidfd_wait(file.number, reaps, &end)
+        if result == 0 { return nil }
         self.process = process
-        status =
+        status = result < 0 ? .unknown : ChildSource.Status(end)
+        usage = result == 1 ? ChildSource.Usage(end) : nil
+    }
+}
+
+extension ChildSource.Status {
+    fileprivate init(_ end: rl_child_exit) {
+        self =
             switch end.code {
             case CInt(CLD_EXITED): .exited(end.status)
             case CInt(CLD_KILLED): .signalled(end.status, dumpedCore: false)
             default: .signalled(end.status, dumpedCore: true)
             }
-        usage = ChildSource.Usage(
+    }
+}
+
+extension ChildSource.Usage {
+    fileprivate init(_ end: rl_child_exit) {
+        self.init(
             userTime: .microseconds(end.user_microseconds), systemTime: .microseconds(end.system_microseconds),
             mostResidentBytes: Int(end.most_resident_kilobytes) * 1024, minorFaults: Int(end.minor_faults),
             majorFaults: Int(end.major_faults), voluntarySwitches: Int(end.voluntary_switches),

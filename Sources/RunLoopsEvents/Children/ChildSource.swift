@@ -18,7 +18,11 @@ internal import Musl
 /// the end first. The source is invalidated before its callout.
 ///
 /// A source that is invalidated before the end, or whose loop does not run, reaps nothing: the code that started the
-/// child then has to wait for it.
+/// child then has to wait for it. A ``Child`` reaps itself in that case.
+///
+/// Children of Foundation's `Process` belong to that object, which waits for them: make the source with `reaps: false`,
+/// because a `Process` whose child others have reaped reports a wrong status. Before Linux 6.15 the `Process` may be
+/// faster, and then the status is `unknown`.
 ///
 /// Needs Linux 5.4. The kernel has pidfds since 5.3, and waits for a child by its pidfd since 5.4. On 5.3 the source
 /// reports the end with an unknown status, and does not reap the child.
@@ -33,6 +37,7 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     /// The number of the process.
     public let process: CInt
     private let reaps: Bool
+    private let child: Child?
     private let state = Lock()
     // Guarded by `state`.
     @exclusivity(unchecked) private var handler: Handler?
@@ -59,6 +64,24 @@ public final class ChildSource: EventSource, @unchecked Sendable {
         try self.init(process, reaps, .here(label, fileID, line), handler)
     }
 
+    /// A source of a child that ``Child/spawn(_:arguments:environment:directory:input:output:error:descriptors:group:limits:)``
+    /// has made; its closure runs on the thread that makes the source, and may use that thread's state.
+    ///
+    /// A child may have several sources, each of which is called. A source keeps its child.
+    ///
+    /// - Parameters:
+    ///   - child: The child, which may have ended.
+    ///   - label: The name in descriptions and tools; where the source was made, if `nil`.
+    ///   - fileID: Where the source was made.
+    ///   - line: Where the source was made.
+    ///   - handler: Called with the source and how the child ended.
+    public convenience init(
+        _ child: Child, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping (ChildSource, Exit) -> Void
+    ) {
+        self.init(child, .here(label, fileID, line), handler)
+    }
+
     /// A source whose closure may run on any thread: it can be added to any loop.
     ///
     /// The parameters are those of ``init(_:reaps:label:fileID:line:handler:)``.
@@ -67,6 +90,16 @@ public final class ChildSource: EventSource, @unchecked Sendable {
         handler: @escaping @Sendable (ChildSource, Exit) -> Void
     ) throws(RunLoop.SystemCallError) -> ChildSource {
         try ChildSource(process, reaps, .anywhere(label, fileID, line), handler)
+    }
+
+    /// A source of a child whose closure may run on any thread: it can be added to any loop.
+    ///
+    /// The parameters are those of ``init(_:label:fileID:line:handler:)``.
+    public static func sendable(
+        _ child: Child, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @Sendable (ChildSource, Exit) -> Void
+    ) -> ChildSource {
+        ChildSource(child, .anywhere(label, fileID, line), handler)
     }
 
     /// A source whose closure runs on the main actor: it can be added to the main loop, from any thread.
@@ -81,12 +114,33 @@ public final class ChildSource: EventSource, @unchecked Sendable {
         }
     }
 
+    /// A source of a child whose closure runs on the main actor: it can be added to the main loop, from any thread.
+    ///
+    /// The parameters are those of ``init(_:label:fileID:line:handler:)``.
+    public static func mainActor(
+        _ child: Child, label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @MainActor (ChildSource, Exit) -> Void
+    ) -> ChildSource {
+        ChildSource(child, .mainThread(label, fileID, line)) { source, exit in
+            MainActor.assumeIsolated { handler(source, exit) }
+        }
+    }
+
+    private init(_ child: Child, _ origin: SourceOrigin, _ handler: @escaping Handler) {
+        process = child.process
+        reaps = true
+        self.child = child
+        self.handler = handler
+        super.init(child.file, for: .readable, origin)
+    }
+
     private init(
         _ process: CInt, _ reaps: Bool, _ origin: SourceOrigin, _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
         let file = Descriptor(try check("pidfd_open", rl_pidfd_open(process)))
         self.process = process
         self.reaps = reaps
+        child = nil
         self.handler = handler
         super.init(file, for: .readable, origin)
     }
@@ -104,11 +158,10 @@ public final class ChildSource: EventSource, @unchecked Sendable {
     }
 
     override func ready(_ events: Events) {
-        var end = rl_child_exit()
-        guard let result = withDescriptor({ rl_pidfd_wait($0, reaps, &end) }) else { return }
-        // 0 is not to be expected of a readable pidfd; if it happens, the kernel reports the end again.
-        if result == 0 { return }
-        let exit = result > 0 ? Exit(process, end) : Exit(process: process, status: .unknown, usage: nil)
+        // No exit is to be expected of a readable pidfd; if it happens, the kernel reports the end again.
+        guard let file = descriptor, let exit = child?.exit ?? Exit(process, waitingFor: file, reaps: reaps) else {
+            return
+        }
         state.lock()
         let handler = self.handler
         state.unlock()

@@ -18,7 +18,9 @@ extension FileWatch {
         public static var removed: Changes { Changes(rawValue: 2) }
         /// A file or directory was moved within the watched paths.
         public static var moved: Changes { Changes(rawValue: 4) }
-        /// A file's contents were changed; one event for each write.
+        /// A file's contents were changed; one event for each write, which may wake the loop as often.
+        ///
+        /// For what is growing, such as a log; with a coalescing window if the growth is fast.
         public static var modified: Changes { Changes(rawValue: 8) }
         /// A file that was open for writing was closed: its new contents are usually complete now.
         public static var written: Changes { Changes(rawValue: 16) }
@@ -29,8 +31,8 @@ extension FileWatch {
         /// A file was read.
         public static var accessed: Changes { Changes(rawValue: 128) }
 
-        /// The changes to the names and contents of files.
-        public static var standard: Changes { [.created, .removed, .moved, .modified, .written] }
+        /// What changes the names of files, and their contents once these are complete: not each single write.
+        public static var standard: Changes { [.created, .removed, .moved, .written] }
     }
 
     /// A file or directory that something happened to.
@@ -50,6 +52,10 @@ extension FileWatch {
     /// One change that a ``FileWatch`` reports.
     public enum Event: Hashable, Sendable {
         /// The file or directory was made, or moved here from elsewhere.
+        ///
+        /// The event does not say which. The kernel does, but not of an entry that is in a new directory before that
+        /// can be watched, which the watch finds by listing: the answer would be missing in races. Expect both: a file
+        /// that was moved here is usually complete, and no ``written(_:)`` follows.
         case created(File)
         /// The file or directory was removed, or moved elsewhere.
         case removed(File)

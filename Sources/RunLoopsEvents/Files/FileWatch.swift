@@ -31,6 +31,12 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     // Guarded by `state`.
     @exclusivity(unchecked) private var handler: Handler?
     @exclusivity(unchecked) private var tree: WatchTree
+    /// What is reported when the window closes.
+    @exclusivity(unchecked) private var waiting: [Event] = []
+    // Set by init, and not changed after it.
+    private let window: Duration
+    /// Closes the window; `nil` without a window.
+    @exclusivity(unchecked) private var windowTimer: RunLoop.Timer?
 
     /// A watch whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -41,6 +47,9 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     ///     is in.
     ///   - changes: The changes to report.
     ///   - recursive: Whether directories in directories are watched.
+    ///   - window: For how long changes are collected. Zero: each turn reports what there is. Else the first change opens the
+    ///     window, and everything until its end is reported at once, in order; of equal events, such as the writes to
+    ///     one file, only the last. The loop wakes at the beginning and at the end, however much is changed in between.
     ///   - label: The name in descriptions and tools; where the watch was made, if `nil`.
     ///   - fileID: Where the watch was made.
     ///   - line: Where the watch was made.
@@ -51,43 +60,52 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     /// Adding the watch to the loop of another thread traps.
     /// - Complexity: O(n) in the paths and, if recursive, in the files below them.
     public convenience init(
-        _ paths: [String], for changes: Changes = .standard, recursive: Bool = false, label: String? = nil,
+        _ paths: [String], for changes: Changes = .standard, recursive: Bool = false,
+        coalescing window: Duration = .zero,
+        label: String? = nil,
         fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping (FileWatch, [Event]) -> Void
     ) throws(RunLoop.SystemCallError) {
-        try self.init(paths, changes, recursive, .here(label, fileID, line), handler)
+        try self.init(paths, changes, recursive, window, .here(label, fileID, line), handler)
     }
 
     /// A watch whose closure may run on any thread: it can be added to any loop.
     ///
-    /// The parameters are those of ``init(_:for:recursive:label:fileID:line:handler:)``.
+    /// The parameters are those of ``init(_:for:recursive:coalescing:label:fileID:line:handler:)``.
     public static func sendable(
-        _ paths: [String], for changes: Changes = .standard, recursive: Bool = false, label: String? = nil,
+        _ paths: [String], for changes: Changes = .standard, recursive: Bool = false,
+        coalescing window: Duration = .zero,
+        label: String? = nil,
         fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @Sendable (FileWatch, [Event]) -> Void
     ) throws(RunLoop.SystemCallError) -> FileWatch {
-        try FileWatch(paths, changes, recursive, .anywhere(label, fileID, line), handler)
+        try FileWatch(paths, changes, recursive, window, .anywhere(label, fileID, line), handler)
     }
 
     /// A watch whose closure runs on the main actor: it can be added to the main loop, from any thread.
     ///
-    /// The parameters are those of ``init(_:for:recursive:label:fileID:line:handler:)``.
+    /// The parameters are those of ``init(_:for:recursive:coalescing:label:fileID:line:handler:)``.
     public static func mainActor(
-        _ paths: [String], for changes: Changes = .standard, recursive: Bool = false, label: String? = nil,
+        _ paths: [String], for changes: Changes = .standard, recursive: Bool = false,
+        coalescing window: Duration = .zero,
+        label: String? = nil,
         fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @MainActor (FileWatch, [Event]) -> Void
     ) throws(RunLoop.SystemCallError) -> FileWatch {
-        try FileWatch(paths, changes, recursive, .mainThread(label, fileID, line)) { watch, events in
+        try FileWatch(paths, changes, recursive, window, .mainThread(label, fileID, line)) { watch, events in
             MainActor.assumeIsolated { handler(watch, events) }
         }
     }
 
     private init(
-        _ paths: [String], _ changes: Changes, _ recursive: Bool, _ origin: SourceOrigin, _ handler: @escaping Handler
+        _ paths: [String], _ changes: Changes, _ recursive: Bool, _ window: Duration, _ origin: SourceOrigin,
+        _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
         let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
         var tree = WatchTree(file, isRecursive: recursive, changes: changes)
         for path in paths { try tree.insert(path) }
         self.tree = tree
         self.handler = handler
+        self.window = window
         super.init(file, for: .readable, origin)
+        if window > .zero { makeWindowTimer() }
     }
 
     // MARK: Paths
@@ -120,12 +138,59 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     // MARK: The loop's thread
 
     override func ready(_ events: Events) {
-        guard let file = descriptor else { return }
-        let (handler, events) = state.withLock { () -> (Handler?, [Event]) in
-            let records = Self.read(file)
-            return (self.handler, records.isEmpty ? [] : tree.apply(records))
+        let (handler, events) = take()
+        if events.isEmpty { return }
+        guard let windowTimer else {
+            handler?(self, events)
+            return
         }
+        state.withLock { waiting += events }
+        // Until the window closes the kernel collects, and the loop sleeps.
+        watched = []
+        windowTimer.restart(after: window)
+    }
+
+    private func closeWindow() {
+        let (handler, later) = take()
+        let events = state.withLock { () -> [Event] in
+            defer { waiting = [] }
+            return Self.withoutRepetitions(waiting + later)
+        }
+        // Before the call, which may invalidate the watch.
+        watched = .readable
         if !events.isEmpty { handler?(self, events) }
+    }
+
+    /// What has happened since the last time.
+    private func take() -> (Handler?, [Event]) {
+        guard let file = descriptor else { return (nil, []) }
+        return state.withLock {
+            let records = Self.read(file)
+            return (handler, records.isEmpty ? [] : tree.apply(records))
+        }
+    }
+
+    /// The events without those that come again later: what is left ends with the present state of each file.
+    static func withoutRepetitions(_ events: [Event]) -> [Event] {
+        var seen: Set<Event> = []
+        return events.reversed().filter { seen.insert($0).inserted }.reversed()
+    }
+
+    /// A timer for every window: it rests, and is set when a window opens.
+    private func makeWindowTimer() {
+        let rest = Duration.seconds(1_000_000_000)
+        // The closure that takes long is the program's: its place is the one to name.
+        windowTimer = .sendable(
+            .every(rest), label: "window of \(label)", fileID: origin.fileID, line: origin.line
+        ) { [weak self] _ in self?.closeWindow() }
+    }
+
+    override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {
+        if let windowTimer { loop.add(windowTimer, in: mode) }
+    }
+
+    override func left(_ mode: RunLoop.Mode, of loop: RunLoop) {
+        if let windowTimer { loop.remove(windowTimer, from: mode) }
     }
 
     override func refused(_ error: RunLoop.SystemCallError) {}
@@ -134,10 +199,12 @@ public final class FileWatch: EventSource, @unchecked Sendable {
         let released = state.withLock { () -> (Handler?, WatchTree) in
             defer {
                 handler = nil
+                waiting = []
                 tree = WatchTree(Descriptor(-1, isOurs: false), isRecursive: false, changes: [])
             }
             return (handler, tree)
         }
+        windowTimer?.invalidate()
         withExtendedLifetime(released) {}
     }
 

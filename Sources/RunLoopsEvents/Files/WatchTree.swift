@@ -106,7 +106,9 @@ struct WatchTree {
     private mutating func stopWatching(_ top: WatchNode) {
         for node in top.subtree {
             // EINVAL: the kernel has released the watch before.
-            if nodes.removeValue(forKey: node.watch) != nil { _ = rl_inotify_remove(file.number, node.watch) }
+            if nodes.removeValue(forKey: node.watch) != nil, !file.generation.isInherited {
+                _ = rl_inotify_remove(file.number, node.watch)
+            }
         }
         top.leaveParent()
     }

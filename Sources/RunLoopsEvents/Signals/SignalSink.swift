@@ -4,29 +4,65 @@
 internal import CLinuxKernel
 internal import RunLoops
 
-/// The object that the handler of a signal writes to and one source reads from.
+/// The object that a signal is written to, by the handler or by libdispatch, and one source reads from.
 ///
 /// Detached when the last reference goes.
 final class SignalSink: @unchecked Sendable {
     /// Attaching and detaching, of all sinks of the process.
     private static let changes = Lock()
 
+    private let signal: CInt
     /// The eventfd; the handler writes to it until the sink is detached.
     let file: Descriptor
     // SAFETY: made by init, freed by deinit, which nobody can be before or after. Records are taken under `taking`.
     private let pointer: OpaquePointer
     private let taking = Lock()
+    private let asking = Lock()
+    /// The sink's own dispatch source, once libdispatch has the signal.
+    ///
+    /// Guarded by `asking`.
+    @exclusivity(unchecked) private var dispatchSource: UnsafeMutableRawPointer?
 
     init(_ signal: CInt) throws(RunLoop.SystemCallError) {
         let file = Descriptor(try check("eventfd", rl_eventfd_create()))
         var made: OpaquePointer?
-        let result = Self.changes.withLock { rl_signal_attach(signal, file.number, &made) }
+        let result = Self.changes.withLock {
+            rl_signal_attach(signal, file.number, !rl_signal_is_dispatchs(signal), &made)
+        }
         try check("sigaction", result)
+        self.signal = signal
         self.file = file
         pointer = made.unsafelyUnwrapped
+        askDispatch()
     }
 
-    deinit { Self.changes.withLock { rl_signal_detach(pointer) } }
+    deinit {
+        // In a forked child nothing of libdispatch works, and its source is the parent's.
+        if let dispatchSource, !file.generation.isInherited { rl_dispatch_signals_end(dispatchSource) }
+        Self.changes.withLock { rl_signal_detach(pointer) }
+    }
+
+    /// Has libdispatch tell the sink of the signals too, if libdispatch has installed its handler for the signal.
+    ///
+    /// libdispatch installs the handler when its first source of the signal comes, and keeps it for ever: once is enough.
+    /// - Returns: Whether libdispatch does so.
+    @discardableResult
+    func askDispatch() -> Bool {
+        asking.withLock {
+            if dispatchSource != nil { return true }
+            guard rl_signal_is_dispatchs(signal) else { return false }
+            let context = Unmanaged.passRetained(WeakSink(self))
+            // SAFETY: the context has a reference until `ended` is called. The sink puts while it is referred to.
+            dispatchSource = rl_dispatch_signals_begin(signal, context.toOpaque()) { context, count in
+                let weak = Unmanaged<WeakSink>.fromOpaque(context.unsafelyUnwrapped).takeUnretainedValue()
+                if let sink = weak.sink { rl_signal_put(sink.pointer, count) }
+            } _: { context in
+                Unmanaged<WeakSink>.fromOpaque(context.unsafelyUnwrapped).release()
+            }
+            if dispatchSource == nil { context.release() }
+            return dispatchSource != nil
+        }
+    }
 
     /// The oldest record, if there is one; the descriptor is readable afterwards if there are more records.
     func take() -> rl_signal_record? {
@@ -41,4 +77,12 @@ final class SignalSink: @unchecked Sendable {
             return isThere ? record : nil
         }
     }
+}
+
+/// What libdispatch refers to: a sink goes although libdispatch could still call.
+// Unchecked: written by init alone.
+private final class WeakSink: @unchecked Sendable {
+    weak var sink: SignalSink?
+
+    init(_ sink: SignalSink) { self.sink = sink }
 }

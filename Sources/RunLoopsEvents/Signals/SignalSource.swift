@@ -23,6 +23,14 @@ internal import Musl
 /// A signal ends `poll`, `epoll_wait` and `nanosleep` of the thread that it reaches with `EINTR`, as any handler does.
 /// `read` and similar calls go on (`SA_RESTART`). The loop's own sleep goes on too.
 ///
+/// Beside a dispatch source for the same signal, such as those of a `ServiceGroup` or a `UnixSignalsSequence`, both receive each signal.
+/// libdispatch reads such a signal away from every other handler; so the source gets it from libdispatch, which knows
+/// nothing but the number: the sender is `nil`, and signals that follow each other fast may be merged. It does not matter
+/// which of the two comes first, with one exception. If libdispatch takes the signal while the source's loop sleeps, the
+/// source notices it when the loop next wakes. A signal that comes before that reaches libdispatch alone. After such a
+/// registration call ``/RunLoops/RunLoop/wakeUp()``, unless other work wakes the loop anyway, as a `RunLoopService` does. libdispatch
+/// never gives a signal back: when its last source has gone, the signal is ignored.
+///
 /// Corresponds to what a program on Apple's platforms does with a signal source of Dispatch.
 ///
 /// Thread safety: all members may be used by any thread.
@@ -36,6 +44,10 @@ public final class SignalSource: EventSource, @unchecked Sendable {
     // Guarded by `state`.
     @exclusivity(unchecked) private var handler: Handler?
     @exclusivity(unchecked) private var sink: SignalSink?
+    /// Looks whether libdispatch has taken the signal meanwhile.
+    ///
+    /// Valid until libdispatch has.
+    private let lookout: RunLoop.Observer
 
     /// A source whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -93,8 +105,15 @@ public final class SignalSource: EventSource, @unchecked Sendable {
         self.signal = signal
         self.handler = handler
         self.sink = sink
+        // Weak: the source keeps the observer.
+        lookout = .sendable([.entry, .beforeWaiting], label: "signal \(signal)") { [weak sink] observer, _ in
+            if sink?.askDispatch() != false { observer.invalidate() }
+        }
         super.init(sink.file, for: .readable, origin)
     }
+
+    override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) { loop.add(lookout, in: mode) }
+    override func left(_ mode: RunLoop.Mode, of loop: RunLoop) { loop.remove(lookout, from: mode) }
 
     override func ready(_ events: Events) {
         // No reference to the sink is kept over the callout, so that an invalidate inside the callout restores the
@@ -110,6 +129,7 @@ public final class SignalSource: EventSource, @unchecked Sendable {
             defer { (handler, sink) = (nil, nil) }
             return (handler, sink)
         }
+        lookout.invalidate()
         withExtendedLifetime(released) {}
     }
 }

@@ -7,6 +7,12 @@ public import RunLoops
 extension RunLoop {
     /// A connected stream socket that is closed when the last reference to it goes.
     ///
+    /// The other side sees the end at once, after all that was sent: the connection is shut down before the socket is
+    /// closed, because a child that another thread has just forked holds a copy until it calls `exec`. The socket is
+    /// closed and not shut down where a copy may be meant to live on: if the program has read ``descriptor`` or has
+    /// adopted the descriptor, or if a child was made by `fork()` meanwhile. To end such a connection for all who have
+    /// it, call ``SocketStream/finish()`` or `shutdown(2)`.
+    ///
     /// ``SocketListener`` and ``SocketConnector`` make sockets, and ``SocketStream`` takes a socket.
     ///
     /// Thread safety: all members may be used by any thread.
@@ -30,21 +36,25 @@ extension RunLoop {
         public static func pair() throws(RunLoop.SystemCallError) -> (RunLoop.Socket, RunLoop.Socket) {
             var ends: [CInt] = [-1, -1]
             try check("socketpair", rl_socket_pair(&ends))
-            return (RunLoop.Socket(Descriptor(ends[0])), RunLoop.Socket(Descriptor(ends[1])))
+            return (RunLoop.Socket(Descriptor(connection: ends[0])), RunLoop.Socket(Descriptor(connection: ends[1])))
         }
 
-        /// The number of the descriptor, for reading and setting options; valid as long as this object lives.
-        public var descriptor: CInt { file.number }
+        /// The number of the descriptor, for reading and setting options, and for giving a copy away; valid as long as
+        /// this object lives.
+        ///
+        /// From now on the end of this object closes the socket and does not shut it down, so that a copy stays
+        /// connected.
+        public var descriptor: CInt { file.tellNumber() }
 
         /// The address of the other side; `nil` if the other side has gone.
-        public var peerAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: descriptor, peer: true) }
+        public var peerAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: file.number, peer: true) }
 
         /// The socket's own address.
-        public var localAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: descriptor, peer: false) }
+        public var localAddress: RunLoop.SocketAddress? { try? RunLoop.SocketAddress(of: file.number, peer: false) }
 
         /// The descriptor and the other side's address.
         public var description: String {
-            "<RunLoop.Socket \(descriptor)>{\(peerAddress.map { "to \($0)" } ?? "not connected")}"
+            "<RunLoop.Socket \(file.number)>{\(peerAddress.map { "to \($0)" } ?? "not connected")}"
         }
     }
 }

@@ -79,7 +79,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     private init(
         _ address: RunLoop.SocketAddress, _ origin: SourceOrigin, _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
-        let file = Descriptor(try check("socket", rl_socket_create(address.family)))
+        let file = Descriptor(connection: try check("socket", rl_socket_create(address.family)))
         let result = address.bytes.withUnsafeBytes {
             rl_socket_connect(file.number, $0.baseAddress, UInt32($0.count))
         }
@@ -97,7 +97,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
         guard let file = descriptor else { return }
         // Keeps the descriptor open, as the stream will.
         let socket = RunLoop.Socket(file)
-        let error = withExtendedLifetime(socket) { rl_socket_take_error(socket.descriptor) }
+        let error = rl_socket_take_error(file.number)
         finish(error == 0 ? .success(socket) : .failure(RunLoop.SystemCallError(call: "connect", code: error)))
     }
 

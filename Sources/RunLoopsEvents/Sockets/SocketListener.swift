@@ -14,6 +14,18 @@ internal import Musl
 ///
 /// The listener accepts one connection a turn, so that many connections at once do not keep other items waiting.
 ///
+/// The file of a Unix socket outlives a process that is killed. A listener takes such a stale file over, as systemd does for its
+/// sockets, so that a service starts again after a crash; `bind(2)` alone, and with it GLib and nginx, would fail with
+/// `EADDRINUSE`. Unlike systemd, the listener looks first, so taking over needs no option:
+///
+/// - Only a socket of this process's effective user is taken over, and only if a connection to it is refused: nobody listens there,
+///   neither the process that made it nor a child that has inherited it. A living listener sees one connection that ends at once.
+/// - Listeners of this library that start at the same path at once wait for each other, by a lock of the directory (`flock(2)`)
+///   that each holds while it looks, binds and begins to listen: exactly one of them listens. If the directory cannot be read or
+///   the lock cannot be had within about a second, nothing is taken over.
+/// - Programs that do not take this lock are not pushed out once they listen. Between their `bind` and `listen` their socket looks
+///   stale, and they could replace a stale file at the moment between look and removal. Let them listen at paths of their own.
+///
 /// Corresponds to a `CFSocket` with the accept callback. A server under load belongs to SwiftNIO.
 ///
 /// Thread safety: all members may be used by any thread.
@@ -43,14 +55,14 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - address: Where to listen. The file of a Unix socket is removed when the listener is invalidated or goes
-    ///     away.
+    ///     away; a stale file is taken over.
     ///   - backlog: How many connections may wait to be accepted; the kernel has a limit of its own (`somaxconn`).
     ///   - label: The name in descriptions and tools; where the listener was made, if `nil`.
     ///   - fileID: Where the listener was made.
     ///   - line: Where the listener was made.
     ///   - handler: Called with the listener and what happened.
-    /// - Throws: `EADDRINUSE` if another socket listens there, or a Unix socket's path exists; `EACCES`, `ENOENT`,
-    ///   `EADDRNOTAVAIL` and others of `bind(2)`; `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
+    /// - Throws: `EADDRINUSE` if another socket listens there, or if a Unix socket's file may not be taken over; `ENOTSOCK` if
+    ///   the file is no socket, `EPERM` if it is another user's; `EACCES`, `ENOENT`, `EADDRNOTAVAIL` and others of `bind(2)`; `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
     ///
     /// Adding the listener to the loop of another thread traps.
     /// Corresponds to `CFSocketCreate` with `kCFSocketAcceptCallBack`, and `CFSocketSetAddress`.
@@ -83,18 +95,45 @@ public final class SocketListener: EventSource, @unchecked Sendable {
         }
     }
 
-    private init(
+    private convenience init(
         _ address: RunLoop.SocketAddress, _ backlog: Int, _ origin: SourceOrigin, _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
         let number = try check("socket", rl_socket_create(address.family))
-        let result = address.bytes.withUnsafeBytes {
-            rl_socket_listen(number, $0.baseAddress, UInt32($0.count), CInt(clamping: backlog))
-        }
+        let result = Self.listen(number, address, CInt(clamping: backlog))
         if result < 0 { _ = rl_close(number) }
         try check("bind", result)
         let name = SocketFile(address)
-        let file = Descriptor(number) { name?.remove() }
-        self.address = try RunLoop.SocketAddress(of: number, peer: false)
+        // Nobody else has the socket but children that have not called exec yet, in which it would go on listening.
+        let file = Descriptor(number) {
+            name?.remove()
+            _ = rl_end_listener(number)
+        }
+        try self.init(file, origin, handler)
+    }
+
+    /// Binds the socket and lets it listen, in the place of a stale one.
+    private static func listen(_ number: CInt, _ address: RunLoop.SocketAddress, _ backlog: CInt) -> CInt {
+        address.bytes.withUnsafeBytes { bytes in
+            let (start, count) = (bytes.baseAddress, UInt32(bytes.count))
+            guard let path = address.path else { return rl_socket_listen(number, start, count, backlog) }
+            // Nobody else finds the socket between bind and listen, when it looks stale.
+            let lock = rl_lock_directory_of(path)
+            defer { if lock >= 0 { rl_unlock_directory(lock) } }
+            let result = rl_socket_listen(number, start, count, backlog)
+            guard result == -EADDRINUSE else { return result }
+            let reason = rl_socket_stale(path, start, count)
+            // ENOENT: the other listener has ended meanwhile.
+            guard reason == 0 || reason == -ENOENT else { return reason }
+            guard lock >= 0 else { return result }
+            let removed = rl_unlink(path)
+            guard removed == 0 || removed == -ENOENT else { return removed }
+            return rl_socket_listen(number, start, count, backlog)
+        }
+    }
+
+    /// A listener on a socket that listens already.
+    init(_ file: Descriptor, _ origin: SourceOrigin, _ handler: @escaping Handler) throws(RunLoop.SystemCallError) {
+        address = try RunLoop.SocketAddress(of: file.number, peer: false)
         self.handler = handler
         super.init(file, for: .readable, origin)
     }
@@ -110,7 +149,7 @@ public final class SocketListener: EventSource, @unchecked Sendable {
 
     override func ready(_ events: Events) {
         guard let result = withDescriptor({ rl_socket_accept($0) }) else { return }
-        if result >= 0 { return call(.accepted(RunLoop.Socket(Descriptor(result)))) }
+        if result >= 0 { return call(.accepted(RunLoop.Socket(Descriptor(connection: result)))) }
         switch -result {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM:
             refused(RunLoop.SystemCallError(call: "accept4", code: -result))

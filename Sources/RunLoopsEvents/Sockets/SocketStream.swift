@@ -108,7 +108,7 @@ public final class SocketStream: EventSource, @unchecked Sendable {
     /// sending.
     ///
     /// Later calls of ``write(_:)`` send nothing. A second call of `finish()` does nothing. To end both directions at
-    /// once, invalidate the stream.
+    /// once, invalidate the stream, and keep no reference to its ``RunLoops/RunLoop/Socket``.
     /// Corresponds to `shutdown(2)` with `SHUT_WR`.
     public func finish() {
         change { number in

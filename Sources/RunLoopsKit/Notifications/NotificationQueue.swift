@@ -114,8 +114,9 @@ extension RunLoop {
         ///     agree in name and sender. Empty for none.
         ///   - modes: The modes in which the notification may be delivered. A waiting notification is delivered once
         ///     the loop runs in one of them; it does not keep a mode from being empty if it waits for an idle moment. A
-        ///     notification that is posted now is delivered if the loop's current mode is one of them, or if no run is
-        ///     in progress. Otherwise it is dropped, after it has replaced the waiting notifications.
+        ///     notification that is posted now is delivered if the loop's current mode is one of them by its own name,
+        ///     or if no run is in progress. Otherwise it is dropped, after it has replaced the waiting notifications:
+        ///     also where the current mode is common and `modes` has ``/RunLoops/RunLoop/Mode/common``.
         ///
         /// Corresponds to `enqueue(_:postingStyle:coalesceMask:forModes:)`, which drops notifications in the same
         /// cases.
@@ -156,8 +157,8 @@ extension RunLoop {
 
         /// Code that runs before the first run or between two has no mode to wait for.
         private func mayTellNow(in modes: [RunLoop.Mode]) -> Bool {
-            guard let mode = loop.currentMode else { return true }
-            return modes.contains(mode) || modes.contains(.common) && loop.commonModes.contains(mode)
+            // By name, as Foundation: no loop runs in the mode `.common`.
+            loop.currentMode.map { modes.contains($0) } ?? true
         }
 
         private func observe(_ mode: RunLoop.Mode) {

@@ -133,6 +133,8 @@ public final class RunLoopThread: Sendable {
     ///
     /// - Parameter ending: What happens to tasks that have not begun.
     public func stop(_ ending: Ending = .draining) {
+        // A forked child does not have the thread.
+        if loop.isInherited { return }
         let dropped = tasks.stop(dropping: ending == .dropping)
         loop.wakeUp()
         // The closures may hold the last reference to anything: they are released while no lock is held.

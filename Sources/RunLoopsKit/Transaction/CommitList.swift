@@ -10,7 +10,9 @@ struct CommitList {
     }
 
     private(set) var marks: [Mark] = []
+    /// The objects; empty while they are so few that looking through the marks is quicker.
     private var known: Set<ObjectIdentifier> = []
+    private static let fewMarks = 8
     /// Called when the marks have been committed.
     var completions: [() -> Void] = []
 
@@ -18,7 +20,12 @@ struct CommitList {
 
     /// Whether the object is new in the list.
     mutating func insert(_ mark: Mark) -> Bool {
-        guard known.insert(ObjectIdentifier(mark.object)).inserted else { return false }
+        if marks.count < Self.fewMarks {
+            for other in marks where other.object === mark.object { return false }
+        } else {
+            if known.isEmpty { known = Set(marks.map { ObjectIdentifier($0.object) }) }
+            guard known.insert(ObjectIdentifier(mark.object)).inserted else { return false }
+        }
         marks.append(mark)
         return true
     }

@@ -50,17 +50,9 @@ extension RunLoop {
                 roundLimit > 0, "A transaction was given \(roundLimit) rounds a pass: it needs one to commit anything.")
             self.modes = modes
             self.roundLimit = roundLimit
-            observe(Self.commitOrder - 1, "before the transaction") { transaction in
-                if !transaction.marked.isEmpty { for handler in transaction.before { handler() } }
-            }
             observe(Self.commitOrder, "transaction") { transaction in
                 transaction.hasCommitted = !transaction.marked.isEmpty
                 transaction.flush()
-            }
-            observe(Self.commitOrder + 1, "after the transaction") { transaction in
-                guard transaction.hasCommitted else { return }
-                transaction.hasCommitted = false
-                for handler in transaction.after { handler() }
             }
         }
 
@@ -148,13 +140,28 @@ extension RunLoop {
         ///
         /// Several handlers are called in the order in which they were added. The transaction keeps the handlers: they
         /// should hold the transaction weakly. Not called for ``flush()``.
-        public func beforeCommit(_ handler: @escaping () -> Void) { before.append(handler) }
+        public func beforeCommit(_ handler: @escaping () -> Void) {
+            before.append(handler)
+            // An observer that nobody needs would be called in each turn.
+            if before.count > 1 { return }
+            observe(Self.commitOrder - 1, "before the transaction") { transaction in
+                if !transaction.marked.isEmpty { for handler in transaction.before { handler() } }
+            }
+        }
 
         /// Calls `handler` just after the commit of each turn that had marks.
         ///
         /// Several handlers are called in the order in which they were added. The transaction keeps the handlers: they
         /// should hold the transaction weakly. Not called for ``flush()``.
-        public func afterCommit(_ handler: @escaping () -> Void) { after.append(handler) }
+        public func afterCommit(_ handler: @escaping () -> Void) {
+            after.append(handler)
+            if after.count > 1 { return }
+            observe(Self.commitOrder + 1, "after the transaction") { transaction in
+                guard transaction.hasCommitted else { return }
+                transaction.hasCommitted = false
+                for handler in transaction.after { handler() }
+            }
+        }
 
         private func observe(
             _ order: Int, _ label: String, _ handler: @escaping (Transaction) -> Void

@@ -13,8 +13,7 @@ internal import Musl
 enum Errors {
     static let timedOut = ETIMEDOUT
     static let again = EAGAIN
-    static let tooManyInProcess = EMFILE
-    static let tooManyInSystem = ENFILE
+    static let aborted = ECONNABORTED
     static let exists = EEXIST
     static let notFound = ENOENT
 

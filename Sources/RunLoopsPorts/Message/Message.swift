@@ -3,6 +3,7 @@
 
 // Messages, the right to send a message, and its way: one file, since a message can bring along such a right.
 
+internal import CLinuxKernel
 public import RunLoops
 internal import Synchronization
 
@@ -134,10 +135,16 @@ struct Delivery: Sendable {
 
     var kind = Kind.message
     /// The ask that this answers; 0 for none.
+    ///
+    /// Whoever knows the number may answer: the port that was asked, and whoever that port has given the right to. So
+    /// nobody must be able to guess it, least of all a port that was asked before.
     var serial: UInt64 = 0
     /// Whether the message goes back to an asker: such a message is never refused for want of room, and never waits.
     var isAnswer = false
     var message: RunLoop.MessagePort.Message
+
+    /// The number of a new ask.
+    static func newSerial() -> UInt64 { rl_port_random() | 1 }
 }
 
 /// A way to a port, for a sender: its queue in this process, or a socket.

@@ -8,7 +8,8 @@ extension RunLoop {
     public enum PortError: Error, Hashable, Sendable {
         /// The time limit passed before there was room, a connection, or an answer.
         case timedOut
-        /// The port's queue has no room, and the caller did not want to wait, or only the caller could make room.
+        /// The port's queue has no room, or its process has none for another connection, and the caller did not want to
+        /// wait, or only the caller could make room.
         case full
         /// The port is invalid, its thread has ended or its process is gone.
         case dead
@@ -42,7 +43,7 @@ extension RunLoop.PortError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .timedOut: "the time is over"
-        case .full: "the port's queue is full"
+        case .full: "the port has no room"
         case .dead: "the port is gone"
         case .noReply: "the message was dropped without a reply"
         case .noSuchPort(let name): "there is no port '\(name)'"

@@ -31,9 +31,14 @@ extension RunLoop.MessagePort {
         as name: String, in directory: Directory? = nil, access: Access = .sameUser
     ) throws(RunLoop.PortError) {
         let name = try PortName(name)
+        if generation.isInherited { throw .dead }
         let directory = if let directory { directory } else { try Directory.user() }
-        let publication = try Publication(name, directory, access, queue) { [weak self] socket in
-            if let self { _ = add(Peer(socket, .sender, self)) }
+        let publication = try Publication(name, directory, access, queue) {
+            [weak self] (socket, who) throws(RunLoop.PortError) in
+            guard let self else { throw .dead }
+            try admit(socket, of: who.process)
+        } rests: { [weak self] in
+            self?.rest($0)
         }
         let isKept = lock.withLock { () -> Bool in
             guard handler != nil else { return false }
@@ -44,10 +49,12 @@ extension RunLoop.MessagePort {
             publication.withdraw()
             throw .dead
         }
-        guard let source = publication.source, !watch(source) else { return }
-        publication.withdraw()
-        lock.withLock { publications.removeAll { $0 === publication } }
-        throw .system(.init(call: "epoll_ctl", code: ENOMEM))
+        guard let source = publication.source else { return }
+        do throws(RunLoop.SystemCallError) { try watch(source) } catch {
+            publication.withdraw()
+            lock.withLock { publications.removeAll { $0 === publication } }
+            throw .system(error)
+        }
     }
 }
 

@@ -10,16 +10,16 @@ enum PortRegistry {
         let directory: RunLoop.MessagePort.Directory.Identity
     }
 
-    private static let queues = Guarded<[Key: MessageQueue]>([:])
+    private static let queues = PerProcess { Guarded<[Key: MessageQueue]>([:]) }
 
     static func find(_ name: PortName, _ directory: RunLoop.MessagePort.Directory) -> MessageQueue? {
         let key = Key(name: name, directory: directory.identity)
-        return queues.withLock { $0[key] }
+        return queues.own.withLock { $0[key] }
     }
 
     static func set(_ queue: MessageQueue?, _ name: PortName, _ directory: RunLoop.MessagePort.Directory) {
         let key = Key(name: name, directory: directory.identity)
-        let old = queues.withLock { queues -> MessageQueue? in
+        let old = queues.own.withLock { queues -> MessageQueue? in
             let old = queues[key]
             queues[key] = queue
             return old

@@ -13,16 +13,19 @@ internal import Musl
 /// A name that a port has: the lock that proves the ownership, and the socket that listens under the name.
 ///
 /// The lock is the kernel's, on a file, and ends with the process, in whatever way the process ends. The owner of the
-/// lock may replace the socket that a dead process has left behind; a socket without a lock belongs to nobody.
+/// lock may replace the socket that a dead process has left behind; a socket without a lock belongs to nobody. A forked
+/// child closes both at once, so that they end with the process that published the name.
 final class Publication: @unchecked Sendable {
     let name: PortName
     let directory: RunLoop.MessagePort.Directory
     private let access: RunLoop.MessagePort.Access
-    private let lockFile: RunLoop.MessagePort.Descriptor
+    private let lockFile: PrivateDescriptor
     private let socket: PortSocket
-    private let limits: RunLoop.MessagePort.Limits
-    /// Called with each connection that is let in, on the loop's thread.
-    private let connected: @Sendable (PortSocket) -> Void
+    // Called on the loop's thread.
+    /// Takes a connection in; throws if there is no room for it.
+    private let connected: @Sendable (PortSocket, RunLoop.MessagePort.Credentials) throws(RunLoop.PortError) -> Void
+    /// Leaves the socket alone for a while.
+    private let rests: @Sendable (RunLoop.DescriptorSource) -> Void
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private(set) var source: RunLoop.DescriptorSource?
@@ -30,35 +33,36 @@ final class Publication: @unchecked Sendable {
     ///
     /// When the process has no number left, the reserve is given up to accept and close a connection, which would
     /// otherwise keep the loop awake.
-    @exclusivity(unchecked) private var spare: RunLoop.MessagePort.Descriptor?
+    @exclusivity(unchecked) private var spare: PrivateDescriptor?
 
     init(
         _ name: PortName, _ directory: RunLoop.MessagePort.Directory, _ access: RunLoop.MessagePort.Access,
         _ queue: MessageQueue,
-        connected: @escaping @Sendable (PortSocket) -> Void
+        connected: @escaping @Sendable (PortSocket, RunLoop.MessagePort.Credentials) throws(RunLoop.PortError) -> Void,
+        rests: @escaping @Sendable (RunLoop.DescriptorSource) -> Void
     ) throws(RunLoop.PortError) {
         self.name = name
         self.directory = directory
         self.access = access
-        limits = queue.limits
         self.connected = connected
+        self.rests = rests
         lockFile = try Self.takeLock(name, directory)
         socket = try PortSocket.make()
         try listen()
-        spare = try? RunLoop.MessagePort.Descriptor(duplicating: lockFile.number)
-        source = .sendable(socket.number, label: "listener \(name.text)") { [weak self] _, _ in
-            self?.accept()
+        spare = reserve()
+        source = .sendable(socket.number, label: "listener \(name.text)") { [weak self] source, _ in
+            if self?.accept() == false { self?.rests(source) }
         }
         PortRegistry.set(queue, name, directory)
     }
 
     private static func takeLock(_ name: PortName, _ directory: RunLoop.MessagePort.Directory) throws(RunLoop.PortError)
-        -> RunLoop.MessagePort.Descriptor
+        -> PrivateDescriptor
     {
         while true {
             let number = try Errors.check(
                 "openat", rl_port_open_lock(directory.descriptor.number, name.lockFile, true, 0o600))
-            let file = RunLoop.MessagePort.Descriptor(adopting: number)
+            let file = PrivateDescriptor(adopting: number)
             let result = rl_port_lock(number)
             if result == -EWOULDBLOCK { throw .nameTaken(name.text) }
             try Errors.check("flock", result)
@@ -97,14 +101,17 @@ final class Publication: @unchecked Sendable {
 
     /// Gives the name up.
     ///
-    /// Any thread; the sockets are closed when the loop's thread has left them.
+    /// Any thread; the sockets are closed when the loop's thread has left them. A forked child has neither the socket
+    /// nor the lock, and leaves its parent the name.
     func withdraw() {
+        if socket.isInherited { return }
         PortRegistry.set(nil, name, directory)
         let source = lock.withLock { () -> RunLoop.DescriptorSource? in
             defer { self.source = nil }
             return self.source
         }
         source?.invalidate()
+        socket.shutListener()
         let folder = directory.descriptor.number
         // In this order: while the lock's file exists, nobody else can have the name. It does no harm if somebody has
         // removed the files before.
@@ -117,18 +124,20 @@ final class Publication: @unchecked Sendable {
     /// How many connections are accepted in one turn: a crowd must not keep the loop's other items waiting.
     private static let batch = 16
 
-    private func accept() {
+    /// Returns false if somebody waits who cannot be accepted, nor turned away.
+    private func accept() -> Bool {
         for _ in 0..<Self.batch {
             let result = rl_port_accept(socket.number)
-            if result == -Errors.tooManyInProcess || result == -Errors.tooManyInSystem {
-                turnAway()
-                continue
+            if result >= 0 {
+                greet(PortSocket(adopting: result))
+            } else if result == -Errors.again {
+                return true
+            } else if result != -Errors.aborted, !turnAway() {
+                return false
             }
-            // EAGAIN: no more. ECONNABORTED and similar: the caller has gone. The kernel reports again if there is
-            // more.
-            guard result >= 0 else { return }
-            greet(PortSocket(adopting: result))
         }
+        // The kernel reports again if there is more.
+        return true
     }
 
     private func greet(_ socket: PortSocket) {
@@ -136,17 +145,21 @@ final class Publication: @unchecked Sendable {
             _ = try? socket.send(Frame(.refused))
             return
         }
-        let welcome = Frame(.welcome, serial: UInt64(limits.descriptors), handle: UInt64(limits.messageSize))
-        // A new socket has room. The port greets it before the loop watches it, so that the greeting is the first
-        // packet.
-        guard (try? socket.send(welcome)) != nil else { return }
-        connected(socket)
+        do throws(RunLoop.PortError) { try connected(socket, who) } catch { socket.turnAway() }
     }
 
-    private func turnAway() {
+    private func reserve() -> PrivateDescriptor? {
+        try? PrivateDescriptor(adopting: check("fcntl", rl_port_duplicate(lockFile.number)))
+    }
+
+    /// Accepts a connection with the descriptor in reserve, and says that there is no room.
+    ///
+    /// Returns false if that fails too: another thread has taken the number meanwhile, or the system is out of memory.
+    private func turnAway() -> Bool {
         spare = nil
+        defer { spare = reserve() }
         let result = rl_port_accept(socket.number)
-        if result >= 0 { _ = rl_close(result) }
-        spare = try? RunLoop.MessagePort.Descriptor(duplicating: lockFile.number)
+        if result >= 0 { PortSocket(adopting: result).turnAway() }
+        return result >= 0 || result == -Errors.again
     }
 }

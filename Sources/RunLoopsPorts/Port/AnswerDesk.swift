@@ -22,7 +22,6 @@ final class AnswerDesk: Sendable {
 
     private struct State {
         var asks: [UInt64: Ask] = [:]
-        var lastSerial: UInt64 = 0
         var isClosed = false
     }
 
@@ -32,7 +31,7 @@ final class AnswerDesk: Sendable {
     }
 
     /// The open desks.
-    private static let desks = Guarded<[Key: AnswerDesk]>([:])
+    private static let desks = PerProcess { Guarded<[Key: AnswerDesk]>([:]) }
 
     private let key: Key
     private let state = Guarded(State())
@@ -46,7 +45,7 @@ final class AnswerDesk: Sendable {
     ) throws(RunLoop.PortError) -> (desk: AnswerDesk, serial: UInt64) {
         let key = Key(loop: ObjectIdentifier(loop), mode: mode)
         while true {
-            if let known = desks.withLock({ $0[key] }) {
+            if let known = desks.own.withLock({ $0[key] }) {
                 if let serial = known.begin(told) { return (known, serial) }
                 // The last ask has just been answered: the desk is about to leave the table.
                 known.leaveTable()
@@ -55,7 +54,7 @@ final class AnswerDesk: Sendable {
             let desk = AnswerDesk(key)
             // Before another thread can know the desk, so that the desk is not closed meanwhile.
             guard let serial = desk.begin(told) else { preconditionFailure("A new desk is open.") }
-            let isTaken = desks.withLock { desks in
+            let isTaken = desks.own.withLock { desks in
                 if desks[key] != nil { return false }
                 desks[key] = desk
                 return true
@@ -92,9 +91,9 @@ final class AnswerDesk: Sendable {
     private func begin(_ told: @escaping Told) -> UInt64? {
         state.withLock { state in
             if state.isClosed { return nil }
-            state.lastSerial += 1
-            state.asks[state.lastSerial] = Ask(told: told)
-            return state.lastSerial
+            let serial = Delivery.newSerial()
+            state.asks[serial] = Ask(told: told)
+            return serial
         }
     }
 
@@ -175,7 +174,7 @@ final class AnswerDesk: Sendable {
 
     private func leaveTable() {
         // The caller's reference keeps the desk alive while the lock is held.
-        Self.desks.withLock { desks in
+        Self.desks.own.withLock { desks in
             if desks[key] === self { desks[key] = nil }
         }
     }

@@ -13,26 +13,25 @@ final class Asker: @unchecked Sendable {
     }
 
     /// By the number of the asker's thread.
-    private static let askers = Guarded<[Int32: Asker]>([:])
+    private static let askers = PerProcess { Guarded<[Int32: Asker]>([:]) }
     static let mode = RunLoop.Mode("RunLoopsPorts.Ask")
 
     private let loop: RunLoop
     private let port: RunLoop.MessagePort
-    // Belongs to the thread alone.
+    /// Belongs to the thread alone.
     @exclusivity(unchecked) private var pending: [UInt64: Pending] = [:]
-    @exclusivity(unchecked) private var lastSerial: UInt64 = 0
 
     /// The calling thread's asker.
     static var current: Asker {
         let thread = SystemCalls.threadID
         // After a thread has ended, another thread may get its number, but has another loop.
-        if let known = askers.withLock({ $0[thread] }), known.loop === RunLoop.current,
+        if let known = askers.own.withLock({ $0[thread] }), known.loop === RunLoop.current,
             known.port.isValid
         {
             return known
         }
         let asker = Asker(RunLoop.current)
-        let old = askers.withLock { askers -> [Int32: Asker] in
+        let old = askers.own.withLock { askers -> [Int32: Asker] in
             let old = askers
             // Askers of threads that have ended leave the table as well.
             askers = old.filter { $0.value.port.isValid }
@@ -55,12 +54,8 @@ final class Asker: @unchecked Sendable {
         }
         reference.asker = self
         port.channelEnded = { [weak self] in $0 == 0 ? self?.leaveTable() : self?.ended($0) }
-        join(Self.mode)
-    }
-
-    private func join(_ mode: RunLoop.Mode) {
-        do { try loop.add(port, in: mode) } catch {
-            fatalError("A thread cannot wait for an answer, because the system has no place for it: \(error).")
+        do { try loop.add(port, in: Self.mode) } catch {
+            preconditionFailure("A new port has no connections, and asks nothing of the system: \(error)")
         }
     }
 
@@ -70,15 +65,14 @@ final class Asker: @unchecked Sendable {
         _ sender: RunLoop.MessagePort.Sender, _ message: RunLoop.MessagePort.Message, until deadline: Int64,
         in mode: RunLoop.Mode?
     ) throws(RunLoop.PortError) -> RunLoop.MessagePort.Message {
-        lastSerial += 1
-        let serial = lastSerial
+        let serial = Delivery.newSerial()
         pending[serial] = Pending()
         defer { pending[serial] = nil }
         // No object of this package may hold the right to answer: the end of that right says that no answer will come.
         let handle = try send(message, serial, sender, until: deadline)
         pending[serial]?.handle = handle
         if handle != 0, !port.hasChannel(handle) { throw .dead }
-        if let mode { join(mode) }
+        if let mode { do { try loop.add(port, in: mode) } catch { throw .system(error) } }
         defer { if let mode { loop.remove(port, from: mode) } }
         let limit = deadline == Deadline.none ? SystemCalls.now(.monotonic) : deadline
         let instant = limit == Deadline.never ? nil : RunLoop.Instant(nanoseconds: limit)
@@ -116,7 +110,7 @@ final class Asker: @unchecked Sendable {
 
     /// The thread ends, and the asker's port has ended.
     private func leaveTable() {
-        let old = Self.askers.withLock { askers -> Asker? in
+        let old = Self.askers.own.withLock { askers -> Asker? in
             guard let thread = askers.first(where: { $0.value === self })?.key else { return nil }
             return askers.removeValue(forKey: thread)
         }

@@ -10,6 +10,17 @@ enum Deadline {
     /// Wait for ever.
     static let never = Int64.max
 
+    /// Sleeps, at most until the deadline; returns false if the deadline has passed before.
+    static func sleep(_ nanoseconds: Int64, until deadline: Int64) -> Bool {
+        let now = SystemCalls.now(.monotonic)
+        if now >= deadline { return false }
+        let end = min(now.clampedAdding(nanoseconds), deadline)
+        // A word that nobody changes or wakes.
+        let word: UInt32 = 0
+        withUnsafePointer(to: word) { while !SystemCalls.futexWait($0, expected: 0, until: end) {} }
+        return true
+    }
+
     static func after(_ limit: Duration?) -> Int64 {
         guard let limit else { return never }
         let nanoseconds = limit.clampedNanoseconds

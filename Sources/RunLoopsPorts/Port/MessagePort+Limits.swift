@@ -18,7 +18,11 @@ extension RunLoop.MessagePort {
         public var descriptors: Int
         /// How many messages are delivered in one turn of the loop.
         public var batch: Int
-        /// How many connections from other processes the port may have at once.
+        /// How many connections from other processes, and from other processes' answers, the port may have at once.
+        ///
+        /// A further connection takes the place of another one: of the process that has most connections, the
+        /// connection that has been idle longest. No message is lost by that, and the process connects again for its
+        /// next message.
         public var peers: Int
 
         /// Limits that suit most ports.

@@ -28,6 +28,7 @@ extension RunLoop {
         let queue: MessageQueue
         /// The one thread whose loop may take the port; 0 for any.
         let allowedThread: Int32
+        let generation = ForkGeneration()
 
         let lock = Lock()
         // Guarded by the lock.
@@ -36,6 +37,10 @@ extension RunLoop {
         @exclusivity(unchecked) var modes: [RunLoop.Mode] = []
         @exclusivity(unchecked) var publications: [Publication] = []
         @exclusivity(unchecked) var peers: [ObjectIdentifier: Peer] = [:]
+        /// Connections that have made room for others: what was sent by them before is still to be received.
+        @exclusivity(unchecked) var retired: [ObjectIdentifier: Peer] = [:]
+        /// Connections that may not send yet, in the order in which they came.
+        @exclusivity(unchecked) var ungreeted: [Peer] = []
         @exclusivity(unchecked) private var valid = true
         /// How many calls are taking the port out of a mode.
         @exclusivity(unchecked) private var leaving = 0
@@ -73,7 +78,9 @@ extension RunLoop {
         public var sender: MessagePort.Sender { MessagePort.Sender(queue) }
 
         /// Whether the port can still receive; once `false`, for ever `false`.
-        public var isValid: Bool { lock.withLock { valid } }
+        ///
+        /// A forked child finds its parent's ports invalid.
+        public var isValid: Bool { !generation.isInherited && lock.withLock { valid } }
 
         /// Takes the port out of its loop, for good.
         ///
@@ -88,13 +95,15 @@ extension RunLoop {
                 return
             }
             valid = false
-            let released = (handler, loop, keeper, publications, peers, channelEnded)
-            (handler, loop, keeper, publications, peers, channelEnded) = (nil, nil, nil, [], [:], nil)
+            let connections = Array(peers.values) + retired.values
+            let released = (handler, loop, keeper, publications, connections, channelEnded)
+            (handler, loop, keeper, publications, channelEnded) = (nil, nil, nil, [], nil)
+            (peers, retired, ungreeted) = ([:], [:], [])
             modes = []
             lock.unlock()
             queue.source.invalidate()
             for publication in released.3 { publication.withdraw() }
-            for peer in released.4.values { peer.close() }
+            for peer in connections { peer.close() }
             // Undelivered messages go with their descriptors, and askers that wait for an answer get an error.
             _ = queue.close()
             released.5?(0)
@@ -107,10 +116,11 @@ extension RunLoop {
         func join(_ loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoop.DescriptorSource]? {
             requireAllowedThread(allowedThread, of: self, in: loop.threadID)
             return lock.withLock {
-                guard valid else { return nil }
+                guard valid, !generation.isInherited else { return nil }
+                // Not the description, which takes the lock.
                 require(
                     self.loop == nil || self.loop === loop,
-                    "\(self) cannot be added to a second loop: a port belongs to the first loop it was added to, so that its messages stay in order. Make a port for each loop."
+                    "<MessagePort \(label.text)> cannot be added to a second loop: a port belongs to the first loop it was added to, so that its messages stay in order. Make a port for each loop."
                 )
                 self.loop = loop
                 if !modes.contains(mode) { modes.append(mode) }
@@ -134,7 +144,7 @@ extension RunLoop {
 
         /// Called with the lock held.
         private var socketSources: [RunLoop.DescriptorSource] {
-            publications.compactMap(\.source) + peers.values.flatMap(\.sources)
+            publications.compactMap(\.source) + (Array(peers.values) + retired.values).flatMap(\.sources)
         }
 
         /// The port has been taken out of a mode.

@@ -19,6 +19,7 @@ protocol QueueReceiver: AnyObject, Sendable {
 final class MessageQueue: Route, @unchecked Sendable {
     let limits: RunLoop.MessagePort.Limits
     let source: RunLoop.Source
+    private let generation = ForkGeneration()
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private var ring = Ring<Delivery>()
@@ -53,9 +54,11 @@ final class MessageQueue: Route, @unchecked Sendable {
 
     // MARK: Any thread
 
-    var isDead: Bool { lock.withLock { isClosed } }
+    /// In a forked child too: its parent's thread, which takes messages out, is not there.
+    var isDead: Bool { generation.isInherited || lock.withLock { isClosed } }
 
     func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
+        if generation.isInherited { throw .dead }
         if delivery.message.bytes.count > limits.messageSize { throw .tooLarge(limits.messageSize) }
         if delivery.message.descriptors.count > limits.descriptors { throw .tooManyDescriptors(limits.descriptors) }
         lock.lock()
@@ -100,6 +103,7 @@ final class MessageQueue: Route, @unchecked Sendable {
     }
 
     func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
+        if generation.isInherited { throw .dead }
         guard let receiver = lock.withLock({ receiver }) else { throw .dead }
         return try receiver.makeChannel(handle)
     }

@@ -24,7 +24,13 @@ extension RunLoop {
             return false
         }
         port.queue.attach(self)
-        for socket in sockets { try add(socket, in: mode) }
+        do {
+            for socket in sockets { try add(socket, in: mode) }
+        } catch {
+            // In the mode with all connections, or not at all.
+            remove(port, from: mode)
+            throw error
+        }
         return true
     }
 

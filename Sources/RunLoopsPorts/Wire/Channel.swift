@@ -38,14 +38,29 @@ final class Channel: Route, @unchecked Sendable {
         self.backlogBegan = backlogBegan
     }
 
+    /// Whether the other side has said that it has no room for the connection any more.
+    private let isTurnedAway = Guarded(false)
+
+    /// Whether nothing can be sent any more.
+    ///
     /// Asks the kernel, not the lock: the holder of the lock may be waiting for room.
-    var isDead: Bool { socket.hasHungUp }
+    var isClosed: Bool { socket.hasHungUp }
+
+    /// Whether the port has gone; a port that has closed the connection to make room for others has not.
+    var isDead: Bool {
+        guard isClosed else { return false }
+        return !isTurnedAway.withLock { isTurnedAway in
+            isTurnedAway = isTurnedAway || socket.receivesCrowded()
+            return isTurnedAway
+        }
+    }
 
     func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
-        do { return try RunLoop.MessagePort.Descriptor(duplicating: socket.number) } catch { throw .system(error) }
+        try socket.copy()
     }
 
     func send(_ delivery: Delivery, until deadline: Int64) throws(RunLoop.PortError) -> UInt64 {
+        if socket.isInherited { throw .dead }
         if delivery.message.bytes.count > longest { throw .tooLarge(longest) }
         if delivery.message.descriptors.count > most { throw .tooManyDescriptors(most) }
         // An answer must not be lost, so it waits for the lock however long that takes; no holder of the lock waits for

@@ -26,6 +26,9 @@ package struct Frame: Equatable {
         case introduce = 6
         /// A reply port that will not be used any more.
         case retire = 7
+        /// From a port to a process that has connected: there is no room for the connection. The port lives, and the
+        /// process may connect again. Nothing comes after this packet.
+        case crowded = 8
     }
 
     /// What is wrong with a packet.
@@ -100,13 +103,13 @@ package struct Frame: Equatable {
         case .introduce:
             guard descriptors == 1 else { throw .descriptors }
             guard length == 0, id == 0, serial == 0, handle != 0 else { throw .fields }
-        case .welcome, .refused, .noReply, .retire:
+        case .welcome, .refused, .noReply, .retire, .crowded:
             guard descriptors == 0 else { throw .descriptors }
             guard length == 0, id == 0 else { throw .fields }
             switch kind {
             case .noReply: guard serial != 0, handle == 0 else { throw .fields }
             case .retire: guard serial == 0, handle != 0 else { throw .fields }
-            case .refused: guard serial == 0, handle == 0 else { throw .fields }
+            case .refused, .crowded: guard serial == 0, handle == 0 else { throw .fields }
             default: guard handle != 0, handle <= 1 << 20, serial <= 253 else { throw .fields }
             }
         }

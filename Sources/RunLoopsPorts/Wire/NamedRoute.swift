@@ -35,7 +35,7 @@ final class NamedRoute: Route, @unchecked Sendable {
 
     var isDead: Bool {
         if looksInProcess, PortRegistry.find(name, directory) != nil { return false }
-        return lock.withLock { channel }?.isDead ?? false
+        return lock.withLock { own }?.isDead ?? false
     }
 
     func export(_ handle: UInt64) throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
@@ -50,22 +50,33 @@ final class NamedRoute: Route, @unchecked Sendable {
             return try queue.send(delivery, until: deadline)
         }
         return try gate.withLock(until: deadline) { () throws(RunLoop.PortError) -> UInt64 in
-            let isOld = channel != nil
-            do throws(RunLoop.PortError) {
-                return try connected(until: deadline).send(delivery, until: deadline)
-            } catch {
-                if error != .dead || !isOld { throw error }
-                // The message was refused as a whole, so that it may be sent again: the port may be back.
-                set(nil)
+            var wasConnected = own != nil
+            for _ in 0..<Self.mostTries {
+                do throws(RunLoop.PortError) {
+                    return try connected(until: deadline).send(delivery, until: deadline)
+                } catch {
+                    switch error {
+                    case .noSuchPort where wasConnected: throw .dead
+                    // The message was refused as a whole, so that it may be sent again: the port may be back, or it has
+                    // only closed the connection to make room. The dead port may also be the one that the message brings
+                    // along: then the connection, and all who wait for an answer by it, stay.
+                    case .dead where channel?.isClosed == true: set(nil)
+                    default: throw error
+                    }
+                }
+                wasConnected = true
             }
-            do throws(RunLoop.PortError) {
-                return try connected(until: deadline).send(delivery, until: deadline)
-            } catch {
-                if case .noSuchPort = error { throw .dead }
-                throw error
-            }
+            // Connected again and again, and closed each time before the message was sent.
+            throw .full
         }
     }
+
+    private static let mostTries = 100
+
+    /// The connection of this process: a forked child makes one of its own.
+    ///
+    /// With one of the locks held.
+    private var own: Channel? { channel?.socket.isInherited == true ? nil : channel }
 
     // MARK: With the gate held
 
@@ -78,9 +89,24 @@ final class NamedRoute: Route, @unchecked Sendable {
         withExtendedLifetime(old) {}
     }
 
+    /// Connects if there is no connection, and waits for room at the port.
     private func connected(until deadline: Int64) throws(RunLoop.PortError) -> Channel {
-        if let channel { return channel }
-        let socket = if let greeted { greeted } else { try connect(until: deadline) }
+        var pause: Int64 = 1_000_000
+        while true {
+            do throws(RunLoop.PortError) {
+                return try connectedOnce(until: deadline)
+            } catch {
+                guard error == .full, deadline != Deadline.none else { throw error }
+            }
+            // The port tells nobody when there is room, so that waiting costs it nothing.
+            guard Deadline.sleep(pause, until: deadline) else { throw .timedOut }
+            pause = min(pause * 2, 64_000_000)
+        }
+    }
+
+    private func connectedOnce(until deadline: Int64) throws(RunLoop.PortError) -> Channel {
+        if let own { return own }
+        let socket = if let greeted, !greeted.isInherited { greeted } else { try connect(until: deadline) }
         greeted = socket
         do throws(RunLoop.PortError) {
             let new = try welcome(socket, until: deadline)
@@ -115,7 +141,9 @@ final class NamedRoute: Route, @unchecked Sendable {
             return Channel(socket, longest: Int(frame.handle), most: Int(frame.serial))
         case .packet(let frame, _, _) where frame.kind == .refused: throw .notPermitted
         case .nothing: throw .timedOut
-        case .end: throw .noSuchPort(name.text)
+        // The connection was closed for another one, or the port has gone: the next connection will tell.
+        case .packet(let frame, _, _) where frame.kind == .crowded: throw .full
+        case .end: throw .full
         case .packet, .malformed: throw .notUnderstood
         }
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import RunLoops
+internal import Synchronization
 
 #if canImport(Glibc)
 internal import Glibc
@@ -15,9 +16,8 @@ protocol PeerOwner: AnyObject, Sendable {
     var label: ItemLabel { get }
     /// Calls the port's closure; returns false if the port wants no more in this turn.
     func deliver(_ delivery: Delivery) -> Bool
-    /// Adds a socket's source to the modes that the port is in; returns false if the loop has no place for the source.
-    @discardableResult
-    func watch(_ source: RunLoop.DescriptorSource) -> Bool
+    /// Adds a socket's source to the modes that the port is in; throws what the system refused.
+    func watch(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError)
     /// Takes a socket's source out of the modes that the port is in.
     func unwatch(_ source: RunLoop.DescriptorSource)
     /// The connection has ended.
@@ -46,6 +46,12 @@ final class Peer: @unchecked Sendable {
     private let role: Role
     /// The handle with which the other side names this end of a channel; 0 for a connection.
     let handle: UInt64
+    /// The process that has connected; 0 for the end of a channel.
+    let process: Int32
+    /// When the peer has last sent something, or was taken in, on the monotonic clock.
+    ///
+    /// Relaxed: it decides which of several connections is closed, and any of them may be.
+    private let lastHeard: Atomic<Int64>
     private weak var port: (any PeerOwner)?
     private let lock = Lock()
     // Guarded by the lock.
@@ -53,11 +59,14 @@ final class Peer: @unchecked Sendable {
     /// Waits for room in the channels that have replies left to send.
     @exclusivity(unchecked) private var flushers: [ObjectIdentifier: RunLoop.DescriptorSource] = [:]
     @exclusivity(unchecked) private var isClosed = false
+    @exclusivity(unchecked) private var isRetired = false
     /// On the loop's thread alone.
     @exclusivity(unchecked) private var handles: [UInt64: Channel] = [:]
 
-    init(_ socket: PortSocket, _ role: Role, _ port: any PeerOwner, handle: UInt64 = 0) {
+    init(_ socket: PortSocket, _ role: Role, _ port: any PeerOwner, handle: UInt64 = 0, process: Int32 = 0) {
         self.handle = handle
+        self.process = process
+        lastHeard = Atomic(SystemCalls.now(.monotonic))
         self.socket = socket
         self.role = role
         self.port = port
@@ -73,6 +82,30 @@ final class Peer: @unchecked Sendable {
         lock.withLock { flushers.isEmpty ? source.map { [$0] } ?? [] : Array(flushers.values) }
     }
 
+    /// When the peer has last sent something, or was taken in.
+    var idleSince: Int64 { lastHeard.load(ordering: .relaxed) }
+
+    /// Lets the process that has connected send.
+    func welcome() {
+        guard let limits = port?.limits else { return }
+        // A new socket has room, and a peer that has gone already is found by the loop.
+        _ = try? socket.send(Frame(.welcome, serial: UInt64(limits.descriptors), handle: UInt64(limits.messageSize)))
+    }
+
+    /// Ends a connection so that nothing is lost: what the other side has sent before is still delivered, and the other
+    /// side connects again for its next message.
+    ///
+    /// Any thread.
+    func retire() {
+        let isPaused = lock.withLock {
+            isRetired = true
+            return !flushers.isEmpty
+        }
+        socket.turnAway()
+        // A peer that does not read its replies would keep the connection for as long as it likes.
+        if isPaused { leave() }
+    }
+
     /// The descriptor is closed with the last reference: the loop's thread may be using the descriptor.
     func close() {
         let released = lock.withLock { () -> [RunLoop.DescriptorSource] in
@@ -83,11 +116,17 @@ final class Peer: @unchecked Sendable {
             return released
         }
         for source in released { source.invalidate() }
+        socket.shut()
     }
 
     private func drop() {
-        close()
         handles = [:]
+        leave()
+    }
+
+    /// Any thread.
+    private func leave() {
+        close()
         port?.forget(self)
     }
 
@@ -97,6 +136,7 @@ final class Peer: @unchecked Sendable {
         guard let port else { return close() }
         // Bytes that were sent before the end are readable; the end alone is not.
         if !events.contains(.readable) { return drop() }
+        lastHeard.store(SystemCalls.now(.monotonic), ordering: .relaxed)
         let size = Frame.headerSize + port.limits.messageSize
         withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { space in
             for _ in 0..<Self.batch {
@@ -165,16 +205,18 @@ final class Peer: @unchecked Sendable {
             source.invalidate()
             self?.backlogEnded(channel, source)
         }
-        let paused = lock.withLock { () -> RunLoop.DescriptorSource? in
-            guard !isClosed else { return nil }
+        let (paused, mayWait) = lock.withLock { () -> (RunLoop.DescriptorSource?, Bool) in
+            guard !isClosed else { return (nil, true) }
+            if isRetired { return (nil, false) }
             flushers[ObjectIdentifier(channel)] = flusher
-            return source
+            return (source, true)
         }
+        if !mayWait { leave() }
         guard let paused, let port else { return }
         // The source is taken out, not only set to no events: the kernel reports the end of a connection all the same,
         // again and again, and there may be messages before the end.
         port.unwatch(paused)
-        port.watch(flusher)
+        watch(flusher)
     }
 
     private func backlogEnded(_ channel: Channel, _ flusher: RunLoop.DescriptorSource) {
@@ -183,6 +225,11 @@ final class Peer: @unchecked Sendable {
             if flushers[ObjectIdentifier(channel)] === flusher { flushers[ObjectIdentifier(channel)] = nil }
             return flushers.isEmpty ? source : nil
         }
-        if let resumed { port?.watch(resumed) }
+        if let resumed { watch(resumed) }
+    }
+
+    private func watch(_ source: RunLoop.DescriptorSource) {
+        // Out of memory or of watches: the other side finds the end of the connection rather than silence.
+        do { try port?.watch(source) } catch { leave() }
     }
 }

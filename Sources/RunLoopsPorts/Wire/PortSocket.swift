@@ -3,6 +3,7 @@
 
 internal import CLinuxKernel
 internal import RunLoops
+internal import Synchronization
 
 #if canImport(Glibc)
 internal import Glibc
@@ -12,31 +13,66 @@ internal import Musl
 
 /// A sequenced-packet socket, closed with its last reference: code that uses the number holds the object.
 ///
+/// A forked child does not have it: the other side has to notice the end of the process that it talks to. The last
+/// reference of a socket that nobody else has ends the connection, too: a child between fork and exec has a copy.
+///
 /// Thread safety: all members may be used by any thread; a packet is sent and received whole.
 final class PortSocket: Sendable {
-    private let holder: RunLoop.MessagePort.Descriptor
-    let number: CInt
+    private let holder: PrivateDescriptor
+    /// Whether another process may use the same connection.
+    ///
+    /// Relaxed: whoever makes a copy holds a reference meanwhile.
+    private let isShared: Atomic<Bool>
 
     init(adopting descriptor: CInt) {
-        holder = RunLoop.MessagePort.Descriptor(adopting: descriptor)
-        number = descriptor
+        holder = PrivateDescriptor(adopting: descriptor)
+        isShared = Atomic(false)
     }
 
     /// A socket that came as a descriptor; nil for any other kind of file.
+    ///
+    /// The process that has sent it may use the connection as well.
     init?(_ descriptor: RunLoop.MessagePort.Descriptor) {
-        holder = descriptor
-        number = descriptor.number
+        guard let number = descriptor.take() else { return nil }
+        holder = PrivateDescriptor(adopting: number)
+        isShared = Atomic(true)
         if rl_port_is_socket(number) != 1 { return nil }
     }
+
+    deinit {
+        if !isShared.load(ordering: .relaxed) { shut() }
+    }
+
+    var number: CInt { holder.number }
+    /// Whether this process is a forked child, and its parent has the socket.
+    var isInherited: Bool { holder.isInherited }
 
     static func make() throws(RunLoop.PortError) -> PortSocket {
         PortSocket(adopting: try Errors.check("socket", rl_port_socket()))
     }
 
+    /// Two sockets that are connected.
     static func pair() throws(RunLoop.PortError) -> (PortSocket, PortSocket) {
+        let (here, there) = try ends()
+        return (PortSocket(adopting: here), PortSocket(adopting: there))
+    }
+
+    /// A socket, and one that is connected to it and will be sent away with a message.
+    static func channel() throws(RunLoop.PortError) -> (PortSocket, RunLoop.MessagePort.Descriptor) {
+        let (here, there) = try ends()
+        return (PortSocket(adopting: here), RunLoop.MessagePort.Descriptor(adopting: there))
+    }
+
+    private static func ends() throws(RunLoop.PortError) -> (CInt, CInt) {
         var ends: [CInt] = [-1, -1]
         try Errors.check("socketpair", rl_port_pair(&ends))
-        return (PortSocket(adopting: ends[0]), PortSocket(adopting: ends[1]))
+        return (ends[0], ends[1])
+    }
+
+    /// A copy for another process, which can use the connection from now on as long as it likes.
+    func copy() throws(RunLoop.PortError) -> RunLoop.MessagePort.Descriptor {
+        isShared.store(true, ordering: .relaxed)
+        do { return try RunLoop.MessagePort.Descriptor(duplicating: number) } catch { throw .system(error) }
     }
 
     /// The process at the other end: of an accepted connection, the connecting process; of a connected one, the
@@ -53,8 +89,26 @@ final class PortSocket: Sendable {
         rl_port_wait(number, Int16(events), deadline == Deadline.none ? 0 : deadline) != 0
     }
 
-    /// Whether the other end is closed.
-    var hasHungUp: Bool { rl_port_wait(number, 0, 0) != 0 }
+    /// Ends the connection for all who hold the socket, also for children between fork and exec; in a forked child, leaves it to
+    /// the parent.
+    func shut() {
+        // The number of an inherited socket is -1, which no system call takes for a descriptor.
+        _ = rl_end_connection(number)
+    }
+
+    /// The same for a socket that listens; ends the connections that nobody has accepted, too.
+    func shutListener() { _ = rl_end_listener(number) }
+
+    /// Whether the other end is closed, or this end is a parent's.
+    var hasHungUp: Bool { isInherited || rl_port_wait(number, 0, 0) != 0 }
+
+    /// Tells the other side that there is no room for the connection, and ends it; what the other side has sent before
+    /// can still be received.
+    func turnAway() {
+        // No room in the socket, or nobody at the other end: then the end alone is the message.
+        _ = try? send(Frame(.crowded))
+        shut()
+    }
 
     // MARK: Packets
 
@@ -65,6 +119,7 @@ final class PortSocket: Sendable {
     }
 
     func send(_ frame: Frame, _ message: RunLoop.MessagePort.Message? = nil) throws(RunLoop.PortError) -> Sent {
+        if isInherited { throw .dead }
         if let message, !message.descriptors.isEmpty {
             return try send(frame, message.bytes, passing: message.descriptors)
         }
@@ -94,6 +149,16 @@ final class PortSocket: Sendable {
         if result == 0 { return .done }
         if result == -Errors.again { return .noRoom }
         throw Errors.sending(-result)
+    }
+
+    /// Receives a packet without contents; whether it says that there was no room for the connection.
+    func receivesCrowded() -> Bool {
+        withUnsafeTemporaryAllocation(byteCount: Frame.headerSize, alignment: 8) { space in
+            guard case .packet(let frame, _, _) = receive(space, .init(messageSize: 1, descriptors: 0)) else {
+                return false
+            }
+            return frame.kind == .crowded
+        }
     }
 
     /// The result of an attempt to receive.

@@ -1,76 +1,77 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 internal import RunLoops
 import RunLoopsDiagnostics
 
 /// `runloop doctor`.
-struct DoctorTool {
-    static let usage = """
-        OVERVIEW: Says in words what is wrong with a program, which it runs, or with a trace.
+struct DoctorTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Says in words what is wrong with a program, which it runs, or with a trace.",
+        usage: """
+            runloop doctor [--for <duration>] [--json] -- <program> [<argument> ...]
+            runloop doctor [--json] <trace>
+            """,
+        discussion: """
+            Looks for timers without tolerance that wake an idle loop, sources that were signalled without a wake-up, items \
+            in modes that nobody runs, common items that came to a mode too late, timers that are never on time, callouts \
+            that take longer than a frame, and runs nested deeper than three.
 
-        Looks for timers without tolerance that wake an idle loop, sources that were signalled without a wake-up, items in
-        modes that nobody runs, common items that came to a mode too late, timers that are never on time, callouts that
-        take longer than a frame, and runs nested deeper than three.
+            The program has to link RunLoopsDiagnostics; what it prints is its own. The exit status is 1 if something was \
+            found, also when the program has failed.
+            """)
 
-        USAGE: runloop doctor [--for <duration>] -- <program> [<argument> ...]
-               runloop doctor <trace>
+    @Option(
+        name: .customLong("for"),
+        help: .duration("Asks the program to end by SIGTERM after that time: 10s, 500ms. (default: until it ends)"))
+    var length: Duration?
 
-        The program has to link RunLoopsDiagnostics; what it prints is its own. The trace is the JSON that runloop trace
-        has written. The exit status is 1 if something was found, also when the program has failed.
+    @Flag(
+        help: """
+            One JSON document: {"program": …, "lost": …, "findings": [{"kind", "subject", "text"}]}. What the program \
+            prints goes to standard error.
+            """)
+    var json = false
 
-        OPTIONS:
-          --for <duration>   Asks the program to end by SIGTERM after that time: 10s, 500ms. (default: until it ends)
-          -h, --help         Show this.
+    @Argument(help: "The JSON that runloop trace has written.", completion: .file(extensions: ["json"]))
+    var trace: String?
 
-        """
+    @Argument(parsing: .postTerminator, help: "A program and its arguments.", completion: .file())
+    var program: [String] = []
 
-    private var file: String?
-    private var length: Duration?
-    private var command: [String] = []
-
-    /// Reads what follows the command's name.
-    init(_ arguments: inout Arguments) throws {
-        while let word = arguments.next() {
-            switch word {
-            case "--for": length = try arguments.duration(of: word, usage: Self.usage)
-            case "--help", "-h": throw CommandEnd.help(Self.usage)
-            case "--": command = arguments.rest()
-            case _ where file == nil && !word.hasPrefix("-"): file = word
-            default: throw CommandEnd.misuse("unknown argument '\(word)': the program comes after --", Self.usage)
-            }
-        }
-        if file == nil, command.isEmpty {
-            throw CommandEnd.misuse("a program, after --, or a trace is missing", Self.usage)
-        }
-        if file != nil, !command.isEmpty { throw CommandEnd.misuse("give a program or a trace, not both", Self.usage) }
-        if length != nil, command.isEmpty { throw CommandEnd.misuse("--for is about a program", Self.usage) }
+    func validate() throws {
+        if (trace == nil) == program.isEmpty { throw ValidationError("Give either a trace, or a program after --") }
+        if length != nil, program.isEmpty { throw ValidationError("--for is about a program") }
     }
 
     func run() throws {
-        let (report, status) = try examined()
-        if let note = report.noteOfLoss { print(note) }
+        let (text, status) = try traceText()
+        let report = try TextFile.report(text, named: trace ?? program[0])
         let findings = report.findings()
-        for finding in findings { print("• \(finding.text)") }
-        if !findings.isEmpty { throw CommandEnd.status(1) }
-        print("Nothing found.")
-        // A program that was asked to end was to end by that.
-        if status != 0, length == nil { throw CommandEnd.status(status) }
-    }
-
-    private func examined() throws -> (report: RunLoop.Trace.Report, status: CInt) {
-        guard let file else { return try RecordedProgram.run(command, for: length) }
-        do {
-            return (try RunLoop.Trace.Report(json: TextFile.read(file)), 0)
-        } catch let error as RunLoop.Trace.Report.ReadingError {
-            throw CommandEnd.failure("\(file): \(error)")
+        if json {
+            let document: JSON = [
+                "program": .string(report.program), "lost": .integer(Int64(report.lost)),
+                "findings": .array(
+                    findings.map {
+                        ["kind": .string($0.kind.rawValue), "subject": .string($0.subject), "text": .string($0.text)]
+                    }),
+            ]
+            print(document.text)
+        } else {
+            if report.lost > 0 {
+                print("\(report.lost) events were overwritten by later ones; what is said is about the rest.")
+            }
+            for finding in findings { print("• \(finding.text)") }
+            if findings.isEmpty { print("Nothing found.") }
         }
+        if !findings.isEmpty { throw ExitCode(1) }
+        // A program that was asked to end was to end by that.
+        if status != 0, length == nil { throw ExitCode(status) }
     }
-}
 
-extension RunLoop.Trace.Report {
-    /// What was not seen.
-    fileprivate var noteOfLoss: String? {
-        lost == 0 ? nil : "\(lost) events were overwritten by later ones; what is said is about the rest."
+    private func traceText() throws -> (json: String, status: CInt) {
+        if let trace { return (try TextFile.read(trace), 0) }
+        return try RecordedProgram(command: program, length: length, keepsOutputFree: json).run()
     }
 }

@@ -1,41 +1,31 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import RunLoopsDiagnostics
 
 /// `runloop dump`.
-struct DumpTool {
-    static let usage = """
-        OVERVIEW: Everything that the loops of a process hold, and what is under way in them.
-
-        Answers also while a loop hangs. For each loop: its thread, its mode, the callouts under way, outermost first, with
-        the places where they were made, and the loop's debugDescription.
-
-        USAGE: runloop dump <pid>
-
-        """
+struct DumpTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dump", abstract: "Everything that the loops of a process hold, and what is under way in them.",
+        discussion: """
+            Answers also while a loop hangs. For each loop: its thread, its mode, the callouts under way, outermost first, \
+            with the places where they were made, and the loop's dump().
+            """)
 
     private static let patience = Duration.seconds(5)
 
-    private let process: Int32
+    @Flag(help: "One JSON document, with times in nanoseconds before the answer.")
+    var json = false
 
-    /// Reads what follows the command's name.
-    init(_ arguments: inout Arguments) throws {
-        guard let word = arguments.next() else { throw CommandEnd.misuse("a process is missing", Self.usage) }
-        if word == "--help" || word == "-h" { throw CommandEnd.help(Self.usage) }
-        process = try ProcessArgument.parse(word, usage: Self.usage)
-        if let other = arguments.next() { throw CommandEnd.misuse("unknown argument '\(other)'", Self.usage) }
-    }
+    @Argument(help: .process)
+    var process: ProcessArgument
 
     func run() throws {
-        let client = try ProcessArgument.connect(process)
-        let report: ProcessReport
-        do {
-            report = try client.dump(within: Self.patience)
-        } catch {
-            throw ProcessArgument.failure(process, error)
+        let report = try process.ask { client throws(InspectorClient.Failure) in
+            try client.dump(within: Self.patience)
         }
-        print(Self.lines(report).joined(separator: "\n"))
+        print(json ? report.document.text : Self.lines(report).joined(separator: "\n"))
     }
 
     private static func lines(_ process: ProcessReport) -> [String] {
@@ -59,12 +49,6 @@ struct DumpTool {
 
     private static func headline(_ loop: LoopReport) -> String {
         let position = loop.depth > 0 ? ", mode \(LoopWording.mode(loop)), depth \(loop.depth)" : ""
-        let state =
-            switch loop.activity {
-            case .outside: "no run for \(LoopWording.time(loop.since))"
-            case .busy: "awake for \(LoopWording.time(loop.since))"
-            case .asleep: "asleep for \(LoopWording.time(loop.since))"
-            }
-        return "\(state)\(position), \(Format.count(Int(clamping: loop.turns), "turn")) so far"
+        return "\(LoopWording.activity(loop))\(position), \(Format.count(Int(clamping: loop.turns), "turn")) so far"
     }
 }

@@ -1,65 +1,72 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import RunLoopsDiagnostics
 
 /// `runloop ps`.
-struct PsTool {
-    static let usage = """
-        OVERVIEW: Which processes can be looked into, and what their loops are about.
-
-        Those of the same user that were started with RUNLOOP_INSPECT=1 in their environment and link RunLoopsDiagnostics,
-        or have called Inspector.start(). Nothing is changed in them.
-
-        USAGE: runloop ps
-
-        """
+struct PsTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ps", abstract: "Which processes can be looked into, and what their loops are about.",
+        discussion: """
+            Those of the same user that were started with RUNLOOP_INSPECT=1 in their environment and link \
+            RunLoopsDiagnostics, or have called Inspector.start(). Nothing is changed in them.
+            """)
 
     /// How long all of them together may take.
     private static let patience = Duration.seconds(1)
 
-    /// Reads what follows the command's name: nothing.
-    init(_ arguments: inout Arguments) throws {
-        guard let word = arguments.next() else { return }
-        if word == "--help" || word == "-h" { throw CommandEnd.help(Self.usage) }
-        throw CommandEnd.misuse("unknown argument '\(word)'", Self.usage)
-    }
+    typealias Answer = (process: Int32, answer: Result<ProcessReport, CommandFailure>)
 
-    func run() throws {
+    @Flag(help: "One JSON document: {\"processes\": […]}.")
+    var json = false
+
+    func run() {
         let clients = InspectorClient.all()
-        if clients.isEmpty {
+        // The tool asks every process before it waits for any: a stopped process holds up none.
+        let asked = clients.map { client in
+            Result { () throws(InspectorClient.Failure) in try client.requestLoops() }
+        }
+        let deadline = InspectorClient.deadline(Self.patience)
+        let answers = zip(clients, asked).map { client, asked -> Answer in
+            let answer = Result { () throws(InspectorClient.Failure) in
+                try asked.get()
+                return try client.takeReport(until: deadline)
+            }
+            return (client.process, answer.mapError { CommandFailure(ProcessArgument.state(client.process, $0)) })
+        }
+        if json {
+            let processes = answers.map { process, answer -> JSON in
+                switch answer {
+                case .success(let report): report.document
+                case .failure(let why): ["process": .integer(Int64(process)), "error": .string(why.description)]
+                }
+            }
+            return print((["processes": .array(processes)] as JSON).text)
+        }
+        if answers.isEmpty {
             return print("No process can be looked into. Start one with RUNLOOP_INSPECT=1 in its environment.")
         }
-        // The tool asks every process before it waits for any: a stopped process holds up none.
-        let asked = clients.map { client in Result { try client.requestLoops() } }
-        let deadline = InspectorClient.deadline(Self.patience)
-        var rows = [["PID", "PROGRAM", "LOOP", "MODE", "DEPTH", "STATE"]]
-        for (client, asked) in zip(clients, asked) {
-            do {
-                try asked.get()
-                rows += Self.rows(try client.takeReport(until: deadline))
-            } catch {
-                let state = ProcessArgument.isStopped(client.process) ? "stopped" : "\(error)"
-                rows.append(["\(client.process)", "", "", "", "", state])
-            }
-        }
-        print(Self.table(rows).joined(separator: "\n"))
+        print(Self.table(answers.flatMap(Self.rows)).joined(separator: "\n"))
     }
 
-    private static func rows(_ process: ProcessReport) -> [[String]] {
-        let program = LoopWording.visible(process.program)
-        if process.loops.isEmpty { return [["\(process.process)", program, "", "", "", "no loops yet"]] }
-        return process.loops.enumerated().map { index, loop in
-            [
-                index == 0 ? "\(process.process)" : "", index == 0 ? program : "", LoopWording.thread(loop),
-                LoopWording.mode(loop), "\(loop.depth)", LoopWording.state(loop),
-            ]
+    private static func rows(_ answer: Answer) -> [[String]] {
+        switch answer.answer {
+        case .failure(let why): return [["\(answer.process)", "", "", "", "", why.description]]
+        case .success(let report):
+            let program = LoopWording.visible(report.program)
+            if report.loops.isEmpty { return [["\(answer.process)", program, "", "", "", "no loops yet"]] }
+            return report.loops.enumerated().map { index, loop in
+                (index == 0 ? ["\(answer.process)", program] : ["", ""])
+                    + [LoopWording.thread(loop), LoopWording.mode(loop), "\(loop.depth)", LoopWording.state(loop)]
+            }
         }
     }
 
     /// Columns as wide as what is in them; numbers to the right.
     private static func table(_ rows: [[String]]) -> [String] {
-        let widths = (0..<rows[0].count).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let rows = [["PID", "PROGRAM", "LOOP", "MODE", "DEPTH", "STATE"]] + rows
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
             let cells = row.enumerated().map { column, cell in
                 if column == 0 || column == 4 { return Format.aligned(cell, widths[column]) }

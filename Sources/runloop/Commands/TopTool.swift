@@ -1,58 +1,113 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
+import CLinuxKernel
+import LoopUI
+import LoopUITerminal
+import RunLoops
 import RunLoopsDiagnostics
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// `runloop top`.
-struct TopTool {
-    static let usage = """
-        OVERVIEW: What the loops of a process do, as it changes.
+struct TopTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "top", abstract: "What the loops of a process do, as it changes.",
+        discussion: """
+            Turns and wake-ups a second and what caused them, how busy each loop is, how late its timers are, how long \
+            others waited, the callouts that take the most time, and the next timers. Rates are of the last interval, all \
+            other figures of the last ten. On a terminal: a live screen. Otherwise: a line for each loop and interval.
 
-        Turns and wake-ups a second and what caused them, how busy each loop is, how late its timers are, how long others
-        waited, the callouts that take the most time, and the next timers. Rates are of the last interval, all other
-        figures of the last ten. On a terminal: a live screen. Otherwise: a line for each loop and interval.
+            Counting begins with this command in the process and ends with it.
+            """)
 
-        Counting begins with this command in the process and ends with it.
+    /// How long the one answer of `--once` may take.
+    private static let patience = Duration.seconds(5)
 
-        USAGE: runloop top [--every <duration>] [--for <duration>] [--plain] <pid>
+    @Option(help: .duration("How often it is asked."))
+    var every = Duration.seconds(1)
 
-        OPTIONS:
-          --every <duration>    How often it is asked. (default: 1s)
-          --for <duration>      How long; otherwise until the process ends, or q is pressed.
-          --plain               Lines, on a terminal too.
-          -h, --help            Show this.
+    @Option(
+        name: .customLong("for"),
+        help: .duration("How long; otherwise until the process ends, or q is pressed."))
+    var length: Duration?
 
-        """
+    @Flag(help: "Lines, on a terminal too.")
+    var plain = false
 
-    private var options = Top.Options()
-    private var isPlain = false
-    private let process: Int32
+    @Flag(help: "The lines of one interval, then the end.")
+    var once = false
 
-    /// Reads what follows the command's name.
-    init(_ arguments: inout Arguments) throws {
-        var process: Int32?
-        while let word = arguments.next() {
-            switch word {
-            case "--every": options.interval = try arguments.duration(of: word, usage: Self.usage)
-            case "--for": options.length = try arguments.duration(of: word, usage: Self.usage)
-            case "--plain": isPlain = true
-            case "--help", "-h": throw CommandEnd.help(Self.usage)
-            case _ where word.hasPrefix("-") || process != nil:
-                throw CommandEnd.misuse("unknown argument '\(word)'", Self.usage)
-            default: process = try ProcessArgument.parse(word, usage: Self.usage)
-            }
-        }
-        guard let process else { throw CommandEnd.misuse("a process is missing", Self.usage) }
-        if options.interval < .milliseconds(50) { throw CommandEnd.misuse("--every must be at least 50ms", Self.usage) }
-        self.process = process
+    @Flag(help: "With --once: one JSON document, with what was counted in the interval.")
+    var json = false
+
+    @Argument(help: .process)
+    var process: ProcessArgument
+
+    func validate() throws {
+        if every < .milliseconds(50) { throw ValidationError("--every must be at least 50ms") }
+        if json, !once { throw ValidationError("--json goes with --once") }
     }
 
     func run() throws {
+        if once { return try showOnce() }
         try MainActor.assumeIsolated {
-            let client = try ProcessArgument.connect(process)
-            let environment = TerminalEnvironment()
-            let isLive = !isPlain && Terminal.isUsable(term: environment["TERM"])
-            try Top(client, options, theme: isLive ? environment.theme : nil).run()
+            let feed = try TopFeed(process.connect(), every: every, for: length)
+            let display = Terminal.standard()
+            // Where the cursor cannot move, or its moves would be read aloud, each interval has lines of its own.
+            if plain || !(display is Terminal) { showLines(feed) } else { try showScreen(feed, display) }
+            if let words = try feed.end?.get() { print(words) }
         }
+    }
+
+    @MainActor
+    private func showScreen(_ feed: TopFeed, _ display: any Display) throws {
+        let application = Application(display: display)
+        let controller = TopController()
+        feed.whenChanged = { controller.show(feed.model, notice: feed.notice) }
+        feed.whenOver = { application.terminate() }
+        let window = Window()
+        window.rootViewController = controller
+        window.makeKeyAndVisible()
+        try application.runUntilEnd()
+    }
+
+    @MainActor
+    private func showLines(_ feed: TopFeed) {
+        func show(_ lines: [String]) {
+            for line in lines { print(line) }
+            // At once, also into a pipe.
+            fflush(nil)
+        }
+        show([TopColumns.linesTitle])
+        var shown = 1
+        feed.whenChanged = {
+            // The first answer has nothing to be compared with.
+            if feed.model.count > shown { show(TopColumns.lines(feed.model)) }
+            shown = max(1, feed.model.count)
+        }
+        feed.whenOver = { RunLoop.main.stop() }
+        while feed.end == nil { RunLoop.main.run(mode: .default, until: nil) }
+    }
+
+    private func showOnce() throws {
+        var model = TopModel()
+        let report = try process.ask { client throws(InspectorClient.Failure) in
+            // The first answer has nothing to be compared with.
+            try client.requestStatistics()
+            model.take(try client.takeReport(until: InspectorClient.deadline(Self.patience)))
+            // A process that ends is readable; an interval that a signal cuts short is a shorter interval.
+            _ = rl_wait_readable(client.descriptor, CInt(clamping: every.milliseconds))
+            try client.requestStatistics()
+            return try client.takeReport(until: InspectorClient.deadline(Self.patience))
+        }
+        if json { return print(report.document.text) }
+        model.take(report)
+        print(([TopColumns.linesTitle] + TopColumns.lines(model)).joined(separator: "\n"))
     }
 }

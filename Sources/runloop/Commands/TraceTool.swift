@@ -1,80 +1,96 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RunLoops
+import ArgumentParser
+import RunLoops
 import RunLoopsDiagnostics
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// `runloop trace`.
-struct TraceTool {
-    static let usage = """
-        OVERVIEW: Records what the run loops of a program or process do, and says in short what that was.
+struct TraceTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trace",
+        abstract: "Records what the run loops of a program or process do, and says in short what that was.",
+        usage: """
+            runloop trace [--output <file>] [--for <duration>] -- <program> [<argument> ...]
+            runloop trace [--output <file>] [--for <duration>] <pid>
+            """,
+        discussion: """
+            A program has to link RunLoopsDiagnostics; nothing else need be done to it. Its trace is written when it ends, \
+            also when a signal ends it, except SIGKILL. A process that can be looked into (see runloop ps) is recorded for a \
+            while, and goes on. Two files: JSON for Perfetto or chrome://tracing, and a page for any browser. Each replaces \
+            a regular file of its name, when it is whole; nothing else is replaced.
+            """)
 
-        A program has to link RunLoopsDiagnostics; nothing else need be done to it. Its trace is written when it ends by
-        returning from main or by exit. A process that can be looked into (see runloop ps) is recorded for a while, and
-        goes on. Two files: JSON for Perfetto or chrome://tracing, and a page for any browser.
+    /// How long an answer may take.
+    private static let patience = Duration.seconds(10)
 
-        USAGE: runloop trace [--output <file>] -- <program> [<argument> ...]
-               runloop trace [--output <file>] [--for <duration>] <pid>
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The JSON's name; the page's is the same with .html.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var output = "trace.json"
 
-        OPTIONS:
-          -o, --output <file>   The JSON's name; the page's is the same with .html. (default: trace.json)
-          --for <duration>      Of a process: how long; Control-C ends it sooner. (default: 5s)
-          -h, --help            Show this.
+    @Option(
+        name: .customLong("for"),
+        help: .duration(
+            "How long. A process: Control-C ends it sooner. (default: 5s) A program is asked to end by SIGTERM. (default: never)"
+        ))
+    var length: Duration?
 
-        """
+    @Argument(help: .process)
+    var process: ProcessArgument?
 
-    private var output = "trace.json"
-    private var length: Duration?
-    private var process: Int32?
-    private var command: [String] = []
+    @Argument(parsing: .postTerminator, help: "A program and its arguments.", completion: .file())
+    var program: [String] = []
 
-    /// Reads what follows the command's name.
-    init(_ arguments: inout Arguments) throws {
-        while let word = arguments.next() {
-            switch word {
-            case "--output", "-o":
-                guard let file = arguments.next() else { throw CommandEnd.misuse("\(word) needs a file", Self.usage) }
-                output = file
-            case "--for": length = try arguments.duration(of: word, usage: Self.usage)
-            case "--help", "-h": throw CommandEnd.help(Self.usage)
-            case "--": command = arguments.rest()
-            case _ where Int32(word) != nil && process == nil:
-                process = try ProcessArgument.parse(word, usage: Self.usage)
-            default: throw CommandEnd.misuse("unknown argument '\(word)': a program comes after --", Self.usage)
-            }
-        }
-        if process == nil, command.isEmpty {
-            throw CommandEnd.misuse("a process is missing, or a program after --", Self.usage)
-        }
-        if process != nil, !command.isEmpty { throw CommandEnd.misuse("either a process or a program", Self.usage) }
-        if process == nil, length != nil { throw CommandEnd.misuse("--for goes with a process", Self.usage) }
-        if output.hasSuffix(".html") { throw CommandEnd.misuse("--output names the JSON, not the page", Self.usage) }
+    func validate() throws {
+        if (process == nil) == program.isEmpty { throw ValidationError("Give either a process, or a program after --") }
+        if output.hasSuffix(".html") { throw ValidationError("--output names the JSON, not the page") }
     }
 
     func run() throws {
-        if let process {
-            let json = try LiveRecording.take(process, for: length ?? .seconds(5)).chromeJSON()
-            try TextFile.write(json, to: output)
-            do {
-                return try present(json, RunLoop.Trace.Report(json: json))
-            } catch let error as RunLoop.Trace.Report.ReadingError {
-                throw CommandEnd.failure("\(output): \(error)")
-            }
-        }
-        let (json, report, status) = try RecordedProgram.run(command, into: output)
-        try present(json, report)
-        if status != 0 { throw CommandEnd.status(status) }
+        let page = (output.hasSuffix(".json") ? String(output.dropLast(5)) : output) + ".html"
+        // A recording that cannot be kept is better not made.
+        for file in [output, page] { try TextFile.check(file) }
+        let recorded = try record()
+        try TextFile.write(recorded.json, to: output)
+        let report = try TextFile.report(recorded.json, named: output)
+        try TextFile.write(TracePage.text(program: report.program, json: recorded.json), to: page)
+        print(report.summary(width: Self.width).joined(separator: "\n"))
+        let count = report.findings().count
+        if count > 0 { print("\nrunloop doctor \(output) has \(Format.count(count, "thing")) to say about it.") }
+        print("\nPage: \(page)   Perfetto: \(output)")
+        // A program that was asked to end was to end by that.
+        if recorded.status != 0, length == nil { throw ExitCode(recorded.status) }
     }
 
-    /// Writes the page, and prints the summary.
-    private func present(_ json: String, _ report: RunLoop.Trace.Report) throws {
-        let page = (output.hasSuffix(".json") ? String(output.dropLast(5)) : output) + ".html"
-        try TextFile.write(TracePage.text(program: report.program, json: json), to: page)
-        print(report.summary(width: Terminal.size().columns).joined(separator: "\n"))
-        let count = report.findings().count
-        if count > 0 {
-            print("\nrunloop doctor \(output) has \(count) thing\(count == 1 ? "" : "s") to say about it.")
+    private func record() throws -> (json: String, status: CInt) {
+        guard let process else { return try RecordedProgram(command: program, length: length).run() }
+        let client = try process.connect()
+        do {
+            try client.record(within: Self.patience)
+            try MainActor.assumeIsolated { try Self.wait(length ?? .seconds(5)) }
+            return (try client.takeRecording(within: Self.patience), 0)
+        } catch let failure as InspectorClient.Failure {
+            throw ProcessArgument.failure(process.number, failure)
         }
-        print("\nPage: \(page)   Perfetto: \(output)")
+    }
+
+    /// For so long, or until a signal asks for the end: what was recorded until then is what was asked for.
+    @MainActor
+    private static func wait(_ length: Duration) throws {
+        try RunLoop.stoppedBySignals { RunLoop.main.run(mode: .default, for: length) }
+    }
+
+    /// The width of the terminal on standard output; 80 where there is none.
+    private static var width: Int {
+        var size = winsize()
+        return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80
     }
 }

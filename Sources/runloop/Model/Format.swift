@@ -3,7 +3,7 @@
 
 /// Numbers and text in columns.
 ///
-/// No Foundation, so the few formats that the demo needs are here.
+/// No Foundation, so the few formats that the tool needs are here.
 enum Format {
     /// A fixed number of decimals, rounded towards zero: a time that has not come is not shown as come.
     static func seconds(_ duration: Duration, decimals: Int = 3) -> String {
@@ -22,19 +22,17 @@ enum Format {
         return "\(microseconds) us"
     }
 
-    /// The shortest exact way to write a duration that was asked for: `500 ms`, `3 s`.
-    static func asked(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        if attoseconds == 0 { return "\(seconds) s" }
-        let milliseconds = attoseconds / 1_000_000_000_000_000
-        let isWhole = attoseconds % 1_000_000_000_000_000 == 0
-        return isWhole && seconds == 0 ? "\(milliseconds) ms" : short(duration)
-    }
-
     /// One decimal, of 100.
     static func percent(_ share: Double) -> String {
         let tenths = Int(min(max(share, 0), 1) * 1000)
         return "\(tenths / 10).\(tenths % 10) %"
+    }
+
+    /// A number a second, with a decimal where it is small.
+    static func rate(_ rate: Double) -> String {
+        if rate >= 99.95 || rate == 0 { return String(Int(min(rate.rounded(), 1e9))) }
+        let tenths = Int((rate * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
     }
 
     /// `1 turn`, `2 turns`.
@@ -48,8 +46,10 @@ enum Format {
         String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
-    /// In quotation marks, with whatever could move a terminal's cursor written as an escape.
-    static func quoted(_ text: String) -> String { "\"" + text.unicodeScalars.map(visible).joined() + "\"" }
+    /// A text in exactly so many columns; `~` says that it goes on.
+    static func column(_ text: String, _ width: Int) -> String {
+        text.count > width ? text.prefix(width - 1) + "~" : padded(text, width)
+    }
 
     /// A scalar as something that takes known columns: others than the plainly narrow are written by number.
     static func visible(_ scalar: Unicode.Scalar) -> String {

@@ -8,30 +8,51 @@ import RunLoopsDiagnostics
 ///
 /// Pure: answers in, figures out.
 struct TopModel: Sendable {
-    /// Of one loop, between two answers.
+    /// What a loop has counted between two answers.
+    struct Stretch: Sendable {
+        var counts = RunLoop.Statistics()
+        var seconds = 0.0
+
+        /// A second.
+        func rate(_ count: UInt64) -> Double {
+            // What a loop that died and came back has counted less is no rate.
+            seconds > 0 && count < 1 << 48 ? Double(count) / seconds : 0
+        }
+    }
+
     struct Loop: Sendable {
         var report: LoopReport
-        /// Seconds between the two answers.
-        var seconds: Double
-        /// What was counted between them.
-        var recent: RunLoop.Statistics
-        /// The same over the last answers that are kept: percentiles need many events.
-        var window: RunLoop.Statistics
-        /// Seconds of those.
-        var windowSeconds: Double
+        /// Between the last two answers.
+        var recent: Stretch
+        /// Over the last answers that are kept: percentiles need many events.
+        var window: Stretch
         /// Shares of the time awake, oldest first.
         var history: [Double]
 
         var busyShare: Double { history.last ?? 0 }
+        var turnRate: Double { recent.rate(recent.counts.turns) }
+        var wakeRate: Double { recent.rate(recent.counts.wakings.values.reduce(0, &+)) }
+        func rate(_ cause: RunLoop.Trace.Event.Waking.Cause) -> Double {
+            recent.rate(recent.counts.wakings[cause] ?? 0)
+        }
+    }
 
-        func rate(_ cause: RunLoop.Trace.Event.Waking.Cause) -> Double { per(seconds, recent.wakings[cause] ?? 0) }
-        var turnRate: Double { per(seconds, recent.turns) }
-        var wakeRate: Double { per(seconds, recent.wakings.values.reduce(0, &+)) }
-        func windowRate(_ count: UInt64) -> Double { per(windowSeconds, count) }
+    /// One answer, with its loops by their threads.
+    private struct Answer {
+        let report: ProcessReport
+        private let places: [Int32: Int]
 
-        private func per(_ seconds: Double, _ count: UInt64) -> Double {
-            // What a loop that died and came back has counted less is no rate.
-            seconds > 0 && count < 1 << 48 ? Double(count) / seconds : 0
+        init(_ report: ProcessReport) {
+            self.report = report
+            places = Dictionary(report.loops.enumerated().map { ($1.thread, $0) }) { first, _ in first }
+        }
+
+        /// What the same loop had counted by then, if it is the same: the number of a thread is used again.
+        func statistics(of loop: LoopReport) -> RunLoop.Statistics? {
+            guard let earlier = places[loop.thread].map({ report.loops[$0] }), earlier.turns <= loop.turns,
+                let statistics = earlier.statistics, statistics.turns <= loop.statistics?.turns ?? 0
+            else { return nil }
+            return statistics
         }
     }
 
@@ -45,7 +66,7 @@ struct TopModel: Sendable {
     private(set) var loops: [Loop] = []
     /// How many answers there were.
     private(set) var count = 0
-    private var answers: [ProcessReport] = []
+    private var answers: [Answer] = []
     private var histories: [Int32: [Double]] = [:]
 
     mutating func take(_ report: ProcessReport) {
@@ -53,39 +74,43 @@ struct TopModel: Sendable {
         process = report.process
         count += 1
         let last = answers.last
-        answers.append(report)
+        let answer = Answer(report)
+        answers.append(answer)
         if answers.count > Self.windowLength + 1 { answers.removeFirst() }
         var histories: [Int32: [Double]] = [:]
         loops = report.loops.map { loop in
-            let now = loop.statistics ?? RunLoop.Statistics()
-            let before = Self.statistics(of: loop, in: last)
-            let recent = before.map { now.since($0) } ?? RunLoop.Statistics()
-            let seconds = before == nil ? 0 : Self.seconds(from: last, to: report)
-            let oldest = answers.first { Self.statistics(of: loop, in: $0) != nil }
-            let window = Self.statistics(of: loop, in: oldest).map { now.since($0) } ?? RunLoop.Statistics()
+            let recent = Self.stretch(of: loop, from: last, to: answer)
+            let oldest = answers.first { $0.statistics(of: loop) != nil }
             var history = self.histories[loop.thread] ?? []
-            if seconds > 0 {
+            if recent.seconds > 0 {
                 // The stretch under way is counted in each answer: between them it may seem to shrink.
-                history.append(min(max(Double(recent.busy) / (seconds * 1e9), 0), 1))
+                history.append(min(max(Double(recent.counts.busy) / (recent.seconds * 1e9), 0), 1))
                 if history.count > Self.historyLength { history.removeFirst() }
             }
             histories[loop.thread] = history
-            return Loop(
-                report: loop, seconds: seconds, recent: recent, window: window,
-                windowSeconds: Self.seconds(from: oldest, to: report), history: history)
+            var window = Self.stretch(of: loop, from: oldest, to: answer)
+            // Each answer but the first of the window knows the longest callouts since the answer before it.
+            for counts in answers.dropFirst().compactMap({ $0.statistics(of: loop) }) {
+                window.counts.dearest.lengthen(by: counts.dearest)
+            }
+            return Loop(report: loop, recent: recent, window: window, history: history)
         }
         self.histories = histories
     }
 
-    /// The same loop in an earlier answer, if it is the same: the number of a thread is used again.
-    private static func statistics(of loop: LoopReport, in report: ProcessReport?) -> RunLoop.Statistics? {
-        guard let earlier = report?.loops.first(where: { $0.thread == loop.thread }), earlier.turns <= loop.turns,
-            let statistics = earlier.statistics, statistics.turns <= loop.statistics?.turns ?? 0
-        else { return nil }
-        return statistics
+    private static func stretch(of loop: LoopReport, from: Answer?, to: Answer) -> Stretch {
+        guard let from, let before = from.statistics(of: loop), let now = loop.statistics else { return Stretch() }
+        let seconds = Double(max(0, to.report.time &- from.report.time)) / 1e9
+        return Stretch(counts: now.since(before), seconds: seconds)
     }
+}
 
-    private static func seconds(from: ProcessReport?, to: ProcessReport) -> Double {
-        from.map { Double(max(0, to.time - $0.time)) / 1e9 } ?? 0
+extension [RunLoop.Statistics.Callouts] {
+    /// Makes each as long as the longest of the same kind and label in `others`.
+    fileprivate mutating func lengthen(by others: Self) {
+        for index in indices {
+            let other = others.first { $0.callee == self[index].callee && $0.label == self[index].label }
+            self[index].longestLately = Swift.max(self[index].longestLately, other?.longestLately ?? 0)
+        }
     }
 }

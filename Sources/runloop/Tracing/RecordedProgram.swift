@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RunLoops
-import RunLoopsDiagnostics
+import CLinuxKernel
 
 #if canImport(Glibc)
 import Glibc
@@ -10,56 +9,85 @@ import Glibc
 import Musl
 #endif
 
-/// A program that is run and recorded, from its start to its end or for a while.
-enum RecordedProgram {
-    /// How long a program may take to end after it was asked to, and to begin before it is.
-    private static let grace: Duration = .seconds(5)
+/// A program that is run and recorded on this program's terminal, from its start to its end or for a while.
+struct RecordedProgram {
+    /// How long the program may take to end after SIGTERM, and to begin before.
+    private static let grace = Duration.seconds(5)
 
-    /// What it has left in `file`, and its exit status.
-    ///
-    /// - Parameters:
-    ///   - file: Where its trace goes; what is there is replaced.
-    ///   - length: After how long it is asked to end by SIGTERM, with its trace written; `nil` for never.
-    static func run(_ command: [String], into file: String, for length: Duration? = nil) throws -> (
-        json: String, report: RunLoop.Trace.Report, status: CInt
-    ) {
-        // What an earlier program has left must not be taken for this one's.
-        if unlink(file) != 0, errno != ENOENT { throw CommandEnd.failure("\(file): \(reason(errno))") }
-        var environment = ["RUNLOOP_TRACE": file]
-        if let length { environment["RUNLOOP_TRACE_FOR"] = "\(length.milliseconds)" }
-        // The program ends itself. A program that does not end cannot be recorded, or hangs.
-        let status = try ChildProgram.run(command, environment: environment, limit: length.map { $0 + grace })
-        guard let json = try? TextFile.read(file) else {
-            throw CommandEnd.failure(
-                "\(command[0]) left no trace in \(file): it does not link RunLoopsDiagnostics, or a signal ended it")
-        }
-        do {
-            return (json, try RunLoop.Trace.Report(json: json), status)
-        } catch {
-            throw CommandEnd.failure("\(file): \(error)")
-        }
-    }
+    let command: [String]
+    /// After how long it is asked to end by SIGTERM, with its trace written; `nil` for never.
+    let length: Duration?
+    /// Whether what it prints goes to standard error.
+    var keepsOutputFree = false
 
-    /// The same, with the trace in a file that is gone afterwards.
-    static func run(_ command: [String], for length: Duration?) throws -> (report: RunLoop.Trace.Report, status: CInt) {
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(folder)/runloop-XXXXXX".utf8CString)
-        // A folder, because the program makes the file.
-        guard let made = mkdtemp(&template).map({ String(cString: $0) }) else {
-            throw CommandEnd.failure("\(folder): \(reason(errno))")
-        }
-        let file = made + "/trace.json"
+    /// Returns the program's trace, and its exit status as a shell would put it.
+    func run() throws -> (json: String, status: CInt) {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/runloop-XXXXXX".utf8CString)
+        // A folder of its own: nobody else has put a file there, neither a stranger nor an earlier program.
+        guard let folder = mkdtemp(&template).map({ String(cString: $0) }) else { throw CommandFailure(parent, errno) }
+        let file = folder + "/trace.json"
         defer {
             unlink(file)
-            rmdir(made)
+            rmdir(folder)
         }
-        let (_, report, status) = try run(command, into: file, for: length)
-        return (report, status)
+        setenv("RUNLOOP_TRACE", file, 1)
+        if let length { setenv("RUNLOOP_TRACE_FOR", "\(length.milliseconds)", 1) }
+        let status = try runToEnd()
+        if access(file, F_OK) == 0 { return (try TextFile.read(file), status) }
+        throw CommandFailure("\(command[0]) left no trace: it does not link RunLoopsDiagnostics, or it was killed")
     }
-}
 
-extension Duration {
-    fileprivate var milliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    private func runToEnd() throws -> CInt {
+        // Control-C is the program's to answer: this one waits for what it leaves. The child gets the old answer back.
+        var old = sigaction()
+        var ignoring = sigaction()
+        ignoring.__sigaction_handler.sa_handler = SIG_IGN
+        sigaction(SIGINT, &ignoring, &old)
+        defer { sigaction(SIGINT, &old, nil) }
+        let process = try start()
+        // The program ends itself. A program that does not end cannot be recorded, or hangs.
+        if let length { try end(process, after: length + Self.grace) }
+        var status: CInt = 0
+        while waitpid(process, &status, 0) < 0 {
+            if errno != EINTR { throw CommandFailure(command[0], errno) }
+        }
+        let signal = status & 0x7F
+        return signal != 0 ? 128 + signal : status >> 8 & 0xFF
+    }
+
+    private func start() throws -> pid_t {
+        var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var interrupts = sigset_t()
+        sigemptyset(&interrupts)
+        sigaddset(&interrupts, SIGINT)
+        posix_spawnattr_setsigdefault(&attributes, &interrupts)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if keepsOutputFree { posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO) }
+        var process: pid_t = 0
+        let code = posix_spawnp(&process, command[0], &actions, &attributes, &arguments, environ)
+        if code != 0 { throw CommandFailure(command[0], code) }
+        return process
+    }
+
+    /// Returns when the program has ended, which it does one way or the other.
+    private func end(_ process: pid_t, after limit: Duration) throws {
+        let descriptor = rl_pidfd_open(process)
+        guard descriptor >= 0 else { throw CommandFailure(command[0], -descriptor) }
+        defer { close(descriptor) }
+        for (limit, signal) in [(limit, SIGTERM), (Self.grace, SIGKILL)] {
+            let end = ContinuousClock.now + limit
+            while case let left = ContinuousClock.now.duration(to: end), left > .zero {
+                if rl_wait_readable(descriptor, CInt(clamping: left.milliseconds + 1)) > 0 { return }
+            }
+            kill(process, signal)
+        }
     }
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinuxKernel
+import RunLoops
+import RunLoopsDiagnostics
 
 #if canImport(Glibc)
 import Glibc
@@ -9,38 +11,53 @@ import Glibc
 import Musl
 #endif
 
-/// Whole files of text.
+/// Whole files of text, and what is wrong with them in words.
 enum TextFile {
+    /// Larger than a trace of twenty loops whose rings are full.
+    private static let mostBytes = 256 << 20
+
     static func read(_ file: String) throws -> String {
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw CommandEnd.failure("\(file): \(reason(errno))") }
+        guard descriptor >= 0 else { throw CommandFailure(file, errno) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
-        defer { piece.deallocate() }
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = Int(rl_read(descriptor, piece.baseAddress, piece.count))
+            let count = rl_read(descriptor, &piece, piece.count)
+            if count < 0 { throw CommandFailure(file, -count) }
             if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-            if count > 0 {
-                bytes += piece[..<count]
-            } else {
-                throw CommandEnd.failure("\(file): \(reason(CInt(-count)))")
-            }
+            bytes += piece[..<Int(count)]
+            // A device or a pipe may have no end.
+            if bytes.count > mostBytes { throw CommandFailure("\(file): larger than 256 MB, which no trace is") }
+        }
+    }
+
+    /// Reads what a file with that name holds, or is going to hold.
+    static func report(_ json: String, named file: String) throws -> RunLoop.Trace.Report {
+        do { return try RunLoop.Trace.Report(json: json) } catch { throw CommandFailure("\(file): \(error)") }
+    }
+
+    /// Throws what would keep ``write(_:to:)`` from putting a file there, as far as this is known before.
+    static func check(_ file: String) throws {
+        do { try FileReplacement.check(file) } catch {
+            if error.code != EEXIST { throw CommandFailure(file, error.code) }
+            throw CommandFailure("\(file) is not a regular file: nothing else is replaced")
         }
     }
 
     static func write(_ text: String, to file: String) throws {
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw CommandEnd.failure("\(file): \(reason(errno))") }
-        defer { close(descriptor) }
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { rl_write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 { throw CommandEnd.failure("\(file): \(reason(-count))") }
-            rest = rest.dropFirst(Int(count))
-        }
+        do { try FileReplacement.write(text, to: file) } catch { throw CommandFailure(file, error.code) }
     }
 }
 
-/// What an error number means.
-func reason(_ code: CInt) -> String { String(cString: strerror(code)) }
+/// Why a command could not do its work.
+///
+/// The tool prints the sentence and ends with the status 1.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    /// - Parameter code: An error number of the system's.
+    init(_ subject: String, _ code: CInt) { description = "\(subject): \(String(cString: strerror(code)))" }
+}

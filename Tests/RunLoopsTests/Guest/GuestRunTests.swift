@@ -8,7 +8,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Specification 10: runs of a guest, their turns, modes and nesting, and what the system may refuse.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.ownThread, .timeLimit(.minutes(10)))
 struct GuestRunTests {
     @Test func `To observers a call is a run that waits at its end`() throws {
         let told = try withGuest { host in
@@ -280,6 +280,24 @@ struct GuestRunTests {
             }
             let counts = calls.takeCounts()
             #expect(counts == ["eventfd_write": 100, "epoll_poll": 100])
+        }
+    }
+
+    @Test func `A run of another mode inside a callout leaves the descriptor to the outer mode`() throws {
+        try withGuest { host in
+            let (loop, calls) = (host.loop, Calls())
+            let other: RunLoop.Mode = "other"
+            loop.addSource(in: other)
+            loop.add(
+                RunLoop.Timer(.after(.zero)) { _ in
+                    loop.runReady(in: other)
+                    calls.names.append("nested")
+                }, in: .default)
+            loop.add(RunLoop.Timer(.after(.milliseconds(20))) { _ in calls.names.append("timer") }, in: .default)
+            #expect(host.run { calls.names.contains("nested") } != nil)
+            #expect(host.isReadable(within: plenty))
+            loop.runReady()
+            #expect(calls.names == ["nested", "timer"])
         }
     }
 }

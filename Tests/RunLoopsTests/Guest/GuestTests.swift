@@ -7,7 +7,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Specification 10: one descriptor for all that a loop waits for.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.ownThread, .timeLimit(.minutes(10)))
 struct GuestTests {
     /// Long enough for a wake-up that should not be to show.
     private static let idleTime = Duration.milliseconds(30)
@@ -274,6 +274,49 @@ struct GuestTests {
             fresh.send("heard")
             #expect(host.run { got.value == "heard" } == 1)
             #expect(try loop.pollDescriptor == host.descriptor)
+        }
+    }
+
+    @Test func `While the loop sleeps by itself, nothing shows; in the host everything shows again`() throws {
+        try withGuest { host in
+            let loop = host.loop
+            let pipe = DescriptorPair.pipe()
+            let source = RunLoop.DescriptorSource(pipe.first) { source, _ in readText(source.descriptor) }
+            try loop.add(source, in: .default)
+            let timer = RunLoop.Timer(.every(.milliseconds(1))) { _ in }
+            loop.add(timer, in: .default)
+            #expect(host.isReadable(within: plenty))
+            // From the end of the first sleep to the end of the last.
+            let (began, silent) = (Locked(false), Locked(false))
+            let first = RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in began.withLock { $0 = true } }
+            loop.add(first, in: .default)
+            let other = TestThread {
+                while !began.copy { sched_yield() }
+                var shown = 0
+                for _ in 0..<200 {
+                    pipe.send()
+                    loop.perform {}
+                    usleep(100)
+                    if host.isReady { shown += 1 }
+                }
+                silent.withLock { $0 = shown == 0 }
+                loop.perform { RunLoop.current.stop() }
+            }
+            loop.run()
+            other.join()
+            #expect(silent.copy)
+            #expect(host.isReadable(within: plenty))
+            timer.invalidate()
+            loop.runReady()
+            #expect(!host.isReady)
+            pipe.send()
+            #expect(host.isReady)
+            loop.runReady()
+            #expect(!host.isReady)
+            loop.wakeUp()
+            #expect(host.isReady)
+            loop.runReady()
+            #expect(!host.isReady)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// What must not compile, each beside a twin that does.
 @Suite(
-    .timeLimit(.minutes(10)),
+    .ownThread, .timeLimit(.minutes(10)),
     .enabled(if: Compiler() != nil, "there is no swiftc in PATH, or no modules beside the tests"))
 struct CompilerTests {
     struct Pair: CustomTestStringConvertible {
@@ -107,6 +107,14 @@ struct CompilerTests {
                 "let screen: Screen? = nil; _ = RunLoop.Timer.mainActor(.after(.zero)) { _ in screen?.title = \"\" }; model.count = 1"
             )),
         Pair(
+            "a class that keeps its source, and the source's closure",
+            refused:
+                "final class Door: Sendable { let source: RunLoop.Source; init() { source = .sendable { [weak self] _ in self?.open() } }; func open() {} }",
+            error: "constant 'self.source' used before being initialized",
+            accepted:
+                "final class Door: Sendable { final class State: Sendable { func open() {} }; let state = State(); let source: RunLoop.Source; init() { source = .sendable { [state] _ in state.open() } } }"
+        ),
+        Pair(
             "a loop of one's own",
             refused: "let loop = RunLoop()",
             error: "'RunLoop' initializer is inaccessible due to 'package' protection level",
@@ -144,7 +152,9 @@ struct CompilerTests {
     }
 
     static let blocking: [Refusal] = [
-        Refusal("_ = RunLoop.current", "use RunLoop.main, or a loop that you were given, such as thread.loop"),
+        Refusal(
+            "_ = RunLoop.current",
+            "on the main actor the loop is RunLoop.main; elsewhere use a loop that you were given, such as thread.loop"),
         Refusal("loop.run()", "run the loop in a synchronous function"),
         Refusal("loop.run(mode: .default, until: nil)", "run the loop in a synchronous function"),
         Refusal("loop.run(mode: .default, for: .seconds(1))", "run the loop in a synchronous function"),
@@ -212,6 +222,38 @@ struct CompilerTests {
             #expect(errors.contains { $0.contains("unavailable from asynchronous contexts; ") }, "\(refusal.line)")
             #expect(errors.contains { $0.contains(refusal.says) }, "\(refusal.line): \(errors)")
         }
+    }
+
+    @Test(.enabled(if: Compiler()?.has(["RunLoopsConcurrency"]) ?? false, "it was not built"))
+    func `The name of Swift's coming protocol for main executors is free`() throws {
+        let compiler = try #require(Compiler())
+        // As the standard library will, another module declares it; a declaration here would hide it or clash.
+        func program(_ name: String) -> String {
+            "import RunLoops; import RunLoopsConcurrency\nfunc use(_ executor: \(name)) -> RunLoop { executor.loop }\n"
+        }
+        let ours = compiler.check(program("RunLoop.Executor"))
+        #expect(ours.status == 0, "\(ours.text)")
+        let free = compiler.check(program("RunLoopExecutor"))
+        #expect(free.errors(inLine: 2).contains { $0.contains("cannot find type 'RunLoopExecutor'") }, "\(free.text)")
+    }
+
+    /// What *Beside Foundation* says of a file that imports both modules and does not say which `RunLoop` it means.
+    @Test(arguments: [
+        ("let loop: RunLoop? = nil; _ = loop", true), ("RunLoop.main.run()", true),
+        ("let loop = RunLoop.main; _ = loop", true),
+        ("RunLoop.current.add(Timer(timeInterval: 1, repeats: true) { _ in }, forMode: .default)", false),
+        ("RunLoop.main.perform { print(1) }", false), ("RunLoop.main.run(until: Date())", false),
+        ("_ = RunLoop.main.run(mode: .default, before: Date())", false),
+        ("RunLoop.main.add(RunLoop.Timer(.after(.zero)) { _ in }, in: .common)", false),
+        ("RunLoop.main.run(mode: .default, until: nil)", false),
+    ])
+    func `Beside Foundation the compiler refuses what is ambiguous, and nothing else`(line: String, isRefused: Bool)
+        throws
+    {
+        let compiler = try #require(Compiler())
+        let output = compiler.check("import Foundation\nimport RunLoops\nfunc use() { \(line) }\n")
+        #expect((output.status != 0) == isRefused, "\(output.text)")
+        if isRefused { #expect(output.text.contains("ambiguous")) }
     }
 
     /// A line that needs a trait, and the trait.
@@ -309,6 +351,12 @@ struct CompilerTests {
         Refusal("_ = timer.fireDate", "'fireDate' has been renamed to 'fireInstant'"),
         Refusal("timer.fireDate = date", "'fireDate' has been renamed to 'fireInstant'"),
         Refusal("_ = timer.timeInterval", "'timeInterval' has been renamed to 'interval'"),
+        Refusal(
+            "_ = RunLoop.Timer(.every(.seconds(1)), repeats: true) { _ in }",
+            "A schedule says whether its timer repeats"),
+        Refusal(
+            "_ = RunLoop.Timer(.after(.zero), repeats: false) { _ in }", "A schedule says whether its timer repeats"),
+        Refusal("loop.performOnMainActor {}", "The main actor has one loop: RunLoop.performOnMainActor"),
     ]
 
     @Test func `A spelling of Foundation's is refused with the name that it has here`() throws {

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// Reaching a loop from other threads while it sleeps, wakes up and is awake.
-@Suite(.timeLimit(.minutes(10))) struct CrossThreadTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct CrossThreadTests {
     /// With a descriptor the loop sleeps on epoll, without on a futex.
     private func prepare(_ loop: RunLoop, _ hasDescriptor: Bool) -> DescriptorPair? {
         loop.addSource()
@@ -218,7 +218,7 @@ import Testing
             loop.add(RunLoop.Observer(.all, label: "watch") { _, _ in }, in: .default)
             let reader = TestThread {
                 for _ in 0..<200 {
-                    let text = loop.debugDescription
+                    let text = loop.dump()
                     expectTrue(text.contains("RunLoop.Timer busy"), text)
                     _ = (loop.description, loop.modes, loop.currentMode, loop.nextTimerDeadline(in: .default))
                 }

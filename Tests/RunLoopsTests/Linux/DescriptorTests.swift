@@ -7,7 +7,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Real descriptors on the real kernel, with both ways of waiting.
-@Suite(.timeLimit(.minutes(10))) struct DescriptorTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct DescriptorTests {
     static let ways: [FineWait] = [.nanosecondCall, .timerDescriptor]
 
     @Test(arguments: ways) func `A pipe wakes the loop when there is something to read`(way: FineWait) {
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `Ready descriptors are each served and none twice before the others`() {
+    @Test(.needsDescriptors(200)) func `Ready descriptors are each served and none twice before the others`() {
         withRealLoop { loop in
             let pipes = (0..<100).map { _ in DescriptorPair.pipe() }
             let order = Box<[Int]>([])

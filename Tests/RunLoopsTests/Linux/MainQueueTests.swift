@@ -8,7 +8,7 @@ import Testing
 ///
 /// The test runner's main thread belongs to the runner, so a program is made and run: its lines are what is expected.
 @Suite(
-    .timeLimit(.minutes(10)),
+    .ownThread, .timeLimit(.minutes(10)),
     .enabled(if: Compiler() != nil, "there is no swiftc in PATH, or no modules beside the tests"))
 struct MainQueueTests {
     private static let program = """
@@ -31,7 +31,7 @@ struct MainQueueTests {
         case "serves":
             DispatchQueue.main.async { say("queue") }
             Task { @MainActor in say("actor"); try? await Task.sleep(for: .milliseconds(5)); say("actor again"); RunLoop.main.stop() }
-            print(RunLoop.main.run(mode: .default, for: .seconds(20)))
+            print(RunLoop.main.run(mode: .default, for: .seconds(300)))
         case "modes":
             print(RunLoop.main.run(mode: "private", for: .milliseconds(5)))
             print(RunLoop.main.run(mode: .default, for: .milliseconds(5)))
@@ -41,7 +41,7 @@ struct MainQueueTests {
             print(RunLoop.main.run(mode: "private", for: .milliseconds(20)))
             RunLoop.main.addCommonMode("marked")
             RunLoop.main.add(keeper, in: "marked")
-            print(RunLoop.main.run(mode: "marked", for: .seconds(20), returnAfterSourceHandled: true))
+            print(RunLoop.main.run(mode: "marked", for: .seconds(300), returnAfterSourceHandled: true))
         case "nested":
             let keeper = RunLoop.Source { _ in }
             RunLoop.main.add(keeper, in: .default)
@@ -50,11 +50,11 @@ struct MainQueueTests {
                 print("inside", RunLoop.main.run(mode: .default, for: .milliseconds(20)))
                 say("first ends")
             }
-            print(RunLoop.main.run(mode: .default, for: .seconds(20)))
+            print(RunLoop.main.run(mode: .default, for: .seconds(300)))
         case "idle":
             DispatchQueue.main.async { say("queue") }
             let turns = RunLoop.Observer(.afterWaiting, label: "turns") { _, _ in say("woke") }
-            print(RunLoop.main.run(mode: .default, for: .seconds(20), returnAfterSourceHandled: true))
+            print(RunLoop.main.run(mode: .default, for: .seconds(300), returnAfterSourceHandled: true))
             RunLoop.main.add(turns, in: .default)
             var before = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &before)
             print(RunLoop.main.run(mode: .default, for: .milliseconds(100)))
@@ -75,7 +75,7 @@ struct MainQueueTests {
             var after = rusage(); getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &after)
             let busy = (after.ru_utime.tv_sec - before.ru_utime.tv_sec) * 1_000_000 + after.ru_utime.tv_usec - before.ru_utime.tv_usec
             print(busy < 50_000 ? "slept" : "spun for \\(busy) us")
-            print(RunLoop.main.run(mode: mode, for: .seconds(20), returnAfterSourceHandled: true))
+            print(RunLoop.main.run(mode: mode, for: .seconds(300), returnAfterSourceHandled: true))
         case "actor items":
             RunLoop.main.add(RunLoop.Timer.mainActor(.after(.milliseconds(1))) { _ in say("timer \\(title)"); title = "state" }, in: .default)
             let source = RunLoop.Source.mainActor { _ in say("source \\(title)"); RunLoop.main.stop() }
@@ -83,12 +83,12 @@ struct MainQueueTests {
             DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) {
                 RunLoop.performOnMainActor { say("block \\(title)"); source.signal(); RunLoop.main.wakeUp() }
             }
-            print(RunLoop.main.run(mode: .default, for: .seconds(20)))
+            print(RunLoop.main.run(mode: .default, for: .seconds(300)))
         case "fair":
             @MainActor func again() { queued += 1; DispatchQueue.main.async { again() } }
             again()
             RunLoop.main.add(RunLoop.Timer(.every(.milliseconds(1))) { _ in fired += 1; if fired == 20 { RunLoop.main.stop() } }, in: .default)
-            print(RunLoop.main.run(mode: .default, for: .seconds(20)), fired, queued > 20)
+            print(RunLoop.main.run(mode: .default, for: .seconds(300)), fired, queued > 20)
         case "guest":
             func isReadable(_ milliseconds: CInt) throws -> Bool {
                 var one = pollfd(fd: try RunLoop.main.pollDescriptor, events: Int16(POLLIN), revents: 0)

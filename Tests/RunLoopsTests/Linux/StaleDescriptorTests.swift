@@ -10,7 +10,7 @@ import Testing
 ///
 /// Numbers are reused with `dup2`, which takes the number in the same step: other tests of the process open descriptors
 /// as well.
-@Suite(.timeLimit(.minutes(10))) struct StaleDescriptorTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct StaleDescriptorTests {
     @Test func `The source of a reused number is called and the old one is not`() {
         withRealLoop { loop in
             let old = DescriptorPair.pipe()
@@ -186,7 +186,7 @@ import Testing
                     RunLoop.DescriptorSource.sendable(late.first) { _, _ in RunLoop.current.stop() }, to: loop)
                 late.send("x")
             }
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(loop.runPlenty() == .stopped)
             other.join()
         }
     }
@@ -203,7 +203,7 @@ import Testing
                 addDescriptorSource(
                     RunLoop.DescriptorSource.sendable(file) { _, _ in RunLoop.current.stop() }, to: loop)
             }
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(loop.runPlenty() == .stopped)
             other.join()
         }
     }
@@ -219,8 +219,59 @@ import Testing
                 usleep(2000)
                 source.events = .readable
             }
-            #expect(loop.run(mode: .default, for: .seconds(5)) == .stopped)
+            #expect(loop.runPlenty() == .stopped)
             other.join()
+        }
+    }
+
+    @Test(arguments: ["pipe", "file", "nothing"])
+    func `A source of a regular file falls silent when its number is closed or given to another file`(next: String) {
+        withRealLoop { loop in
+            let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+            let number = duplicateFarAway(file)
+            close(file)
+            let calls = Box(0)
+            let source = RunLoop.DescriptorSource(number) { _, _ in calls.value += 1 }
+            addDescriptorSource(source, to: loop)
+            loop.poll()
+            #expect(calls.value == 1)
+            let pipe = DescriptorPair.pipe()
+            let another = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
+            switch next {
+            case "pipe": #expect(dup2(pipe.first, number) == number)
+            case "file": #expect(dup2(another, number) == number)
+            default: close(number)
+            }
+            close(another)
+            loop.run(mode: .default, for: .milliseconds(20))
+            pipe.send()
+            loop.run(mode: .default, for: .milliseconds(20))
+            #expect(calls.value == 1)
+            if next != "nothing" {
+                let fresh = RunLoop.DescriptorSource(number) { _, _ in loop.stop() }
+                addDescriptorSource(fresh, to: loop)
+                #expect(loop.runPlenty() == .stopped)
+                close(number)
+            }
+            #expect(calls.value == 1)
+            source.invalidate()
+        }
+    }
+
+    @Test func `A number that was a pipe's takes a new source when it is a regular file's`() {
+        withRealLoop { loop in
+            let pipe = DescriptorPair.pipe()
+            let number = duplicateFarAway(pipe.first)
+            let stale = RunLoop.DescriptorSource(number) { _, _ in Issue.record("the old one was called") }
+            addDescriptorSource(stale, to: loop)
+            let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+            #expect(dup2(file, number) == number)
+            close(file)
+            addDescriptorSource(RunLoop.DescriptorSource(number) { _, _ in loop.stop() }, to: loop)
+            pipe.send()
+            #expect(loop.runPlenty() == .stopped)
+            stale.invalidate()
+            close(number)
         }
     }
 }

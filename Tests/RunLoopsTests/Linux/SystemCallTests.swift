@@ -7,7 +7,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// What a loop asks of the system, counted, and what it does when the system refuses.
-@Suite(.timeLimit(.minutes(10))) struct SystemCallTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct SystemCallTests {
     @Test func `Idle with one far timer the thread is not woken`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `A look at a mode without descriptors asks nothing of the system`() {
+    @Test func `A look at a mode without descriptors makes no system call`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let source = loop.addSource()
@@ -262,6 +262,7 @@ import Testing
 
     @Test func `A loop that ends gives all its descriptors back`() async {
         await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
             func use() {
                 TestThread {
                     let loop = RunLoop.current
@@ -284,7 +285,7 @@ import Testing
         }
     }
 
-    @Test func `A process without descriptors left is told so and loses nothing`() async {
+    @Test func `A process without descriptors left hears of it and loses nothing`() async {
         await #expect(processExitsWith: .success) {
             TestThread {
                 let loop = RunLoop.current

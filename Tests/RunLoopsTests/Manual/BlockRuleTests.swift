@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 3.7: blocks.
-@Suite struct BlockRuleTests {
+@Suite(.ownThread) struct BlockRuleTests {
     /// Posts a block for each name and notes which ran.
     private final class Poster {
         let loop: RunLoop

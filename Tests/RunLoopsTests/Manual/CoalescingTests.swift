@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 3.4: a tolerance lets one wake-up serve several timers.
-@Suite struct CoalescingTests {
+@Suite(.ownThread) struct CoalescingTests {
     private struct Outcome {
         var sleeps = 0
         var fires = 0

@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 3.9: closures that are called once after a delay.
-@Suite struct DelayedClosureTests {
+@Suite(.ownThread) struct DelayedClosureTests {
     /// What was called, in order.
     private typealias Calls = Locked<[String]>
 
@@ -271,6 +271,51 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Mode.default, .common])
+    func `A value keeps no closure alive that has run or was cancelled`(mode: RunLoop.Mode) {
+        ManualRunLoop.with { manual in
+            let witnesses = [Witness(), Witness()]
+            let values = witnesses.map { witness in
+                let token = witness.makeToken()
+                return manual.loop.perform(after: .seconds(1), in: mode) { withExtendedLifetime(token) {} }
+            }
+            #expect(witnesses.map(\.isGone) == [false, false])
+            #expect(manual.loop.cancel(values[0]))
+            #expect(witnesses.map(\.isGone) == [true, false])
+            manual.advance(by: .seconds(1))
+            #expect(witnesses.map(\.isGone) == [true, true])
+            withExtendedLifetime(values) {}
+        }
+    }
+
+    @Test func `After the end of the thread a value keeps a common closure alive, and no other`() {
+        let witnesses = [Witness(), Witness()]
+        var ended: (loop: RunLoop, values: [RunLoop.Delayed])? = TestThread.run {
+            let loop = RunLoop.current
+            return (
+                loop,
+                zip(witnesses, [RunLoop.Mode.default, .common]).map { witness, mode in
+                    let token = witness.makeToken()
+                    return loop.perform(after: .zero, in: mode) { withExtendedLifetime(token) {} }
+                }
+            )
+        }
+        #expect(ended?.values.count == 2)
+        #expect(witnesses.map(\.isGone) == [true, false])
+        ended?.values = []
+        #expect(witnesses.map(\.isGone) == [true, true])
+        ended = nil
+    }
+
+    @Test(arguments: [RunLoop.Mode.default, .common])
+    func `A closure that the end of the thread has kept from running cannot be cancelled`(mode: RunLoop.Mode) {
+        let (loop, delayed) = TestThread.run {
+            let loop = RunLoop.current
+            return (loop, loop.perform(after: .zero, in: mode) { Issue.record("called") })
+        }
+        #expect(!loop.cancel(delayed))
+    }
+
+    @Test(arguments: [RunLoop.Mode.default, .common])
     func `A closure that comes after the end of the thread is released and cannot be cancelled`(mode: RunLoop.Mode) {
         let loop = TestThread.run { RunLoop.current }
         let witness = Witness()
@@ -303,7 +348,8 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `Of a call and a cancellation that race exactly one wins`() {
+    @Test(.timeLimit(.minutes(10)), arguments: [RunLoop.Mode.default, .common])
+    func `Of a call and a cancellation that race exactly one wins`(mode: RunLoop.Mode) {
         withRealLoop { loop in
             loop.addSource()
             let rounds = isFull ? 20_000 : 2000
@@ -312,9 +358,8 @@ import Testing
             let canceller = TestThread {
                 var random = SeededRandom(7)
                 for round in 0..<rounds {
-                    let delayed = loop.perform(after: .microseconds(Int.random(in: 0...20, using: &random))) {
-                        calls.increment()
-                    }
+                    let delay = Duration.microseconds(Int.random(in: 0...20, using: &random))
+                    let delayed = loop.perform(after: delay, in: mode) { calls.increment() }
                     for _ in 0..<Int.random(in: 0...40, using: &random) { _ = loop.isWaiting }
                     if loop.cancel(delayed) { cancelled.increment() }
                     waitUntil { calls.count + cancelled.count > round }
@@ -343,11 +388,11 @@ import Testing
             loop.perform(after: .milliseconds(1500), fileID: "Module/File.swift", line: 12) {}
             let date = manual.now.nanoseconds + 1_500_000_000
             let text = "<Delayed closure Module/File.swift:12>{next fire = 1500.000 ms from now (monotonic \(date))}"
-            #expect(loop.debugDescription.contains(text), "\(loop.debugDescription)")
+            #expect(loop.dump().contains(text), "\(loop.dump())")
             let recorder = RunLoop.TraceRecorder(loop)
             manual.advance(by: .seconds(2))
             #expect(recorder.callouts == ["timer \"Module/File.swift:12\""])
-            #expect(!loop.debugDescription.contains("Delayed closure"))
+            #expect(!loop.dump().contains("Delayed closure"))
         }
     }
 

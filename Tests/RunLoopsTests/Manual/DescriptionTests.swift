@@ -7,13 +7,13 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 8: what a loop says of itself.
-@Suite struct DescriptionTests {
+@Suite(.ownThread) struct DescriptionTests {
     @Test func `An empty loop describes itself`() {
         ManualRunLoop.with { manual in
             let thread = SystemCalls.threadID
             #expect(manual.loop.description == "<RunLoop of thread \(thread)>{not running}")
             #expect(
-                manual.loop.debugDescription == """
+                manual.loop.dump() == """
                     <RunLoop of thread \(thread)>{
                       current mode = (none), waiting = no,
                       common modes = {kCFRunLoopDefaultMode},
@@ -28,6 +28,16 @@ import Testing
                       }
                     }
                     """)
+        }
+    }
+
+    @Test func `A value that holds a loop is printed in one line`() {
+        struct Service { let loop: RunLoop }
+        ManualRunLoop.with { manual in
+            manual.loop.add(RunLoop.Timer(.every(.seconds(1)), label: "tick") { _ in }, in: .default)
+            let printed = "\(Service(loop: manual.loop))"
+            #expect(printed == "Service(loop: <RunLoop of thread \(SystemCalls.threadID)>{not running})")
+            #expect(manual.loop.dump().contains("tick"))
         }
     }
 
@@ -51,7 +61,7 @@ import Testing
             loop.add(RunLoop.Timer(.after(.seconds(1), clock: .boottime), label: "boot") { _ in }, in: "private")
             let now = manual.now.nanoseconds
             #expect(
-                loop.debugDescription == """
+                loop.dump() == """
                     <RunLoop of thread \(SystemCalls.threadID)>{
                       current mode = (none), waiting = no,
                       common modes = {kCFRunLoopDefaultMode, UITrackingRunLoopMode},
@@ -99,7 +109,7 @@ import Testing
             let seen = Box<[String]>([])
             manual.loop.add(
                 RunLoop.Timer(.every(.seconds(1)), label: "me") { _ in
-                    seen.value = [manual.loop.description, manual.loop.debugDescription]
+                    seen.value = [manual.loop.description, manual.loop.dump()]
                 }, in: "shown")
             manual.advance(by: .seconds(1), in: "shown")
             #expect(seen.value.first == "<RunLoop of thread \(SystemCalls.threadID)>{in shown}")

@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 3.2 and 5.5: descriptor sources.
-@Suite struct DescriptorRuleTests {
+@Suite(.ownThread) struct DescriptorRuleTests {
     @Test func `A ready descriptor wakes the loop by itself`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box<[RunLoop.DescriptorSource.Events]>([])
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.DescriptorSource.Events.hangUp, .error, .priority])
-    func `Hang-up and error are reported to who asks for anything`(asked: RunLoop.DescriptorSource.Events) throws {
+    func `Hang-up and error reach a source that asks for anything`(asked: RunLoop.DescriptorSource.Events) throws {
         try ManualRunLoop.with { manual in
             let told = Box<[RunLoop.DescriptorSource.Events]>([])
             try manual.loop.add(
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing is reported to who asks for nothing`() throws {
+    @Test func `Nothing is reported to a source that asks for nothing`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box<[String]>([])
             let resting = RunLoop.DescriptorSource(2, for: []) { _, events in calls.value.append("resting \(events)") }
@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    @Test func `An event of a source that is gone is not served to who came in its place`() throws {
+    @Test func `An event of a source that is gone is not served to the source in its place`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let old = RunLoop.DescriptorSource(2) { _, _ in Issue.record("the old one was called") }

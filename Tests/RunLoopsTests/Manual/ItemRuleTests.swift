@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 3.8: adding twice, and removing, invalidating and adding inside callouts.
-@Suite struct ItemRuleTests {
+@Suite(.ownThread) struct ItemRuleTests {
     @Test func `Adding an item twice to a mode is once`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Mode.default, .common, "private"])
-    func `An item that is passed over is told by the result of adding it`(mode: RunLoop.Mode) throws {
+    func `The result of adding an item says whether it was passed over`(mode: RunLoop.Mode) throws {
         try ManualRunLoop.with { outer in
             try ManualRunLoop.with { inner in
                 let source = RunLoop.Source { _ in }

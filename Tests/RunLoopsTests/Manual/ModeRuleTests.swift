@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 2: modes.
-@Suite struct ModeRuleTests {
+@Suite(.ownThread) struct ModeRuleTests {
     @Test func `Adding to an unknown name makes the mode and asking does not`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `Running in common is finished at once and nobody is told`() {
+    @Test func `Running in common is finished at once and nobody is called`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource(in: .common)
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .common)
@@ -299,6 +299,52 @@ import Testing
             loop.addSource(in: "marked")
             loop.poll(mode: "marked")
             #expect(told.value == Array(0..<10) + Array(11..<50) + [10])
+        }
+    }
+
+    @Test func `A timer may have been in more sets of modes than a loop has tables for`() {
+        ManualRunLoop.with { manual in
+            let modes = (0..<17).map { RunLoop.Mode("mode \($0)") }
+            let fired = Box(0)
+            let timer = RunLoop.Timer(.after(.seconds(1))) { _ in fired.value += 1 }
+            // Each step adds one mode or removes one, and no set comes twice.
+            for step in 1...Int(UInt16.max) + 2 {
+                let mode = modes[step.trailingZeroBitCount]
+                if manual.loop.contains(timer, in: mode) {
+                    manual.loop.remove(timer, from: mode)
+                } else {
+                    manual.loop.add(timer, in: mode)
+                }
+            }
+            let left = modes.filter { manual.loop.nextTimerDeadline(in: $0) != nil }
+            #expect(left == modes.filter { manual.loop.contains(timer, in: $0) })
+            for mode in left { manual.loop.remove(timer, from: mode) }
+            manual.loop.add(timer, in: modes[3])
+            manual.loop.add(timer, in: modes[5])
+            manual.loop.run(mode: modes[5], for: .seconds(2))
+            #expect(fired.value == 1)
+        }
+    }
+
+    @Test func `Timers of many common modes fire once each in whichever runs`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let fired = Box<[Int]>([])
+            let timers = (0..<3).map { number in
+                RunLoop.Timer(.after(.seconds(number + 1))) { _ in fired.value.append(number) }
+            }
+            for timer in timers { loop.add(timer, in: .common) }
+            let modes = (0..<1_000).map { RunLoop.Mode("common \($0)") }
+            for mode in modes {
+                // The mode has to exist, so that it gets the timers at once.
+                loop.addSource(in: mode)
+                loop.addCommonMode(mode)
+            }
+            for number in timers.indices {
+                loop.run(mode: modes[number * 499], for: .milliseconds(1_001))
+                #expect(fired.value == Array(0...number))
+            }
+            #expect(modes.allSatisfy { loop.nextTimerDeadline(in: $0) == nil })
         }
     }
 }

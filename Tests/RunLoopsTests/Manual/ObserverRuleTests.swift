@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 3.5 and 3.6: observers.
-@Suite struct ObserverRuleTests {
+@Suite(.ownThread) struct ObserverRuleTests {
     @Test func `Observers are called in ascending order and equal orders as added`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
@@ -24,7 +24,7 @@ import Testing
         RunLoop.Activities.entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
         [.entry, .exit], .all,
     ])
-    func `An observer is told of what it asks for and of nothing else`(wanted: RunLoop.Activities) {
+    func `An observer hears of what it asks for and of nothing else`(wanted: RunLoop.Activities) {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let told = Box<[RunLoop.Activities]>([])
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `An observer added in a callout is told from the next activity on`() {
+    @Test func `An observer added in a callout is called from the next activity on`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()

@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 5, step by step, as exact traces.
-@Suite struct OneTurnTests {
+@Suite(.ownThread) struct OneTurnTests {
     @Test func `A turn that only polls goes through its steps in order`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop

@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// What the system refuses and interrupts, under the manual kernel.
-@Suite struct RefusalTests {
+@Suite(.ownThread) struct RefusalTests {
     @Test func `A refused descriptor is a typed error and the source is in no mode`() throws {
         try ManualRunLoop.with { manual in
             let source = RunLoop.DescriptorSource(8) { _, _ in }
@@ -49,6 +49,44 @@ import Testing
             // A mode marked later does not get what was refused.
             loop.addCommonMode("third")
             #expect(loop.poll(mode: "third") == .finished)
+        }
+    }
+
+    @Test func `A refused addition to the common modes leaves a source where it was before`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addCommonMode("second")
+            let source = RunLoop.DescriptorSource(8) { _, _ in }
+            try loop.add(source, in: .default)
+            manual.failNext("epoll_ctl", with: ENOMEM)
+            #expect(throws: RunLoop.SystemCallError.self) { try loop.add(source, in: .common) }
+            #expect(loop.contains(source, in: .default))
+            #expect(!loop.contains(source, in: "second"))
+            #expect(!loop.contains(source, in: .common))
+            // A mode marked later does not get what was refused.
+            loop.addCommonMode("third")
+            #expect(!loop.contains(source, in: "third"))
+            #expect(try loop.add(source, in: .common))
+            for mode: RunLoop.Mode in [.default, "second", "third", .common] {
+                #expect(loop.contains(source, in: mode))
+            }
+        }
+    }
+
+    @Test func `A common source that is refused when it is added again is a common source as before`() throws {
+        try ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addCommonMode("second")
+            let source = RunLoop.DescriptorSource(8) { _, _ in }
+            try loop.add(source, in: .common)
+            loop.remove(source, from: "second")
+            manual.failNext("epoll_ctl", with: ENOMEM)
+            #expect(throws: RunLoop.SystemCallError.self) { try loop.add(source, in: .common) }
+            #expect(loop.contains(source, in: .default))
+            #expect(!loop.contains(source, in: "second"))
+            #expect(loop.contains(source, in: .common))
+            loop.addCommonMode("third")
+            #expect(loop.contains(source, in: "third"))
         }
     }
 

@@ -7,10 +7,10 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 4: runs and their results.
-@Suite struct RunRuleTests {
+@Suite(.ownThread) struct RunRuleTests {
     // MARK: Specification 4.1, 4.2
 
-    @Test func `An empty or unknown mode is finished and no observer is told`() {
+    @Test func `An empty or unknown mode is finished and no observer is called`() {
         ManualRunLoop.with { manual in
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .default)
             let recorder = RunLoop.TraceRecorder(manual.loop)
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `An outer run that was told to stop ends without a sleep after a nested one`() {
+    @Test func `An outer run that has to stop ends without a sleep after a nested one`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()

@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 3.1: signalled sources.
-@Suite struct SourceRuleTests {
+@Suite(.ownThread) struct SourceRuleTests {
     private func labels(_ recorder: RunLoop.TraceRecorder) -> [String] {
         recorder.callouts.filter { $0.hasPrefix("source") }.map { String($0.dropFirst(8).dropLast()) }
     }
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `Schedule and cancel are told for each mode`() {
+    @Test func `Schedule and cancel are called for each mode`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let told = Box<[String]>([])
@@ -228,6 +228,66 @@ import Testing
             #expect(!witness.isGone)
             source.invalidate()
             #expect(witness.isGone)
+        }
+    }
+
+    /// A signalled source is queued in each of its modes, and a mode that is never run takes nothing out of its queue.
+    @Test(arguments: [true, false])
+    func `Short-lived sources that were signalled are released while one common mode is never run`(isRemoved: Bool) {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            loop.addSource(in: "never")
+            loop.addCommonMode("never")
+            let performed = Box(0)
+            let kept = RunLoop.Source { _ in performed.value += 1 }
+            loop.add(kept, in: "never")
+            kept.signal()
+            var witnesses: [Witness] = []
+            for _ in 0..<2000 {
+                let source = RunLoop.Source { _ in performed.value += 1 }
+                loop.add(source, in: .common)
+                source.signal()
+                loop.poll()
+                if isRemoved { loop.remove(source, from: .common) } else { source.invalidate() }
+                let witness = Witness()
+                witness.watch(source)
+                witnesses.append(witness)
+            }
+            #expect(performed.value == 2000)
+            #expect(witnesses.count { !$0.isGone } < 200)
+            // What is signalled and still there is performed all the same.
+            loop.poll(mode: "never")
+            #expect(performed.value == 2001)
+        }
+    }
+
+    @Test func `Sources that come and go while the loop sleeps are released`() {
+        withRealLoop { loop in
+            loop.addSource()
+            let alive = Locked(0)
+            let turns = Locked(0)
+            loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.increment() }, in: .default)
+            let other = TestThread {
+                waitUntil { loop.isWaiting }
+                var witnesses: [Witness] = []
+                for _ in 0..<2000 {
+                    let source = RunLoop.Source.sendable { _ in Issue.record("performed") }
+                    loop.add(source, in: .default)
+                    source.signal()
+                    source.invalidate()
+                    let witness = Witness()
+                    witness.watch(source)
+                    witnesses.append(witness)
+                }
+                // The thread that sleeps throws them out, as soon as it gets to it.
+                waitUntil { witnesses.count { !$0.isGone } < 200 || turns.count > 1 }
+                alive.withLock { $0 = witnesses.count { !$0.isGone } }
+                loop.stop()
+            }
+            #expect(loop.runPlenty() == .stopped)
+            other.join()
+            #expect(alive.count < 200)
+            #expect(turns.count == 1)
         }
     }
 }

@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 3.3: timers.
-@Suite struct TimerRuleTests {
+@Suite(.ownThread) struct TimerRuleTests {
     /// Offsets from the start at which something happened.
     private final class Clock {
         private let manual: ManualRunLoop
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A late fire does not shift the next and dates that went by are skipped`() {
+    @Test func `A late fire does not shift the next and dates that have passed are skipped`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in
@@ -267,7 +267,7 @@ import Testing
         }
     }
 
-    @Test func `The next deadline of a mode is that of its first timer`() {
+    @Test func `The next deadline of a mode is its first timer's`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             #expect(loop.nextTimerDeadline(in: .default) == nil)
@@ -469,6 +469,24 @@ import Testing
                 #expect(!timer.isValid)
             }
             #expect(witness.isGone)
+        }
+    }
+
+    @Test func `A timer says how long it is until it is due, on its own clock`() {
+        ManualRunLoop.with { manual in
+            for base in RunLoop.TimeBase.allCases {
+                var inside: Duration?
+                let timer = RunLoop.Timer(.after(.seconds(5), clock: base)) { timer in inside = timer.timeRemaining }
+                #expect(timer.timeRemaining == .seconds(5))
+                manual.loop.add(timer, in: .default)
+                manual.advance(by: .seconds(2))
+                #expect(timer.timeRemaining == .seconds(3))
+                // The question that used to trap for two of the three clocks.
+                #expect(abs(manual.now.duration(to: timer.fireInstant) / .seconds(1) - 3) < 0.001)
+                manual.advance(by: .seconds(3))
+                #expect(inside == .zero)
+                #expect(timer.timeRemaining == nil)
+            }
         }
     }
 }

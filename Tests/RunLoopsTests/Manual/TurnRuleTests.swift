@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Specification 5: what is promised of every turn.
-@Suite struct TurnRuleTests {
+@Suite(.ownThread) struct TurnRuleTests {
     // MARK: Specification 5.2, 5.3
 
     @Test func `After beforeWaiting there is no callout until the thread has slept`() {
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `A stop while entry is told ends the run at once`() {
+    @Test func `A stop in an observer of entry ends the run at once`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func `A stop while exit is told has no effect on a later run`() {
+    @Test func `A stop in an observer of exit has no effect on a later run`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()

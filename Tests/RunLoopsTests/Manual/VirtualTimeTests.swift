@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// The manual clock: advances, suspension, changes of the date.
-@Suite struct VirtualTimeTests {
+@Suite(.ownThread) struct VirtualTimeTests {
     /// The same random timers each time for a seed, with what they did and when, as text.
     private func run(_ seed: UInt64, withTolerance: Bool, _ advances: [Duration]) -> [String] {
         ManualRunLoop.with { manual in

@@ -7,7 +7,7 @@ import RunLoopsTesting
 import Testing
 
 /// Blocks of one thread and of many: nothing lost, nothing twice, each poster's in order.
-@Suite(.timeLimit(.minutes(10))) struct BlockQueueTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct BlockQueueTests {
     @Test func `Blocks run once each and first in first out`() {
         ManualRunLoop.with { manual in
             let ran = Box<[Int]>([])

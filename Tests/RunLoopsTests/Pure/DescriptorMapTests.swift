@@ -6,7 +6,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// The map by descriptor against a dictionary.
-@Suite struct DescriptorMapTests {
+@Suite(.ownThread) struct DescriptorMapTests {
     @Test func `An empty map has nothing`() {
         let map = SharedMap()
         #expect(map[0] == nil)

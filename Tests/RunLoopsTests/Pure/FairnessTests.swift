@@ -8,7 +8,7 @@ import Testing
 @testable import RunLoops
 
 /// Specification 5.5: what has been ready longest goes first.
-@Suite struct FairnessTests {
+@Suite(.ownThread) struct FairnessTests {
     // MARK: Timers
 
     @Test func `Timers are ready since the date of the first`() {

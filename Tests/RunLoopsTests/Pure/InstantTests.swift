@@ -6,7 +6,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Instants and durations at the ends of their range.
-@Suite struct InstantTests {
+@Suite(.ownThread) struct InstantTests {
     @Test func `A duration becomes whole nanoseconds`() {
         #expect(Duration.zero.clampedNanoseconds == 0)
         #expect(Duration.seconds(1.5).clampedNanoseconds == 1_500_000_000)
@@ -62,5 +62,22 @@ import Testing
 
     @Test func `Instants of different clocks are not equal`() {
         #expect(RunLoop.Instant(nanoseconds: 1) != RunLoop.Instant(nanoseconds: 1, base: .boottime))
+    }
+
+    @Test func `Instants of different clocks are compared by their distance from the present`() {
+        for base in RunLoop.TimeBase.allCases {
+            for other in RunLoop.TimeBase.allCases {
+                let now = RunLoop.Instant.now(base)
+                let soon = RunLoop.Instant.now(other) + .seconds(3600)
+                // The clocks are not read at the same moment, and a test may wait long for its processor.
+                #expect(now < soon && soon > now)
+                #expect(now.duration(to: soon) > .seconds(1800) && soon - now < .seconds(5400))
+                #expect(soon.converted(to: base).base == base)
+            }
+        }
+        let last = RunLoop.Instant(nanoseconds: .max, base: .boottime)
+        #expect(last.converted(to: .boottime) == last)
+        // A date that does not fit is the last that does.
+        #expect(RunLoop.Instant(nanoseconds: .min, base: .realtime).converted(to: .monotonic).nanoseconds == .min)
     }
 }

@@ -6,7 +6,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Modes, activities, results and events: their names and numbers.
-@Suite struct NamesAndBitsTests {
+@Suite(.ownThread) struct NamesAndBitsTests {
     @Test func `The predefined modes have the strings that Apple uses`() {
         let names: [(RunLoop.Mode, String)] = [
             (.default, "kCFRunLoopDefaultMode"), (.common, "kCFRunLoopCommonModes"),

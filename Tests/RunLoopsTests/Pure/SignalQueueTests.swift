@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// What has been signalled: nothing lost, nothing twice.
-@Suite struct SignalQueueTests {
+@Suite(.ownThread) struct SignalQueueTests {
     private typealias Queue = SignalQueue<Marked>
 
     /// A source with its one place, as the queue sees it: the queue keeps a queued source, and a source its places.
@@ -103,7 +103,7 @@ import Testing
         #expect(seen == nil)
     }
 
-    @Test func `A source that has left its mode is told from one that has not`() {
+    @Test func `A source that has left its mode is distinguished from one that has not`() {
         let queue = Queue()
         let source = Marked(in: queue)
         #expect(source.place.isPresent)

@@ -23,11 +23,11 @@ import Testing
         #expect(next(every: .milliseconds(100), busy: .milliseconds(99)) == .milliseconds(100))
     }
 
-    @Test func `A date that is now has gone by`() {
+    @Test func `A date that is now has passed`() {
         #expect(next(every: .milliseconds(100), busy: .milliseconds(100)) == .milliseconds(200))
     }
 
-    @Test func `Dates that went by are skipped and the grid stays`() {
+    @Test func `Dates that have passed are skipped and the grid stays`() {
         #expect(next(every: .milliseconds(100), busy: .milliseconds(101)) == .milliseconds(200))
         #expect(next(every: .milliseconds(100), busy: .milliseconds(1050)) == .milliseconds(1100))
         #expect(next(every: .nanoseconds(1), busy: .seconds(5)) == .seconds(5) + .nanoseconds(1))

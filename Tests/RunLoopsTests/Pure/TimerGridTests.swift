@@ -6,7 +6,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// The arithmetic of dates, values in and values out.
-@Suite struct TimerGridTests {
+@Suite(.ownThread) struct TimerGridTests {
     @Test func `The next date is the first of the grid after now`() {
         #expect(TimerGrid.next(after: 100, interval: 10, now: 0) == 110)
         #expect(TimerGrid.next(after: 100, interval: 10, now: 100) == 110)

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What other threads want of a loop: every phase, wake-up and stop, in runs and nested runs.
-@Suite struct WakeWordTests {
+@Suite(.ownThread) struct WakeWordTests {
     /// The word cannot be copied, which expectations do with what they look at.
     private final class Word {
         private let word = WakeWord()
@@ -289,7 +289,7 @@ import Testing
         #expect(!word.isStopped)
     }
 
-    @Test func `A run that was told to stop does not sleep, though a nested run has taken its wake-up`() {
+    @Test func `A run that has to stop does not sleep, though a nested run has taken its wake-up`() {
         let word = Word()
         _ = word.beginRun()
         #expect(word.beginTurn())
@@ -305,7 +305,7 @@ import Testing
         #expect(word.fallAsleep() != nil)
     }
 
-    @Test func `A run that was told to stop while another was nested in it does not sleep`() {
+    @Test func `A run that was stopped while another was nested in it does not sleep`() {
         let word = Word()
         _ = word.beginRun()
         #expect(word.beginTurn())

@@ -57,13 +57,13 @@ struct Compiler {
                 "swiftc -swift-version 6 \(sanitizer) -I '\(products)/Modules' -I '\(headers)' '\(file)' '@\(objects)' -o '\(program)'"
             )
             if made.status != 0 { return [made] }
-            return arguments.map { Self.run("timeout 30 '\(program)' \($0)") }
+            return arguments.map { Self.run("timeout \(plenty.components.seconds) '\(program)' \($0)") }
         }
     }
 
-    /// Where the C parts of the other libraries are, as words of a shell's command.
+    /// Where the C parts of the other libraries are, as words of a shell's command: each on a line of its own.
     private var moduleMaps: String {
-        "$(find '\(products)'/C*.build -name module.modulemap -printf '-Xcc -fmodule-map-file=%p ')"
+        "$(find '\(products)'/C*.build -name module.modulemap -printf '-Xcc\\n-fmodule-map-file=%p\\n')"
     }
 
     /// The sanitizer that the objects were built with, judged by the runtime in this process.
@@ -89,7 +89,11 @@ struct Compiler {
 
     /// Runs a command of the shell; what it says, on both streams.
     private static func run(_ command: String) -> Output {
-        guard let stream = popen("{ \(command); } 2>&1", "r") else { return Output(status: -1, text: "popen") }
+        // A path may have spaces: only lines are words of what a command prints. The compiler leaves folders behind.
+        let folder = "TMPDIR=$(mktemp -d)\nexport TMPDIR\ntrap 'rm -rf \"$TMPDIR\"' EXIT"
+        guard let stream = popen("IFS='\n'\n\(folder)\n{ \(command); } 2>&1", "r") else {
+            return Output(status: -1, text: "popen")
+        }
         var text: [UInt8] = []
         while true {
             let byte = fgetc(stream)

@@ -98,6 +98,10 @@ final class CountingCalls: KernelCalls, @unchecked Sendable {
         pass("poll") { linux.poll(descriptor, events: events) }
     }
 
+    func identify(_ descriptor: CInt, _ file: inout FileIdentity) -> CInt {
+        pass("fstat") { linux.identify(descriptor, &file) }
+    }
+
     func setTimerSlack(nanoseconds: UInt) -> CInt {
         pass("timer_slack") { linux.setTimerSlack(nanoseconds: nanoseconds) }
     }

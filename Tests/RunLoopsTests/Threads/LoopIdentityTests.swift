@@ -7,7 +7,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Specification 1: loops and threads.
-@Suite(.timeLimit(.minutes(10))) struct LoopIdentityTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct LoopIdentityTests {
     @Test func `A thread has one loop and keeps it`() {
         TestThread.run {
             let loop = RunLoop.current
@@ -112,7 +112,7 @@ import Testing
             #expect(ended.currentMode == nil)
             #expect(!ended.isWaiting)
             #expect(ended.nextTimerDeadline(in: .default) == nil)
-            #expect(!ended.debugDescription.isEmpty)
+            #expect(!ended.dump().isEmpty)
             timer.fireInstant = .now
             timer.tolerance = .seconds(1)
             source.signal()
@@ -147,6 +147,45 @@ import Testing
                     RunLoop.Timer(.after(.seconds(1))) { _ in withExtendedLifetime(token) {} }, in: .default)
             }
             pthread_setspecific(key, Unmanaged.passRetained(witness).toOpaque())
+        }
+        #expect(witness.isGone)
+    }
+
+    /// What makes a loop in a round of a thread's destructors.
+    private final class LateMaker {
+        let key: pthread_key_t
+        var roundsLeft: Int
+        let witness: Witness
+
+        init(_ key: pthread_key_t, _ round: Int, _ witness: Witness) {
+            (self.key, roundsLeft, self.witness) = (key, round, witness)
+        }
+
+        func makeLoop() {
+            let token = witness.makeToken()
+            RunLoop.current.add(
+                RunLoop.Timer(.after(.seconds(1))) { _ in withExtendedLifetime(token) {} }, in: .default)
+        }
+    }
+
+    @Test(.disabled(if: Sanitizer.isThread), arguments: 1...3, [false, true])
+    func `A loop made in any round of a thread's destructors but the last is torn down`(round: Int, hadLoop: Bool) {
+        let witness = Witness()
+        TestThread.run {
+            if hadLoop { _ = RunLoop.current }
+            var key = pthread_key_t()
+            pthread_key_create(&key) { pointer in
+                guard let pointer else { return }
+                let maker = Unmanaged<LateMaker>.fromOpaque(pointer)
+                let roundsLeft = maker.takeUnretainedValue().roundsLeft - 1
+                maker.takeUnretainedValue().roundsLeft = roundsLeft
+                if roundsLeft > 0 {
+                    pthread_setspecific(maker.takeUnretainedValue().key, pointer)
+                } else {
+                    maker.takeRetainedValue().makeLoop()
+                }
+            }
+            pthread_setspecific(key, Unmanaged.passRetained(LateMaker(key, round, witness)).toOpaque())
         }
         #expect(witness.isGone)
     }

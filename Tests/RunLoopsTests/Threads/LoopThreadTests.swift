@@ -8,7 +8,7 @@ import RunLoopsTesting
 import Testing
 
 /// A thread with a running loop, for a test: its closures, its end, and what it says when it does not end.
-@Suite(.timeLimit(.minutes(10))) struct LoopThreadTests {
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct LoopThreadTests {
     private struct Failure: Error {}
 
     /// Short: every use of it is waited for in full.
@@ -109,7 +109,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `A closure that does not return is told with what the loop does`() throws {
+    @Test func `A closure that does not return is reported with what the loop does`() throws {
         try RunLoop.TestThread.with(name: "keen", within: soon) { thread in
             let proceed = Permit()
             let error = #expect(throws: RunLoop.TestThread.Timeout.self) { try thread.sync { _ in proceed.wait() } }
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `A loop that does not end is told with what it does and with what the test had thrown`() {
+    @Test func `A loop that does not end is reported with what it does and with what the test had thrown`() {
         let (began, proceed, witness) = (Permit(), Permit(), Witness())
         let error = #expect(throws: RunLoop.TestThread.Timeout.self) {
             try RunLoop.TestThread.with(within: soon) { thread in
@@ -146,7 +146,7 @@ import Testing
         waitUntil { witness.isGone }
     }
 
-    @Test func `A loop that sleeps in a private mode at the end is told`() {
+    @Test func `A loop that sleeps in a private mode at the end is reported`() {
         let (loop, witness) = (Locked<RunLoop?>(nil), Witness())
         let error = #expect(throws: RunLoop.TestThread.Timeout.self) {
             try RunLoop.TestThread.with(within: soon) { thread in

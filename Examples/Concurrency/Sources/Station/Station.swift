@@ -50,7 +50,7 @@ import class RunLoops.RunLoop
 
 /// The sensors belong to their thread: a driver that only one thread may use is safe in here.
 actor Sensors: RunLoopActor {
-    nonisolated let runLoopExecutor: RunLoopExecutor
+    nonisolated let runLoopExecutor: RunLoop.Executor
     nonisolated var loop: RunLoop { runLoopExecutor.loop }
     private let driver = Driver()
     private(set) var readings: [Int] = []
@@ -82,7 +82,7 @@ final class Driver {
 /// The log has a thread of its own, by way of a global actor.
 @globalActor actor LogActor: RunLoopActor {
     static let shared = LogActor()
-    nonisolated let runLoopExecutor: RunLoopExecutor
+    nonisolated let runLoopExecutor: RunLoop.Executor
 
     private init() {
         let started = Started()

@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+// The library's own settings; each has its reason there.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "qt-example",
+    // A link with the name of the package: the folder of a checkout may have any.
+    dependencies: [.package(path: "../.package/swift-run-loops")],
+    targets: [
+        .systemLibrary(name: "CQtWidgets", pkgConfig: "Qt6Widgets", providers: [.apt(["qt6-base-dev"])]),
+        // The C++ of the program, behind functions of C.
+        .target(name: "CQt", dependencies: ["CQtWidgets"]),
+        .executableTarget(
+            name: "qt-example",
+            dependencies: ["CQt", .product(name: "RunLoops", package: "swift-run-loops")],
+            swiftSettings: strict),
+    ],
+    // Qt 6 asks for it.
+    cxxLanguageStandard: .cxx17
+)

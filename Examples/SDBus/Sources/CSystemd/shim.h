@@ -1,0 +1,4 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <systemd/sd-bus.h>

@@ -1,0 +1,1 @@
+../sd-bus-example/Bus.swift

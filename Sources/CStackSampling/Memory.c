@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reading what may not be there: memory of this process, and files.
+
+#define _GNU_SOURCE
+#include "CStackSampling.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+// The way that is left where a sandbox refuses process_vm_readv.
+static ssize_t copy_by_file(uint64_t from, void *to, size_t size) {
+    int file = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/mem", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return -1;
+    ssize_t count = syscall(SYS_pread64, file, to, size, (int64_t)from);
+    syscall(SYS_close, file);
+    return count;
+}
+
+// Raw system calls, and none that a sanitizer's runtime would intercept: the handler may do nothing else.
+size_t rl_copy_memory(uint64_t from, void *to, size_t size) {
+    size_t done = 0;
+    while (done < size) {
+        // A page at a time, so that a page that cannot be read does not cost the page before it.
+        size_t piece = 4096 - (from + done) % 4096;
+        if (piece > size - done) piece = size - done;
+        // Long arguments: the kernel reads whole words, of which an int on the stack fills a half.
+        struct iovec local = {(char *)to + done, piece}, remote = {(void *)(from + done), piece};
+        ssize_t count = syscall(SYS_process_vm_readv, syscall(SYS_gettid), &local, 1L, &remote, 1L, 0L);
+        if (count < 0 && errno != EFAULT) count = copy_by_file(from + done, (char *)to + done, piece);
+        if (count <= 0) break;
+        done += (size_t)count;
+    }
+    return done;
+}
+
+ssize_t rl_read_file(const char *path, uint64_t offset, void *to, size_t size) {
+    // Without waiting: the file may have been replaced by a pipe.
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return -errno;
+    ssize_t done = 0, count = 0;
+    while ((size_t)done < size && (count = pread(file, (char *)to + done, size - (size_t)done, (off_t)offset + done)) > 0)
+        done += count;
+    close(file);
+    return done;
+}
+
+size_t rl_program_path(char *path, size_t size) {
+    ssize_t length = readlink("/proc/thread-self/exe", path, size);
+    return length < 0 ? 0 : (size_t)length;
+}

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The names are Core Foundation's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+public import CCoreFoundationRunLoop
+public import CoreFoundation
+public import RunLoops
+
+/// The face of a `CFRunLoop`.
+final class LoopFace: Face, @unchecked Sendable {
+    let native: RunLoop
+    let holds: LoopHolds
+
+    init(_ native: RunLoop, _ holds: LoopHolds) {
+        self.native = native
+        self.holds = holds
+        super.init(RLKind.loop.makeInstance())
+    }
+
+    /// Whether the item is in any mode, or among the common items.
+    func has(_ item: RunLoop.Item) -> Bool {
+        native.contains(item, in: .common) || native.modes.contains { native.contains(item, in: $0) }
+    }
+
+    override var summary: String { "<CFRunLoop \(instance)>{\n\(native.dump())\n}" }
+
+    @inline(__always)
+    static func of(_ rl: CFRunLoop?, _ function: StaticString) -> LoopFace {
+        RLKind.loop.face(rl, LoopFace.self, function).takeUnretainedValue()
+    }
+
+    /// The same without counting a reference, for what is called often.
+    @inline(__always)
+    static func with<Result>(
+        _ rl: CFRunLoop?, _ function: StaticString, _ body: (LoopFace) -> Result
+    ) -> Result {
+        RLKind.loop.face(rl, LoopFace.self, function)._withUnsafeGuaranteedRef(body)
+    }
+}
+
+extension RunLoop {
+    /// The loop under Core Foundation's name: the same object each time, until the loop's thread ends.
+    ///
+    /// Thread safety: any thread.
+    public var coreFoundation: CFRunLoop {
+        let holds = companion { LoopHolds(hasThread: !$0.isDead) }
+        return holds.instance ?? holds.keep(LoopFace(self, holds).takeInstance(CFRunLoop.self))
+    }
+}
+
+extension CFRunLoop {
+    /// The loop itself, with all that Core Foundation has no name for.
+    ///
+    /// Thread safety: any thread.
+    public var native: RunLoop { LoopFace.of(self, #function).native }
+}
+
+// MARK: Loops
+
+/// The type of this library's run loops.
+@_cdecl("RLRunLoopGetTypeID")
+@discardableResult
+public func CFRunLoopGetTypeID() -> CFTypeID { RLKind.loop.typeID }
+
+/// The loop of the calling thread, made at the first access.
+@discardableResult
+public func CFRunLoopGetCurrent() -> CFRunLoop! { RunLoop.current.coreFoundation }
+
+/// The main thread's loop.
+@discardableResult
+public func CFRunLoopGetMain() -> CFRunLoop! { RunLoop.main.coreFoundation }
+
+/// Whether the thread sleeps, or is about to.
+@_cdecl("RLRunLoopIsWaiting")
+@discardableResult
+public func CFRunLoopIsWaiting(_ rl: CFRunLoop!) -> Bool { LoopFace.with(rl, #function) { $0.native.isWaiting } }
+
+/// Makes the loop turn once more; if the loop sleeps, wakes it now.
+@_cdecl("RLRunLoopWakeUp")
+public func CFRunLoopWakeUp(_ rl: CFRunLoop!) { LoopFace.with(rl, #function) { $0.native.wakeUp() } }
+
+/// Ends the innermost run in progress at the end of its turn.
+@_cdecl("RLRunLoopStop")
+public func CFRunLoopStop(_ rl: CFRunLoop!) { LoopFace.with(rl, #function) { $0.native.stop() } }
+
+// MARK: Modes of a loop
+
+/// The name of the mode of the innermost run in progress; `NULL` if there is none.
+@_disfavoredOverload
+@discardableResult
+public func CFRunLoopCopyCurrentMode(_ rl: CFRunLoop!) -> CFString! {
+    LoopFace.of(rl, #function).native.currentMode?.name
+}
+
+/// The mode of the innermost run in progress; `nil` if there is none.
+@discardableResult
+public func CFRunLoopCopyCurrentMode(_ rl: CFRunLoop!) -> CFRunLoopMode! {
+    (LoopFace.of(rl, #function).native.currentMode?.name).map { CFRunLoopMode(rawValue: $0) }
+}
+
+/// The names of the modes to which something was added.
+@discardableResult
+public func CFRunLoopCopyAllModes(_ rl: CFRunLoop!) -> CFArray! {
+    var callbacks = kCFTypeArrayCallBacks
+    let names = LoopFace.of(rl, #function).native.modes.map(\.name)
+    let array = CFArrayCreateMutable(nil, names.count, &callbacks)
+    // The array retains the names.
+    for name in names { CFArrayAppendValue(array, Unmanaged.passUnretained(name).toOpaque()) }
+    return array
+}
+
+/// Marks `mode` as common.
+@_cdecl("RLRunLoopAddCommonMode")
+public func CFRunLoopAddCommonMode(_ rl: CFRunLoop!, _ mode: CFString!) {
+    LoopFace.of(rl, #function).native.addCommonMode(RunLoop.Mode(mode, #function))
+}
+
+/// Marks `mode` as common.
+public func CFRunLoopAddCommonMode(_ rl: CFRunLoop!, _ mode: CFRunLoopMode!) {
+    CFRunLoopAddCommonMode(rl, mode?.rawValue)
+}
+
+/// When the next timer of `mode` is due; 0 if there is none.
+@_cdecl("RLRunLoopGetNextTimerFireDate")
+@discardableResult
+public func CFRunLoopGetNextTimerFireDate(_ rl: CFRunLoop!, _ mode: CFString!) -> CFAbsoluteTime {
+    let next = LoopFace.of(rl, #function).native.nextTimerDeadline(in: RunLoop.Mode(mode, #function))
+    return next.map { Dates.date(of: $0) } ?? 0
+}
+
+/// When the next timer of `mode` is due; 0 if there is none.
+@discardableResult
+public func CFRunLoopGetNextTimerFireDate(_ rl: CFRunLoop!, _ mode: CFRunLoopMode!) -> CFAbsoluteTime {
+    CFRunLoopGetNextTimerFireDate(rl, mode?.rawValue)
+}
+
+// MARK: Runs
+
+/// Runs the default mode of the calling thread's loop until it is stopped or has nothing left to wait for.
+@_cdecl("RLRunLoopRun")
+public func CFRunLoopRun() { RunLoop.current.run() }
+
+/// Runs `mode` of the calling thread's loop for `seconds`; with none, or less, the loop looks at everything once.
+///
+/// More than 16 years mean no limit, as on Apple's systems.
+@_cdecl("RLRunLoopRunInMode")
+@discardableResult
+public func CFRunLoopRunInMode(
+    _ mode: CFString!, _ seconds: CFTimeInterval, _ returnAfterSourceHandled: Bool
+) -> CFRunLoopRunResult {
+    let mode = RunLoop.Mode(mode, #function)
+    let result: RunLoop.RunResult
+    if seconds <= 0 {
+        result = RunLoop.current.poll(mode: mode, returnAfterSourceHandled: returnAfterSourceHandled)
+    } else if seconds <= Dates.longestWait {
+        let limit = Duration.nanoseconds(Int64(seconds * 1e9))
+        result = RunLoop.current.run(mode: mode, for: limit, returnAfterSourceHandled: returnAfterSourceHandled)
+    } else {
+        result = RunLoop.current.run(mode: mode, until: nil, returnAfterSourceHandled: returnAfterSourceHandled)
+    }
+    switch result {
+    case .finished: return .finished
+    case .stopped: return .stopped
+    case .timedOut: return .timedOut
+    case .handledSource: return .handledSource
+    }
+}
+
+/// Runs `mode` of the calling thread's loop for `seconds`; with none, or less, the loop looks at everything once.
+@discardableResult
+public func CFRunLoopRunInMode(
+    _ mode: CFRunLoopMode!, _ seconds: CFTimeInterval, _ returnAfterSourceHandled: Bool
+) -> CFRunLoopRunResult {
+    CFRunLoopRunInMode(mode?.rawValue, seconds, returnAfterSourceHandled)
+}

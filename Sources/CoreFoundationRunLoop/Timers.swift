@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The names are Core Foundation's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+internal import CCoreFoundationRunLoop
+public import CoreFoundation
+internal import RunLoops
+
+/// The face of a `CFRunLoopTimer`.
+final class TimerFace: ItemFace, @unchecked Sendable {
+    /// A fire date as it was given, and the moment that it means: what was given is what comes back.
+    private struct Anchor {
+        var date: CFAbsoluteTime
+        var moment: RunLoop.Instant
+
+        init(_ date: CFAbsoluteTime) {
+            self.date = Dates.bounded(date)
+            moment = Dates.instant(of: date)
+        }
+    }
+
+    let native: RunLoop.Timer
+    private let anchor: Guarded<Anchor>
+    private let interval: CFTimeInterval
+    /// With the `info` that was retained, which is valid as long as the timer.
+    private var context = CFRunLoopTimerContext()
+    private let callout: UnsafeRawPointer?
+
+    /// - Parameter call: What the timer calls, with its instance.
+    private init(
+        _ date: CFAbsoluteTime, _ interval: CFTimeInterval, order: CFIndex, _ callout: UnsafeRawPointer?,
+        _ call: @escaping (CFRunLoopTimer) -> Void
+    ) {
+        let anchor = Anchor(date)
+        self.anchor = Guarded(anchor)
+        self.interval = interval > 0 ? interval : 0
+        self.callout = callout
+        // SAFETY: only the thread of the loop that has the timer makes the call.
+        nonisolated(unsafe) let call = call
+        let instance = RLKind.timer.makeInstance()
+        let holds = Holds(instance)
+        let end = HoldsEnd(holds)
+        native = .sendable(.at(anchor.moment, every: Dates.interval(interval))) { _ in
+            end.holds.withInstance(CFRunLoopTimer.self, call)
+        }
+        super.init(instance, holds, order: order)
+    }
+
+    convenience init(
+        _ date: CFAbsoluteTime, _ interval: CFTimeInterval, order: CFIndex,
+        calling callout: @escaping CFRunLoopTimerCallBack, _ context: CFRunLoopTimerContext?
+    ) {
+        let context = context ?? CFRunLoopTimerContext()
+        let info = Info(context.info, retain: context.retain, release: context.release)
+        self.init(date, interval, order: order, unsafeBitCast(callout, to: UnsafeRawPointer.self)) {
+            callout($0, info.pointer)
+        }
+        self.context = context
+        self.context.info = info.pointer
+    }
+
+    convenience init(
+        _ date: CFAbsoluteTime, _ interval: CFTimeInterval, order: CFIndex,
+        handler: @escaping (CFRunLoopTimer?) -> Void
+    ) {
+        self.init(date, interval, order: order, nil) { handler($0) }
+    }
+
+    @inline(__always)
+    static func of(_ timer: CFRunLoopTimer?, _ function: StaticString) -> TimerFace {
+        RLKind.timer.face(timer, TimerFace.self, function).takeUnretainedValue()
+    }
+
+    /// The same without counting a reference, for what is called often.
+    @inline(__always)
+    static func with<Result>(
+        _ timer: CFRunLoopTimer?, _ function: StaticString, _ body: (TimerFace) -> Result
+    ) -> Result {
+        RLKind.timer.face(timer, TimerFace.self, function)._withUnsafeGuaranteedRef(body)
+    }
+
+    /// 0 for an invalid timer, as in Core Foundation.
+    var nextFireDate: CFAbsoluteTime {
+        get {
+            guard native.isValid else { return 0 }
+            let next = native.fireInstant.nanoseconds
+            return anchor.withLock { $0.date + Double(next - $0.moment.nanoseconds) / 1e9 }
+        }
+        set {
+            let new = Anchor(newValue)
+            anchor.withLock {
+                $0 = new
+                native.fireInstant = new.moment
+            }
+        }
+    }
+
+    /// As on Apple's systems; the toolchain's Core Foundation ignores it.
+    var tolerance: CFTimeInterval {
+        get { Dates.seconds(native.tolerance) }
+        set { native.tolerance = .nanoseconds(newValue > 0 ? Int64(min(newValue, Dates.longestWait) * 1e9) : 0) }
+    }
+
+    var intervalAndRepeats: (CFTimeInterval, Bool) { (interval, interval > 0) }
+
+    /// The context, whose `info` is released when the timer becomes invalid.
+    var currentContext: CFRunLoopTimerContext {
+        var current = context
+        if !native.isValid { current.info = nil }
+        return current
+    }
+
+    override var summary: String {
+        let context = currentContext
+        let text = context.copyDescription?(context.info)?.takeRetainedValue().text
+        return """
+            <CFRunLoopTimer \(instance)>{valid = \(Self.describe(native.isValid)), interval = \(interval), \
+            tolerance = \(tolerance), next fire date = \(nextFireDate), callout = \(Self.describe(callout)), \
+            context = \(text ?? "<CFRunLoopTimer context \(context.info.map { "\($0)" } ?? "0x0")>")}
+            """
+    }
+}
+
+/// The type of this library's timers.
+@_cdecl("RLRunLoopTimerGetTypeID")
+@discardableResult
+public func CFRunLoopTimerGetTypeID() -> CFTypeID { RLKind.timer.typeID }
+
+/// Makes a timer that calls a function; with an interval of zero or less it fires once.
+///
+/// A date that has passed means as soon as the loop turns. `allocator` and `flags` have no effect.
+@discardableResult
+public func CFRunLoopTimerCreate(
+    _ allocator: CFAllocator!, _ fireDate: CFAbsoluteTime, _ interval: CFTimeInterval, _ flags: CFOptionFlags,
+    _ order: CFIndex, _ callout: CFRunLoopTimerCallBack!, _ context: UnsafeMutablePointer<CFRunLoopTimerContext>!
+) -> CFRunLoopTimer! {
+    guard let callout else {
+        fatalError(
+            "CFRunLoopTimerCreate was given no callout: a timer that calls nothing is of no use. Pass a function.")
+    }
+    return TimerFace(fireDate, interval, order: order, calling: callout, context?.pointee)
+        .takeInstance(CFRunLoopTimer.self)
+}
+
+/// Makes a timer that calls a closure; with an interval of zero or less it fires once.
+@discardableResult
+public func CFRunLoopTimerCreateWithHandler(
+    _ allocator: CFAllocator!, _ fireDate: CFAbsoluteTime, _ interval: CFTimeInterval, _ flags: CFOptionFlags,
+    _ order: CFIndex, _ block: ((CFRunLoopTimer?) -> Void)!
+) -> CFRunLoopTimer! {
+    guard let block else {
+        fatalError(
+            "CFRunLoopTimerCreateWithHandler was given no block: a timer that calls nothing is of no use. Pass one.")
+    }
+    return TimerFace(fireDate, interval, order: order, handler: block).takeInstance(CFRunLoopTimer.self)
+}
+
+// MARK: In a loop
+
+/// Adds a timer to a mode of a loop, which holds it until it is removed or invalid.
+@_cdecl("RLRunLoopAddTimer")
+public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFString!) {
+    let mode = RunLoop.Mode(mode, #function)
+    LoopFace.with(rl, #function) { loop in
+        TimerFace.with(timer, #function) { timer in timer.add(timer.native, to: loop) { $0.add(timer.native, in: mode) }
+        }
+    }
+}
+
+/// Adds a timer to a mode of a loop, which holds it until it is removed or invalid.
+public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFRunLoopMode!) {
+    CFRunLoopAddTimer(rl, timer, mode?.rawValue)
+}
+
+/// Takes a timer out of a mode of a loop.
+@_cdecl("RLRunLoopRemoveTimer")
+public func CFRunLoopRemoveTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFString!) {
+    let face = TimerFace.of(timer, #function)
+    face.remove(face.native, from: RunLoop.Mode(mode, #function), of: LoopFace.of(rl, #function))
+}
+
+/// Takes a timer out of a mode of a loop.
+public func CFRunLoopRemoveTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFRunLoopMode!) {
+    CFRunLoopRemoveTimer(rl, timer, mode?.rawValue)
+}
+
+/// Whether a timer is in a mode of a loop.
+@_cdecl("RLRunLoopContainsTimer")
+@discardableResult
+public func CFRunLoopContainsTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFString!) -> Bool {
+    let mode = RunLoop.Mode(mode, #function)
+    return LoopFace.of(rl, #function).native.contains(TimerFace.of(timer, #function).native, in: mode)
+}
+
+/// Whether a timer is in a mode of a loop.
+@discardableResult
+public func CFRunLoopContainsTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode: CFRunLoopMode!) -> Bool {
+    CFRunLoopContainsTimer(rl, timer, mode?.rawValue)
+}
+
+// MARK: Asking and changing
+
+/// When the timer fires next; 0 for an invalid timer.
+@_cdecl("RLRunLoopTimerGetNextFireDate")
+@discardableResult
+public func CFRunLoopTimerGetNextFireDate(_ timer: CFRunLoopTimer!) -> CFAbsoluteTime {
+    TimerFace.of(timer, #function).nextFireDate
+}
+
+/// Sets when the timer fires next; a repeating timer goes on from there.
+///
+/// If a sleeping loop must now sleep shorter, it is woken for that.
+@_cdecl("RLRunLoopTimerSetNextFireDate")
+public func CFRunLoopTimerSetNextFireDate(_ timer: CFRunLoopTimer!, _ fireDate: CFAbsoluteTime) {
+    TimerFace.of(timer, #function).nextFireDate = fireDate
+}
+
+/// The seconds between fires; 0 for a timer that fires once.
+@_cdecl("RLRunLoopTimerGetInterval")
+@discardableResult
+public func CFRunLoopTimerGetInterval(_ timer: CFRunLoopTimer!) -> CFTimeInterval {
+    TimerFace.of(timer, #function).intervalAndRepeats.0
+}
+
+/// Whether the timer fires more than once.
+@_cdecl("RLRunLoopTimerDoesRepeat")
+@discardableResult
+public func CFRunLoopTimerDoesRepeat(_ timer: CFRunLoopTimer!) -> Bool {
+    TimerFace.of(timer, #function).intervalAndRepeats.1
+}
+
+/// The order that the timer was made with; it has no effect.
+@_cdecl("RLRunLoopTimerGetOrder")
+@discardableResult
+public func CFRunLoopTimerGetOrder(_ timer: CFRunLoopTimer!) -> CFIndex { TimerFace.of(timer, #function).order }
+
+/// Takes the timer out of its loop for good, and releases its `info`.
+@_cdecl("RLRunLoopTimerInvalidate")
+public func CFRunLoopTimerInvalidate(_ timer: CFRunLoopTimer!) { TimerFace.of(timer, #function).native.invalidate() }
+
+/// Whether the timer can still fire.
+@_cdecl("RLRunLoopTimerIsValid")
+@discardableResult
+public func CFRunLoopTimerIsValid(_ timer: CFRunLoopTimer!) -> Bool { TimerFace.of(timer, #function).native.isValid }
+
+/// Copies the timer's context.
+@_cdecl("RLRunLoopTimerGetContext")
+public func CFRunLoopTimerGetContext(
+    _ timer: CFRunLoopTimer!, _ context: UnsafeMutablePointer<CFRunLoopTimerContext>!
+) {
+    context.pointee = TimerFace.of(timer, #function).currentContext
+}
+
+/// How many seconds later than its date the timer may fire.
+@_cdecl("RLRunLoopTimerGetTolerance")
+@discardableResult
+public func CFRunLoopTimerGetTolerance(_ timer: CFRunLoopTimer!) -> CFTimeInterval {
+    TimerFace.of(timer, #function).tolerance
+}
+
+/// Sets how many seconds later than its date the timer may fire: half the interval at most, and zero at least.
+@_cdecl("RLRunLoopTimerSetTolerance")
+public func CFRunLoopTimerSetTolerance(_ timer: CFRunLoopTimer!, _ tolerance: CFTimeInterval) {
+    TimerFace.of(timer, #function).tolerance = tolerance
+}

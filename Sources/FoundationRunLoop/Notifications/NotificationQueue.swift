@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+internal import RunLoops
+internal import RunLoopsKit
+
+/// Posts notifications to a notification center now, as soon as possible, or when the loop is idle, and one in place of
+/// many.
+///
+/// Foundation's own queue waits for Foundation's loop.
+///
+/// Notifications are posted in the order in which they were enqueued. A queue lives at least as long as it has
+/// notifications that wait.
+///
+/// Thread safety: belongs to the thread that makes it, and to its loop; on any other thread a call traps.
+open class NotificationQueue: NSObject {
+    /// When a notification is posted.
+    public enum PostingStyle: UInt, Sendable {
+        /// When the loop has nothing else to do, before it sleeps.
+        case whenIdle = 1
+        /// At the end of the current callout: with the next closures of the loop, before it sleeps.
+        case asap = 2
+        /// Before `enqueue` returns.
+        case now = 3
+    }
+
+    /// In what a waiting notification agrees with a new one that takes its place.
+    public struct NotificationCoalescing: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: UInt
+        /// The set of these bits.
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// Nothing: no notification takes the place of another.
+        public static var none: NotificationCoalescing { [] }
+        /// The name.
+        public static var onName: NotificationCoalescing { NotificationCoalescing(rawValue: 1) }
+        /// The sender, which is the notification's object.
+        public static var onSender: NotificationCoalescing { NotificationCoalescing(rawValue: 2) }
+    }
+
+    private struct Waiting {
+        let number: Int
+        let notification: Notification
+        let style: PostingStyle
+        let modes: [RunLoop.Mode]
+    }
+
+    /// Keeps the queue while notifications wait: the loop keeps this, and the queue does not, so that all goes with the
+    /// thread.
+    private final class Keeper { var queue: NotificationQueue? }
+
+    /// An observer that the loop keeps: it keeps the keeper, and with it the queue.
+    private struct LoopsObserver { weak var observer: RunLoops.RunLoop.Observer? }
+
+    /// The order of the observer that posts when the loop is idle: after what commits changes, before what drains pools.
+    private static let idleOrder = 1_000_000
+
+    private let center: NotificationCenter
+    private let loop = RunLoops.RunLoop.current
+    private weak var keeper: Keeper?
+    private var waiting: [Waiting] = []
+    private var lastNumber = 0
+    private var observers: [RunLoop.Mode: LoopsObserver] = [:]
+    /// Whether the loop has passed the observer and not yet slept.
+    private var isPast = false
+
+    // MARK: Making
+
+    /// The queue of the calling thread for the default notification center; the same at each access.
+    open class var `default`: NotificationQueue {
+        RunLoops.RunLoop.current.foundation.notificationQueue {
+            NotificationQueue(notificationCenter: .default)
+        }
+    }
+
+    /// A queue of the calling thread that posts to `notificationCenter`.
+    public init(notificationCenter: NotificationCenter) { center = notificationCenter }
+
+    deinit { for entry in observers.values { entry.observer?.invalidate() } }
+
+    // MARK: Enqueuing
+
+    /// Enqueues a notification for the default mode, which takes the place of those of the same name and sender.
+    open func enqueue(_ notification: Notification, postingStyle: PostingStyle) {
+        enqueue(notification, postingStyle: postingStyle, coalesceMask: [.onName, .onSender], forModes: nil)
+    }
+
+    /// Enqueues a notification.
+    ///
+    /// - Parameters:
+    ///   - notification: What to post.
+    ///   - postingStyle: When to post it.
+    ///   - coalesceMask: In what a waiting notification must agree with the new one to give way to it.
+    ///   - modes: In which modes it may be posted; the default mode if `nil`. A notification that waits is posted once
+    ///     the loop runs in one of them. With ``PostingStyle/now`` a notification is dropped if the loop runs in a mode
+    ///     that is not named by its own name, as in Foundation, and posted if the loop does not run.
+    /// - Precondition: called on the queue's own thread.
+    /// - Complexity: O(n) in the notifications that wait.
+    open func enqueue(
+        _ notification: Notification, postingStyle: PostingStyle, coalesceMask: NotificationCoalescing,
+        forModes modes: [RunLoop.Mode]?
+    ) {
+        requireOwnThread()
+        dequeueNotifications(matching: notification, coalesceMask: coalesceMask)
+        let modes = modes ?? [.default]
+        if postingStyle == .now {
+            if loop.currentMode.map({ modes.contains(RunLoop.Mode($0)) }) ?? true { center.post(notification) }
+            return
+        }
+        if modes.isEmpty { return }
+        lastNumber += 1
+        let number = lastNumber
+        waiting.append(Waiting(number: number, notification: notification, style: postingStyle, modes: modes))
+        let keeper = keep()
+        if postingStyle == .asap {
+            loop.performLocally(in: modes.map(\.native)) { keeper.queue?.post(number) }
+        } else {
+            for mode in modes { observe(mode, keeper) }
+            // What is enqueued at the last moment before the sleep needs another turn.
+            if isPast { loop.wakeUp() }
+        }
+    }
+
+    /// Takes back the waiting notifications that agree with `notification` in all that `coalesceMask` names.
+    ///
+    /// - Precondition: called on the queue's own thread.
+    /// - Complexity: O(n) in the notifications that wait.
+    open func dequeueNotifications(matching notification: Notification, coalesceMask: NotificationCoalescing) {
+        requireOwnThread()
+        if coalesceMask.isDisjoint(with: [.onName, .onSender]) { return }
+        waiting.removeAll { entry in
+            (!coalesceMask.contains(.onName) || entry.notification.name == notification.name)
+                && (!coalesceMask.contains(.onSender)
+                    || Self.isSame(entry.notification.object, notification.object))
+        }
+        releaseIfEmpty()
+    }
+
+    private static func isSame(_ left: Any?, _ right: Any?) -> Bool {
+        switch (left, right) {
+        case (nil, nil): true
+        case (let left?, let right?): isSame(left, right)
+        default: false
+        }
+    }
+
+    /// Objects by identity, as Foundation; values, which have none, by equality.
+    private static func isSame(_ left: Any, _ right: Any) -> Bool {
+        if type(of: left) is AnyClass, type(of: right) is AnyClass {
+            return left as AnyObject === right as AnyObject
+        }
+        guard let left = left as? any Hashable, let right = right as? any Hashable else { return false }
+        return AnyHashable(left) == AnyHashable(right)
+    }
+
+    // MARK: Posting
+
+    private func post(_ number: Int) {
+        guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
+        let notification = waiting.remove(at: index).notification
+        releaseIfEmpty()
+        center.post(notification)
+    }
+
+    private func observe(_ mode: RunLoop.Mode, _ keeper: Keeper) {
+        if observers[mode] != nil { return }
+        let observer = RunLoops.RunLoop.Observer(
+            [.beforeWaiting, .afterWaiting], order: Self.idleOrder, label: "notification queue"
+        ) { [weak self] _, activity in
+            self?.isPast = activity == .beforeWaiting
+            if activity == .beforeWaiting { keeper.queue?.postIdle() }
+        }
+        loop.add(observer, in: mode.native)
+        observers[mode] = LoopsObserver(observer: observer)
+    }
+
+    private func postIdle() {
+        guard let mode = loop.currentMode.map({ RunLoop.Mode($0) }) else { return }
+        let isCommon = loop.commonModes.contains(mode.native)
+        let numbers = waiting.filter {
+            $0.style == .whenIdle && ($0.modes.contains(mode) || isCommon && $0.modes.contains(.common))
+        }.map(\.number)
+        // What its observers enqueue for an idle moment waits for the next one, which comes at once.
+        for number in numbers { post(number) }
+    }
+
+    // MARK: Staying alive
+
+    private func keep() -> Keeper {
+        let keeper = keeper ?? Keeper()
+        self.keeper = keeper
+        keeper.queue = self
+        return keeper
+    }
+
+    private func releaseIfEmpty() {
+        if waiting.isEmpty { keeper?.queue = nil }
+    }
+
+    private func requireOwnThread() {
+        require(
+            loop.isOfCallingThread,
+            "A NotificationQueue was used on another thread than the one that made it: use NotificationQueue.default there, or perform on the loop of the queue's thread."
+        )
+    }
+}
+
+// As in Foundation.
+@available(*, unavailable)
+extension NotificationQueue: @unchecked Sendable {}

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+internal import RunLoops
+internal import RunLoopsKit
+
+extension RunLoop {
+    /// Runs a closure on the loop's thread, in the next turn of a run in the default mode, and wakes the loop for it.
+    ///
+    /// Thread safety: any thread.
+    /// - Complexity: O(1) amortised; one system call if the loop sleeps.
+    public func perform(_ block: @Sendable @escaping () -> Void) { native.perform(block) }
+
+    /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`, and wakes the loop for it.
+    ///
+    /// Without any mode nothing happens. Thread safety: any thread.
+    /// - Complexity: O(1) amortised in each mode; one system call if the loop sleeps.
+    public func perform(inModes modes: [Mode], block: @Sendable @escaping () -> Void) {
+        native.perform(in: modes.map(\.native), block)
+    }
+
+    // MARK: What Objective-C performs with selectors
+
+    /// Runs a closure on the loop's thread, and can wait for its end.
+    ///
+    /// Stands for `performSelector(onMainThread:with:waitUntilDone:modes:)` and
+    /// `perform(_:on:with:waitUntilDone:modes:)`. On the loop's own thread a closure that is waited for runs at once.
+    ///
+    /// - Parameters:
+    ///   - modes: In which modes the closure may run.
+    ///   - wait: Whether the call returns after the closure's end.
+    ///   - block: Runs once.
+    /// - Precondition: a loop that is waited for can still run: a wait for a thread that has ended, or that waits for
+    ///   this one, traps with the names of the threads. Apple's hangs there, or raises an exception.
+    @available(*, noasync, message: "The wait blocks a thread of Swift's pool: use perform(_:) and a continuation.")
+    public func perform(
+        inModes modes: [Mode] = [.common], waitUntilDone wait: Bool, block: @Sendable @escaping () -> Void
+    ) {
+        guard wait else { return perform(inModes: modes, block: block) }
+        do {
+            try native.performAndWait(in: modes.map(\.native), block)
+        } catch {
+            fatalError("perform(inModes:waitUntilDone:block:) waited in vain: \(error)")
+        }
+    }
+
+    /// Runs a closure on the loop's thread, before other requests of a higher order, unless it is cancelled before.
+    ///
+    /// Stands for `perform(_:target:argument:order:modes:)`.
+    ///
+    /// - Parameters:
+    ///   - target: The object under which ``cancelPerforms(withTarget:)`` finds the closure.
+    ///   - order: Closures of a lower order run first; closures of the same order run in the order of the calls.
+    ///   - modes: In which modes the closure may run.
+    ///   - block: Runs once, in the next turn.
+    /// - Complexity: O(n) in the requests that wait.
+    public func perform(
+        target: AnyObject, order: Int, modes: [Mode] = [.default], block: @Sendable @escaping () -> Void
+    ) {
+        if modes.isEmpty { return }
+        requests.add(target, order, modes, block)
+        // As many closures of the loop as requests: each runs the request that comes first.
+        let (native, requests) = (native, requests)
+        native.perform(in: modes.map(\.native)) { requests.performFirst(in: native) }
+    }
+
+    /// Runs a closure once on the loop's thread when a delay has passed, unless it is cancelled before.
+    ///
+    /// Stands for `perform(_:with:afterDelay:inModes:)`, which uses the calling thread's loop.
+    ///
+    /// - Parameters:
+    ///   - target: The object under which ``cancelPerforms(withTarget:)`` finds the closure.
+    ///   - delay: Seconds; not positive means as soon as the loop turns.
+    ///   - modes: In which modes the closure may run.
+    ///   - block: Runs once.
+    /// - Precondition: `delay` is a number.
+    /// - Complexity: O(log n) in the timers of the loop.
+    public func perform(
+        target: AnyObject, afterDelay delay: TimeInterval, inModes modes: [Mode] = [.default],
+        block: @Sendable @escaping () -> Void
+    ) {
+        if modes.isEmpty { return }
+        let requests = requests
+        let request = requests.add(target, 0, [], block)
+        // Weak: the request holds the timer, and both have to go with the thread.
+        let timer = RunLoops.RunLoop.Timer.sendable(.after(Duration(seconds: delay))) { [weak requests] timer in
+            timer.invalidate()
+            requests?.perform(request)
+        }
+        requests.set(timer, of: request)
+        for mode in modes { native.add(timer, in: mode.native) }
+    }
+
+    /// Cancels all closures that wait for `target` in this loop.
+    ///
+    /// Stands for `cancelPerformSelectors(withTarget:)`, `cancelPerform(_:target:argument:)` and
+    /// `cancelPreviousPerformRequests(withTarget:)`.
+    /// - Complexity: O(n) in the requests that wait.
+    public func cancelPerforms(withTarget target: AnyObject) { requests.cancel(target) }
+}

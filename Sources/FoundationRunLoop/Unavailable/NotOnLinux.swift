@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+// What stands on Mach, on Combine or on distributed objects, none of which Linux has.
+
+/// Apple's port on a Mach port.
+@available(
+    *, unavailable,
+    message: "Linux has no Mach ports: use MessagePort between threads, SocketPort or RunLoopsPorts between processes."
+)
+public typealias NSMachPort = Port
+
+/// Apple's names for message ports of other processes.
+@available(*, unavailable, message: "Use RunLoopsPorts, whose message ports have names between processes.")
+public typealias MessagePortNameServer = Port
+
+/// Apple's names for socket ports.
+@available(*, unavailable, message: "Pass the port's address on, or use RunLoopsPorts, whose message ports have names.")
+public typealias SocketPortNameServer = Port
+
+/// Apple's names for ports.
+@available(*, unavailable, message: "Use RunLoopsPorts, whose message ports have names between processes.")
+public typealias PortNameServer = Port
+
+extension Timer {
+    /// Apple's `publish(every:tolerance:on:in:options:)`, for Combine.
+    @available(
+        *, unavailable, message: "Linux has no Combine: use native.ticks(every:) of RunLoopsConcurrency, or a Timer."
+    )
+    public static func publish<Options>(
+        every interval: TimeInterval, tolerance: TimeInterval? = nil, on runLoop: RunLoop, in mode: RunLoop.Mode,
+        options: Options? = Never?.none
+    ) -> Never { isNotCalled() }
+}
+
+extension RunLoop {
+    /// Apple's `schedule(options:_:)`, for Combine.
+    @available(*, unavailable, message: "Linux has no Combine: use perform(_:).")
+    public func schedule(_ action: @escaping () -> Void) { isNotCalled() }
+
+    /// Apple's `schedule(after:tolerance:options:_:)`, for Combine.
+    @available(*, unavailable, message: "Linux has no Combine: add a Timer.")
+    public func schedule<Time>(after date: Time, _ action: @escaping () -> Void) { isNotCalled() }
+
+    /// Apple's `configureAsServer()`, which does nothing on Apple's systems either.
+    @available(*, unavailable, message: "Does nothing on Apple's systems either: leave it out.")
+    public func configureAsServer() { isNotCalled() }
+}
+
+private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }

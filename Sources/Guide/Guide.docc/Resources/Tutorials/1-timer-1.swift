@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let libraries = [
+    "RunLoops", "RunLoopsConcurrency", "RunLoopsDiagnostics",
+    "RunLoopsEvents", "RunLoopsKit", "RunLoopsTesting",
+    "LoopUI", "LoopUITerminal", "FoundationRunLoop",
+]
+
+let package = Package(
+    name: "tutorial",
+    dependencies: [
+        .package(
+            url: "https://example.org/swift-run-loops.git",
+            .upToNextMinor(from: "0.1.0"))
+    ],
+    targets: [
+        .executableTarget(
+            name: "tutorial",
+            dependencies: libraries.map { library in
+                .product(name: library, package: "swift-run-loops")
+            })
+    ]
+)

@@ -1,0 +1,8 @@
+import Dispatch
+import RunLoops
+
+DispatchQueue.global().async {
+    let sum = (1...100).reduce(0, +)
+    print("The sum is \(sum).")
+}
+RunLoop.main.run()

@@ -1,0 +1,11 @@
+import RunLoops
+import RunLoopsConcurrency
+
+@main struct Program {
+    static func main() async throws {
+        RunLoop.adoptMain()
+        print("main begins")
+        try await Task.sleep(for: .milliseconds(100))
+        print("main ends")
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A process has one application, which is where a window finds it.
+extension Application {
+    /// The windows that are shown, the frontmost last.
+    public var windows: [Window] { windowStack.all }
+    /// The window that keys come to.
+    public var keyWindow: Window? { windowStack.key }
+}
+
+extension Window {
+    /// The application of the process.
+    public var application: Application? { Application.current }
+
+    /// A window as large as the display, which nobody sees yet.
+    ///
+    /// - Precondition: there is an application.
+    public convenience init() {
+        guard let application = Application.current else {
+            preconditionFailure(
+                "A window was made before its application: make it in applicationDidFinishLaunching(_:).")
+        }
+        self.init(frame: Rect(size: application.display.size))
+    }
+
+    /// Whether the application shows the window.
+    public var isVisible: Bool { application?.windows.contains { $0 === self } ?? false }
+
+    /// Whether keys come to this window.
+    public var isKeyWindow: Bool { application?.keyWindow === self }
+
+    /// Shows the window in front of the others; keys come to it from now on.
+    public func makeKeyAndVisible() {
+        guard let application else { return }
+        if !isKeyWindow { application.cancelPresses() }
+        application.windowStack.bringToFront(self)
+        application.commit.damageAll()
+        frame = Rect(size: application.display.size)
+        setNeedsLayout()
+        setNeedsDisplay()
+        rootViewController?.appear()
+    }
+
+    /// Takes the window off the display; the one behind it gets the keys.
+    public func close() {
+        rootViewController?.dismissPresented()
+        rootViewController?.disappear()
+        if isKeyWindow { application?.cancelPresses() }
+        application?.windowStack.remove(self)
+        application?.commit.damageAll()
+    }
+}

@@ -1,0 +1,310 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import RunLoops
+internal import RunLoopsConcurrency
+internal import RunLoopsKit
+
+/// The program: takes input from its display, sends it to windows, and has one frame a turn drawn.
+///
+/// Making an application puts its items into the loop of the thread: the source of the event queue (order −1), the
+/// observers of gestures (0), of what follows a commit (1,999,000), of the commit (2,000,000) and of the release pool.
+@MainActor public final class Application: Responder {
+    /// The application of this process; nil before one is made.
+    public private(set) static weak var current: Application?
+
+    /// What the user sees of the program.
+    public enum State: Sendable {
+        /// It is not launched yet, or has ended.
+        case notRunning
+        /// It is seen, and gets no events.
+        case inactive
+        /// It is seen, and gets events.
+        case active
+        /// It is not seen.
+        case background
+        /// It is stopped: nothing runs.
+        case suspended
+    }
+
+    /// What the user sees of the program.
+    public private(set) var state = State.notRunning
+    /// The loop that everything happens on.
+    public let loop: RunLoop
+    /// Where the program is seen.
+    public let display: any Display
+    /// Receives the changes of the program's state.
+    public let delegate: (any ApplicationDelegate)?
+    /// The modes that the loop runs in.
+    public let modes: ModeStack
+    /// The signal that ended the program, if one did.
+    public private(set) var terminationSignal: CInt?
+
+    /// The styles of all views that have no theme of their own; made for the display unless set.
+    public var theme: Theme {
+        get { ownTheme ?? Theme(for: display.abilities) }
+        set {
+            ownTheme = newValue
+            for window in windows { window.setNeedsDisplayOfTree() }
+        }
+    }
+    private var ownTheme: Theme?
+
+    /// What is done once a turn.
+    public let commit: CommitTransaction
+    let windowStack = WindowStack()
+    let gestures: GestureArbiter
+    private var input: InputQueue?
+    private var touches = TouchTracker()
+    private var presses = PressTracker()
+    private let pool: RunLoop.ReleasePool
+    private var drawnAbilities = DisplayAbilities()
+
+    /// An application on the loop of the calling thread.
+    public init(display: any Display, delegate: (any ApplicationDelegate)? = nil) {
+        loop = .current
+        self.display = display
+        self.delegate = delegate
+        let responder = delegate as? Responder
+        let hasPlace = responder is View || responder is ViewController || responder is Application
+        lastResponder = hasPlace ? nil : responder
+        modes = ModeStack(loop)
+        loop.addCommonMode(.tracking)
+        pool = RunLoop.ReleasePool()
+        gestures = GestureArbiter(loop)
+        commit = CommitTransaction(loop, display, windowStack)
+        super.init()
+        commit.whenPresented = { [weak self] in self?.presses.prepare() }
+        input = InputQueue(
+            loop: loop, modes: [.common], handle: { [weak self] in self?.handleEventQueue() },
+            displayIsReady: { [weak commit] in commit?.displayIsReady() })
+        gestures.whenDecided = { [weak self] in self?.input?.resume() }
+        Self.current = self
+    }
+
+    /// The delegate, if it is a responder of no other place in the chain.
+    public override var next: Responder? { lastResponder }
+    private let lastResponder: Responder?
+
+    override var responderWindow: Window? { keyWindow }
+
+    /// The present instant on the loop's own clock.
+    public var now: RunLoop.Instant { loop.clock.now }
+
+    // MARK: Life
+
+    /// Launches, and runs the loop until the program is to end.
+    ///
+    /// - Throws: what the display throws when it cannot be opened.
+    public func run() throws {
+        try launch()
+        run(until: nil)
+    }
+
+    /// Opens the display and lets the delegate make its windows, in the initialization mode.
+    package func launch() throws {
+        guard let input, state == .notRunning else { return }
+        try display.open(input)
+        drawnAbilities = display.abilities
+        state = .inactive
+        loop.performLocally(in: .initialization) { [self] in finishLaunching() }
+        loop.poll(mode: .initialization)
+    }
+
+    private func finishLaunching() {
+        // Of windows that were made before: the size was not known until the display was open.
+        for window in windows { window.frame = Rect(size: display.size) }
+        delegate?.applicationWillFinishLaunching(self)
+        delegate?.applicationDidFinishLaunching(self)
+        if state == .inactive { becomeActive() }
+    }
+
+    /// Runs the loop, mode after mode, until the instant or the program's end.
+    package func run(until instant: RunLoop.Instant?) {
+        while state != .notRunning {
+            if loop.run(mode: modes.current, until: instant) == .timedOut { return }
+            modes.checkCurrent()
+        }
+    }
+
+    /// Ends the program: tells the delegate, gives the display back, and ends the run.
+    public func terminate(signal: CInt? = nil) {
+        guard state != .notRunning else { return }
+        terminationSignal = signal
+        delegate?.applicationWillTerminate(self)
+        state = .notRunning
+        display.close()
+        input?.invalidate()
+        commit.invalidate()
+        gestures.invalidate()
+        modes.invalidate()
+        pool.invalidate()
+        loop.stop()
+    }
+
+    private func becomeActive() {
+        state = .active
+        delegate?.applicationDidBecomeActive(self)
+    }
+
+    private func resignActive() {
+        guard state == .active else { return }
+        delegate?.applicationWillResignActive(self)
+        state = .inactive
+    }
+
+    /// Stops the program until the user lets it go on, as Ctrl-Z does.
+    public func suspend() {
+        guard state == .active || state == .inactive else { return }
+        cancelTouches()
+        cancelPresses()
+        resignActive()
+        state = .background
+        delegate?.applicationDidEnterBackground(self)
+        state = .suspended
+        display.suspend()
+    }
+
+    private func goOn() {
+        guard state == .suspended else { return }
+        state = .background
+        display.resume()
+        delegate?.applicationWillEnterForeground(self)
+        state = .inactive
+        commit.damageAll()
+        becomeActive()
+    }
+
+    // MARK: Events
+
+    /// Puts an input into the event queue, as the display does.
+    ///
+    /// A script, a macro or a test plays the user so: the input takes the whole way, and is handled in the next turn.
+    public func push(_ input: RawInput) { self.input?.push(input) }
+
+    /// Makes events of what has come from the display; called by the source of the queue.
+    private func handleEventQueue() {
+        guard let input else { return }
+        let inputs = input.takeAll()
+        for (index, next) in inputs.enumerated() {
+            if case .pointer(let pointer) = next, pointer.phase == .began {
+                if let end = touches.end(lostBefore: pointer) { handle(.pointer(end)) }
+                // The gestures of one sequence of touches are decided before the next one begins.
+                if gestures.isPending {
+                    input.hold(inputs[index...])
+                    break
+                }
+            }
+            handle(next)
+        }
+        input.tellRoom()
+    }
+
+    private func handle(_ input: RawInput) {
+        guard state != .notRunning else { return }
+        switch input {
+        case .pointer(let pointer):
+            if let event = touches.event(for: pointer, in: windowStack, at: now) { sendEvent(event) }
+        case .wheel(let wheel):
+            guard let window = windowStack.window(at: wheel.position) else { return }
+            sendEvent(
+                Event(
+                    .wheel, at: now, modifiers: wheel.modifiers,
+                    wheel: Wheel(notches: wheel.notches, window: window, position: wheel.position)))
+        case .key(let key): handle(key)
+        case .paste(let text, let isLast):
+            sendEvent(Event(.paste, at: now, pasted: Paste(text: text, isLast: isLast)))
+        case .focus(true): if state == .inactive { becomeActive() }
+        case .focus(false):
+            cancelPresses()
+            resignActive()
+        case .resized(let size):
+            for window in windows { window.frame = Rect(size: size) }
+            drawAgainIfAbilitiesChanged()
+            commit.damageAll()
+        case .suspend: suspend()
+        case .resumed: goOn()
+        case .terminate(let signal): terminate(signal: signal)
+        }
+    }
+
+    /// A display that learns what it can do says that it has been resized.
+    private func drawAgainIfAbilitiesChanged() {
+        if display.abilities == drawnAbilities { return }
+        drawnAbilities = display.abilities
+        for window in windows { window.setNeedsDisplayOfTree() }
+    }
+
+    private func handle(_ input: KeyInput) {
+        guard let (press, changed) = presses.press(for: input) else { return }
+        let instant = now
+        send(changed, press.phase, at: instant)
+        // Nobody will say when the key goes up.
+        if display.abilities.reportsKeyEnds || press.phase == .ended { return }
+        presses.end(press)
+        send(changed, press.phase, at: instant)
+    }
+
+    private func send(_ presses: Set<Press>, _ phase: Press.Phase, at instant: RunLoop.Instant) {
+        let modifiers = presses.first?.modifiers ?? []
+        sendEvent(Event(.presses, at: instant, modifiers: modifiers, presses: presses, in: phase))
+    }
+
+    /// Ends the keys that are held for the window that they went down in.
+    func cancelPresses() {
+        let cancelled = presses.cancel()
+        if !cancelled.isEmpty { send(cancelled, .cancelled, at: now) }
+    }
+
+    private func cancelTouches() {
+        for pointer in touches.inputs(ending: .cancelled) {
+            if let event = touches.event(for: pointer, in: windowStack, at: now) { sendEvent(event) }
+        }
+    }
+
+    /// Sends an event to the windows that it is for.
+    public func sendEvent(_ event: Event) {
+        switch event.kind {
+        case .touches:
+            var told: [Window] = []
+            for touch in event.touches where !told.contains(where: { $0 === touch.window }) {
+                told.append(touch.window)
+                touch.window.sendEvent(event)
+            }
+        case .wheel: event.wheel?.window.sendEvent(event)
+        case .presses, .paste: keyWindow?.sendEvent(event)
+        }
+    }
+
+    /// Sends a command along the chain, from a target or the first responder.
+    ///
+    /// - Parameters:
+    ///   - command: The command.
+    ///   - target: Where the chain begins; at the first responder if `nil`.
+    ///   - sender: What sends it.
+    /// - Returns: Whether a responder has carried it out.
+    @discardableResult
+    public func send(_ command: Command, to target: Responder? = nil, from sender: AnyObject? = nil) -> Bool {
+        let start = target ?? keyWindow?.firstResponder ?? keyWindow?.rootViewController?.view ?? keyWindow ?? self
+        guard let responder = start.target(for: command) else { return false }
+        responder.perform(command, from: sender)
+        return true
+    }
+
+    // MARK: The end of the chain
+
+    public override func canPerform(_ command: Command) -> Bool { command == .quit }
+
+    public override func perform(_ command: Command, from sender: AnyObject?) {
+        if command == .quit { terminate() }
+    }
+
+    /// Ctrl-C ends the program and Ctrl-Z stops it, if no responder before has used them.
+    public override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
+        for press in presses where press.modifiers == .control {
+            if press.key == .character("c") { terminate() }
+            if press.key == .character("z") { suspend() }
+        }
+        super.pressesBegan(presses, with: event)
+    }
+}

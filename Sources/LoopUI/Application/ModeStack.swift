@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import RunLoops
+
+/// The modes that the application's loop runs in, one after the other and never inside each other.
+///
+/// A scroll view pushes `tracking` when a finger begins to drag: the run in the default mode
+/// ends, and one in the tracking mode begins. When it pops the mode, the same happens in reverse. So what is in the
+/// default mode only waits, and nothing is nested.
+@MainActor public final class ModeStack {
+    private var modes: [RunLoop.Mode] = [.default]
+    private let loop: RunLoop
+    private var isInvalid = false
+
+    init(_ loop: RunLoop) { self.loop = loop }
+
+    /// The mode that the loop runs in, or is about to.
+    public var current: RunLoop.Mode { modes.last ?? .default }
+
+    /// Ends the present run; the next one has this mode.
+    ///
+    /// The application's own items are in the common modes. In any other mode there is no input, no gesture and no frame
+    /// until the mode is popped, which an item of that mode has to do.
+    ///
+    /// - Precondition: the mode has a source or a timer, which each common mode has, and keeps one as long as it is the
+    ///   current one. A loop has nothing to wait for in an empty mode: Core Foundation's would turn at once, again and
+    ///   again, and one that slept would never wake up for the user who wants to leave.
+    public func push(_ mode: RunLoop.Mode) {
+        change { modes.append(mode) }
+        checkCurrent()
+    }
+
+    /// The program has ended: its items have left the modes, and what is pushed runs no more.
+    func invalidate() { isInvalid = true }
+
+    /// Traps if nothing can happen in the current mode any more.
+    func checkCurrent() {
+        precondition(
+            isInvalid || !loop.isEmpty(current),
+            "The application cannot run in the mode \(current): it has no source and no timer. Make it a common mode with "
+                + "addCommonMode(_:) before it is pushed, or pop it before its last item goes.")
+    }
+
+    /// Takes back the last push of this mode; nothing happens if there was none.
+    public func pop(_ mode: RunLoop.Mode) {
+        guard let index = modes.lastIndex(of: mode), index > 0 else { return }
+        change { modes.remove(at: index) }
+    }
+
+    private func change(_ body: () -> Void) {
+        let old = current
+        body()
+        if current != old, loop.currentMode != nil { loop.stop() }
+    }
+}

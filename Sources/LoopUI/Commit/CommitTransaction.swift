@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+internal import RunLoopsConcurrency
+internal import RunLoopsKit
+
+/// Does once a turn what was marked during it: layout, drawing, preparation, and one frame for the display.
+///
+/// The pass comes before the loop sleeps and when a run ends, with the order 2,000,000, which Core Animation has too. A
+/// change after a quiet time is shown at once; changes that follow within a sixtieth of a second are shown together.
+/// While the display is still busy with a frame, nothing is drawn: changes add up, and no queue grows.
+@MainActor public final class CommitTransaction {
+    /// How often each phase was done.
+    public struct Counts: Hashable, Sendable {
+        /// Views that gave their subviews their frames.
+        public var layouts = 0
+        /// Views that drew.
+        public var displays = 0
+        /// Frames that the display took.
+        public var frames = 0
+        /// Frames that the display refused, because it was busy.
+        public var refusals = 0
+    }
+
+    /// What was done so far.
+    public internal(set) var counts = Counts()
+    /// The shortest time between two frames.
+    public var frameInterval = Duration.nanoseconds(16_666_667)
+
+    /// The order of what follows a commit.
+    public static let afterCommitOrder = 1_999_000
+    /// A frame may come so much too early: what moves once a frame is not always called at the same distance.
+    static let slack = Duration.milliseconds(1)
+    /// Layout that asks for layout again is given up for this turn after so many rounds.
+    static let mostRounds = 16
+
+    private let loop: RunLoop
+    private let display: any Display
+    private let windows: WindowStack
+    private let transaction: RunLoop.Transaction
+    private var toLayOut: [View] = []
+    private var toDisplay: [View] = []
+    /// The views that are drawn now; its memory is used again.
+    private var displayed: [View] = []
+    private var preparations: [() -> Void] = []
+    private var completions: [() -> Void] = []
+    private var followers: [() -> Void] = []
+    private var due: [() -> Void] = []
+    private var damaged = CellRect.empty
+    /// What was composed since the display took a frame.
+    private var unshown = CellRect.empty
+    private var isFrameMarked = false
+    private var cells = CellGrid(width: 0, height: 0)
+    private var lastPass: RunLoop.Instant?
+    private var isInPass = false
+    private var alarm: RunLoop.Timer?
+    private var isDisplayBusy = false
+    private var follower: RunLoop.Observer?
+    /// Called when a frame has gone out, and nobody waits.
+    var whenPresented: (() -> Void)?
+
+    init(_ loop: RunLoop, _ display: any Display, _ windows: WindowStack) {
+        self.loop = loop
+        self.display = display
+        self.windows = windows
+        let modes = [RunLoop.Mode.common, .initialization]
+        transaction = RunLoop.Transaction(in: modes)
+        let follower = RunLoop.Observer(
+            [.beforeWaiting, .exit], order: Self.afterCommitOrder, label: "after commit"
+        ) { [weak self] _, _ in self?.runFollowers() }
+        loop.add(follower, in: .common)
+        self.follower = follower
+    }
+
+    /// Ends it for good.
+    func invalidate() {
+        transaction.invalidate()
+        follower?.invalidate()
+        alarm?.invalidate()
+    }
+
+    // MARK: Marking
+
+    func markLayout(_ view: View) {
+        toLayOut.append(view)
+        mark()
+    }
+
+    func markDisplay(_ view: View) {
+        toDisplay.append(view)
+        mark()
+    }
+
+    /// Asks for a new picture of a part of the display.
+    func damage(_ rect: Rect) {
+        let area = CellRect(rect)
+        if area.isEmpty { return }
+        damaged = damaged.union(area)
+        markFrame()
+    }
+
+    /// Asks for a frame, although no cell may have changed.
+    func markFrame() {
+        isFrameMarked = true
+        mark()
+    }
+
+    /// Asks for a whole new picture.
+    func damageAll() { damage(Rect(size: display.size)) }
+
+    private func mark() {
+        // While the display is busy, the time has not come or the pass is under way, the end of that marks again.
+        if isDisplayBusy || alarm != nil || isInPass { return }
+        transaction.mark(self) { [weak self] in self?.commit() }
+    }
+
+    /// Does something in the third phase of the next commit: after drawing, before the frame goes out.
+    public func prepare(_ body: @escaping () -> Void) {
+        preparations.append(body)
+        mark()
+    }
+
+    /// Does something after the next commit, in the turn that follows it.
+    public func afterCommit(_ body: @escaping () -> Void) { followers.append(body) }
+
+    /// Makes changes that belong together; the changes of inner groups count when the outermost group ends.
+    ///
+    /// - Parameters:
+    ///   - completion: Called after the commit of the group.
+    ///   - body: Makes the changes.
+    public func group<Result, Failure: Error>(
+        completion: (() -> Void)? = nil, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer {
+            // The kit's own completion would come although the pass is put off.
+            if let completion {
+                completions.append(completion)
+                mark()
+            }
+        }
+        return try transaction.group(body)
+    }
+
+    /// Commits now what was marked, if the display takes it.
+    public func flush() { transaction.flush() }
+
+    // MARK: The pass
+
+    private func commit() {
+        if isTooEarly() { return }
+        isInPass = true
+        // An early pass counts as one in time, so that there are never more of them than the interval allows.
+        let now = loop.clock.now
+        lastPass = max(now, lastPass?.advanced(by: frameInterval) ?? now)
+        layOut()
+        draw()
+        let prepared = preparations
+        preparations = []
+        for body in prepared { body() }
+        present()
+        whenPresented?()
+        let completed = completions
+        completions = []
+        for body in completed { body() }
+        if !followers.isEmpty {
+            due += followers
+            followers = []
+            loop.wakeUp()
+        }
+        isInPass = false
+        if !toLayOut.isEmpty || !toDisplay.isEmpty || !preparations.isEmpty || !completions.isEmpty { mark() }
+    }
+
+    /// Sets an alarm for the time when the next frame may be shown, if that is not yet.
+    private func isTooEarly() -> Bool {
+        guard let lastPass else { return false }
+        let next = lastPass.advanced(by: frameInterval)
+        if loop.clock.now.advanced(by: Self.slack) >= next { return false }
+        let timer = RunLoop.Timer(.at(next), label: "next frame") { [weak self] _ in self?.timeHasCome() }
+        alarm = timer
+        loop.add(timer, in: .common)
+        return true
+    }
+
+    private func timeHasCome() {
+        alarm = nil
+        mark()
+    }
+
+    func displayIsReady() {
+        isDisplayBusy = false
+        mark()
+        // The display may say so outside the loop's own turn.
+        loop.wakeUp()
+    }
+
+    /// The first phase: superviews before the views inside them.
+    private func layOut() {
+        for _ in 0..<Self.mostRounds {
+            if toLayOut.isEmpty { return }
+            let views = toLayOut.map { ($0.depth, $0) }.sorted { $0.0 < $1.0 }
+            toLayOut = []
+            for (_, view) in views where view.needsLayout && view.window != nil { view.layoutIfNeeded() }
+        }
+    }
+
+    /// The second phase.
+    private func draw() {
+        swap(&toDisplay, &displayed)
+        for view in displayed where view.needsDisplay && view.window != nil && view.isShown {
+            counts.displays += 1
+            view.displayIfNeeded()
+        }
+        displayed.removeAll(keepingCapacity: true)
+    }
+
+    /// The fourth phase.
+    private func present() {
+        guard isFrameMarked else { return }
+        let size = CellRect(Rect(size: display.size))
+        if cells.width != size.columns.count || cells.height != size.rows.count {
+            cells = CellGrid(width: size.columns.count, height: size.rows.count)
+            (damaged, unshown) = (cells.bounds, .empty)
+        }
+        let area = damaged.clipped(to: cells.bounds)
+        if !area.isEmpty {
+            cells.fill(area, with: .blank)
+            for window in windows.all { window.compose(into: &cells, offset: .zero, clip: area) }
+            unshown = unshown.union(area)
+        }
+        damaged = .empty
+        isFrameMarked = false
+        let frame = Frame(
+            cells: cells, pictures: pictures, cursor: cursor, title: windows.key?.rootViewController?.title,
+            changedRows: unshown.rows)
+        switch display.present(frame) {
+        case .taken:
+            unshown = .empty
+            counts.frames += 1
+        case .busy:
+            counts.refusals += 1
+            isFrameMarked = true
+            isDisplayBusy = true
+        }
+    }
+
+    private var pictures: [PlacedPicture] {
+        var placed: [PlacedPicture] = []
+        guard display.abilities.hasPictures else { return placed }
+        for window in windows.all { window.collectPictures(into: &placed, offset: .zero) }
+        return placed.filter { !$0.area.clipped(to: cells.bounds).isEmpty }
+    }
+
+    private var cursor: Point? {
+        guard let view = windows.key?.firstResponder as? View, view.isSeen, let place = view.cursor else {
+            return nil
+        }
+        return view.convert(place, to: nil)
+    }
+
+    /// On the observer before the commit: what was to follow the last one.
+    private func runFollowers() {
+        let bodies = due
+        due = []
+        for body in bodies { body() }
+    }
+}

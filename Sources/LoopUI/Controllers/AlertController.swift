@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Something that an alert lets the user do.
+@MainActor public final class AlertAction {
+    /// What an action means.
+    public enum Style: Hashable, Sendable {
+        /// It does something.
+        case `default`
+        /// It leaves everything as it is; the escape key does it.
+        case cancel
+        /// It does something that cannot be undone.
+        case destructive
+    }
+
+    /// What its button says.
+    public let title: String
+    /// What it means.
+    public let style: Style
+    /// Whether it can be chosen.
+    public var isEnabled = true { didSet { button?.isEnabled = isEnabled } }
+    fileprivate let handler: () -> Void
+    fileprivate weak var button: Button?
+
+    /// An action.
+    ///
+    /// - Parameters:
+    ///   - title: What its button says.
+    ///   - style: What it means.
+    ///   - handler: Called when it was chosen, after the alert has gone.
+    public init(_ title: String, style: Style = .default, handler: @escaping () -> Void = {}) {
+        self.title = title
+        self.style = style
+        self.handler = handler
+    }
+}
+
+/// Asks the user something; to be presented as ``PresentationStyle/alert``.
+///
+/// Enter chooses the action with the focus: first the preferred one, or else the first that is neither destructive nor a
+/// way out. Escape chooses the cancel action, or the only one.
+///
+/// ```swift
+/// let alert = AlertController(title: "Delete the file?", message: "Nothing brings it back.")
+/// alert.addAction(AlertAction("Delete", style: .destructive) { document.delete() })
+/// alert.addAction(AlertAction("Keep", style: .cancel))
+/// controller.present(alert, style: .alert)
+/// ```
+@MainActor public final class AlertController: ViewController {
+    /// What is asked.
+    public let message: String
+    /// The actions, in the order of their buttons.
+    public private(set) var actions: [AlertAction] = []
+    /// The text fields, in order.
+    public private(set) var textFields: [TextField] = []
+    /// The action that has the focus first, and that Enter in a text field chooses.
+    public var preferredAction: AlertAction?
+    private let buttons = StackView(.horizontal, spacing: 2)
+
+    /// An alert without an action yet.
+    public init(title: String, message: String = "") {
+        self.message = message
+        super.init()
+        self.title = title
+    }
+
+    /// Adds an action; its button comes behind the others.
+    public func addAction(_ action: AlertAction) {
+        actions.append(action)
+        let button = Button(action.title) { [weak self, unowned action] _ in self?.choose(action) }
+        button.role = action.style == .destructive ? .destructive : .normal
+        button.isEnabled = action.isEnabled
+        action.button = button
+        buttons.addArrangedSubview(button)
+    }
+
+    /// Adds a text field below the message; the first one gets the focus.
+    ///
+    /// Enter in it chooses the action that would have the focus without it.
+    ///
+    /// - Precondition: the alert was not presented yet.
+    @discardableResult
+    public func addTextField(placeholder: String = "") -> TextField {
+        precondition(!isViewLoaded, "A text field was added to an alert that was shown already: add it before.")
+        let field = TextField(placeholder: placeholder) { [weak self] _ in self?.firstAction?.button?.tap() }
+        textFields.append(field)
+        return field
+    }
+
+    private var firstAction: AlertAction? {
+        preferredAction ?? actions.first { $0.style == .default } ?? actions.first { $0.style == .cancel }
+    }
+
+    public override func loadView() {
+        let box = AlertBox(axis: .vertical)
+        box.padding = Insets(top: 1, left: 2, bottom: 1, right: 2)
+        let heading = Label(title ?? "", lines: 0, style: Style(.default, .bold))
+        heading.alignment = .center
+        box.addArrangedSubview(heading)
+        if !message.isEmpty {
+            let text = Label(message, lines: 0)
+            text.alignment = .center
+            // The message gives way where there is too little room: never a button.
+            box.addArrangedSubview(text, flex: 1)
+        }
+        for field in textFields { box.addArrangedSubview(field) }
+        box.addArrangedSubview(Label())
+        box.addArrangedSubview(buttons)
+        view = box
+    }
+
+    public override func viewDidAppear() {
+        let first: Control? = textFields.first ?? firstAction?.button
+        first?.becomeFirstResponder()
+    }
+
+    private func choose(_ action: AlertAction) {
+        dismiss()
+        action.handler()
+    }
+
+    override func escapePresentation() {
+        let way = actions.first { $0.style == .cancel } ?? (actions.count == 1 ? actions.first : nil)
+        if let way, way.isEnabled { choose(way) }
+    }
+
+    override func presentedSize(in available: Size) -> Size {
+        // Lines of more than 60 cells are hard to read.
+        let room = Size(min(available.width, 60), available.height)
+        let titles = actions.map { $0.title.cellWidth + 4 }
+        let isRow = Double(titles.reduce(0, +) + 2 * max(0, titles.count - 1)) <= room.width - 4
+        buttons.axis = isRow ? .horizontal : .vertical
+        buttons.spacing = isRow ? 2 : 0
+        buttons.distribution = isRow ? .fillEqually : .fill
+        let wanted = view.sizeThatFits(room)
+        return Size(min(room.width, max(wanted.width, 20)), wanted.height)
+    }
+}
+
+/// The stack inside a border.
+private final class AlertBox: StackView {
+    init(axis: Axis) { super.init(axis) }
+
+    override func draw(in canvas: inout Canvas) { canvas.border(canvas.bounds, theme.box, style: theme.border) }
+
+    override var accessibilityRole: String? { "alert" }
+}

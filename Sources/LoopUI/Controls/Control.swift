@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A view that the user works with, by touch and by keys.
+///
+/// A touch gives it the focus; one of another button than the primary one goes on along the chain of responders. With the focus, Enter and Space do what a tap does.
+@MainActor open class Control: View {
+    /// What has happened to a control.
+    public struct Events: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: UInt16
+
+        /// The events with these bits.
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        /// A touch has begun on it.
+        public static var touchDown: Events { Events(rawValue: 1) }
+        /// A touch has ended on it, or Enter or Space has done the same.
+        public static var touchUpInside: Events { Events(rawValue: 2) }
+        /// A touch that began on it has ended beside it.
+        public static var touchUpOutside: Events { Events(rawValue: 4) }
+        /// A touch was taken away.
+        public static var touchCancel: Events { Events(rawValue: 8) }
+        /// The user has changed its value.
+        public static var valueChanged: Events { Events(rawValue: 16) }
+        /// The user has changed its text.
+        public static var editingChanged: Events { Events(rawValue: 32) }
+        /// The user has done with it what it is for: a button was tapped, a text was entered.
+        public static var primaryAction: Events { Events(rawValue: 64) }
+    }
+
+    private var actions: [(events: Events, body: () -> Void)] = []
+    private var trackedTouch: Touch?
+
+    // MARK: State
+
+    /// Whether it can be used; true unless set.
+    public var isEnabled = true {
+        didSet {
+            if isEnabled == oldValue { return }
+            if !isEnabled { giveUp() }
+            setNeedsDisplay()
+        }
+    }
+
+    /// Whether a touch that began on it is on it now.
+    public var isHighlighted = false { didSet { if isHighlighted != oldValue { setNeedsDisplay() } } }
+
+    /// Whether it is selected; what that means is the control's own affair.
+    public var isSelected = false { didSet { if isSelected != oldValue { setNeedsDisplay() } } }
+
+    /// Whether a touch that began on it has not ended yet.
+    public var isTracking: Bool { trackedTouch != nil }
+
+    private func giveUp() {
+        if isTracking {
+            trackedTouch = nil
+            isHighlighted = false
+            cancelTracking()
+            sendActions(for: .touchCancel)
+        }
+        // The next control gets the keys, so that a user without a mouse is not lost.
+        if isFirstResponder, window?.focusNext() != true { resignFirstResponder() }
+    }
+
+    // MARK: Actions
+
+    func keep(_ events: Events, _ body: @escaping () -> Void) { actions.append((events, body)) }
+
+    /// Takes away what was added for any of these events.
+    public func removeActions(for events: Events) { actions.removeAll { !$0.events.isDisjoint(with: events) } }
+
+    /// Calls what was added for any of these events, in the order in which it was added.
+    public func sendActions(for events: Events) {
+        for action in actions where !action.events.isDisjoint(with: events) { action.body() }
+    }
+
+    /// Does what a tap does: ``Events/touchUpInside``, then what the control is for.
+    public func tap() {
+        guard isEnabled else { return }
+        sendActions(for: .touchUpInside)
+        activate()
+    }
+
+    /// Does what the control is for: sends ``Events/primaryAction`` unless overridden.
+    open func activate() { sendActions(for: .primaryAction) }
+
+    // MARK: Touches
+
+    override var keepsTouches: Bool { true }
+
+    /// A touch has begun on the control.
+    ///
+    /// - Returns: Whether the control follows the touch; true unless overridden.
+    open func beginTracking(_ touch: Touch, with event: Event?) -> Bool { true }
+
+    /// The touch has moved; nothing unless overridden.
+    open func continueTracking(_ touch: Touch, with event: Event?) {}
+
+    /// The touch has ended: on the control, it is a tap unless overridden.
+    open func endTracking(_ touch: Touch, with event: Event?) { if contains(touch) { activate() } }
+
+    /// The touch was taken away; nothing unless overridden.
+    open func cancelTracking() {}
+
+    /// Whether a touch is on the control now.
+    public func contains(_ touch: Touch) -> Bool { point(inside: touch.location(in: self), with: nil) }
+
+    open override func touchesBegan(_ touches: Set<Touch>, with event: Event?) {
+        guard touches.arePrimary else { return super.touchesBegan(touches, with: event) }
+        guard isEnabled, !isTracking, let touch = touches.first else { return }
+        if canBecomeFirstResponder { becomeFirstResponder() }
+        guard beginTracking(touch, with: event) else { return }
+        trackedTouch = touch
+        isHighlighted = true
+        sendActions(for: .touchDown)
+    }
+
+    open override func touchesMoved(_ touches: Set<Touch>, with event: Event?) {
+        guard touches.arePrimary else { return super.touchesMoved(touches, with: event) }
+        guard let touch = trackedTouch, touches.contains(touch) else { return }
+        isHighlighted = contains(touch)
+        continueTracking(touch, with: event)
+    }
+
+    open override func touchesEnded(_ touches: Set<Touch>, with event: Event?) {
+        guard touches.arePrimary else { return super.touchesEnded(touches, with: event) }
+        guard let touch = trackedTouch, touches.contains(touch) else { return }
+        trackedTouch = nil
+        isHighlighted = false
+        sendActions(for: contains(touch) ? .touchUpInside : .touchUpOutside)
+        endTracking(touch, with: event)
+    }
+
+    open override func touchesCancelled(_ touches: Set<Touch>, with event: Event?) {
+        guard touches.arePrimary else { return super.touchesCancelled(touches, with: event) }
+        guard let touch = trackedTouch, touches.contains(touch) else { return }
+        trackedTouch = nil
+        isHighlighted = false
+        cancelTracking()
+        sendActions(for: .touchCancel)
+    }
+
+    // MARK: Focus and keys
+
+    open override var canBecomeFirstResponder: Bool { isEnabled }
+
+    open override func firstResponderChanged(_ isFirst: Bool) { setNeedsDisplay() }
+
+    /// Uses a key that has gone down or repeats: Enter and Space tap, unless overridden.
+    ///
+    /// - Returns: Whether the key was used; other keys go on along the chain of responders.
+    open func handle(_ press: Press) -> Bool {
+        guard press.modifiers.isEmpty, press.key == .enter || press.key == .character(" ") else { return false }
+        // A key that is held taps once.
+        if press.phase == .began { tap() }
+        return true
+    }
+
+    open override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
+        let unused = presses.filter { !(isEnabled && handle($0)) }
+        if !unused.isEmpty { super.pressesBegan(unused, with: event) }
+    }
+
+    /// The control's first cell, where users with a screen reader look.
+    open override var cursor: Point? { .zero }
+
+    /// The style for the present state, of a control that usually looks like `usual`.
+    public func style(_ usual: Style) -> Style {
+        if !isEnabled { return theme.disabled }
+        if isHighlighted { return theme.highlight }
+        return isFirstResponder ? theme.focus : usual
+    }
+}
+
+/// Sends actions; ``Control`` is the only such type.
+@MainActor public protocol ActionSender: Control {}
+
+extension Control: ActionSender {}
+
+extension ActionSender {
+    /// Calls a closure when something happens to the control.
+    ///
+    /// - Parameters:
+    ///   - events: When to call it.
+    ///   - body: Receives the control.
+    public func addAction(for events: Control.Events = .primaryAction, _ body: @escaping (Self) -> Void) {
+        keep(events) { [weak self] in if let self { body(self) } }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What was copied or cut last, for all text fields of the program.
+///
+/// A display hands the text of the general pasteboard to the system's clipboard. The other way, the clipboard's text
+/// comes when the user pastes it.
+@MainActor public final class Pasteboard {
+    /// The pasteboard of the program.
+    public static let general = Pasteboard()
+
+    /// The text; nil if nothing was copied yet.
+    public var text: String? {
+        didSet { changeHandler?(text) }
+    }
+
+    /// Called when the text has changed; a display can hand it to the system's clipboard.
+    public var changeHandler: ((String?) -> Void)?
+
+    /// A pasteboard of its own.
+    public init() {}
+}
+
+extension Command {
+    /// Takes the last change back.
+    public static let undo = Command("undo")
+    /// Makes the change again that was taken back last.
+    public static let redo = Command("redo")
+}

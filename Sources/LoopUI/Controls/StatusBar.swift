@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A line with text at the left, in the middle and at the right.
+///
+/// In a narrow line the middle goes first, then the left text is cut.
+@MainActor open class StatusBar: View {
+    /// The text at the left edge.
+    public var left: String { didSet { if left != oldValue { setNeedsDisplay() } } }
+    /// The text in the middle.
+    public var center: String { didSet { if center != oldValue { setNeedsDisplay() } } }
+    /// The text at the right edge.
+    public var right: String { didSet { if right != oldValue { setNeedsDisplay() } } }
+
+    /// A line with these texts.
+    public init(left: String = "", center: String = "", right: String = "") {
+        self.left = left
+        self.center = center
+        self.right = right
+        super.init()
+    }
+
+    open override func sizeThatFits(_ size: Size) -> Size {
+        let wanted = [left, center, right].filter { !$0.isEmpty }.reduce(0) { $0 + $1.cellWidth + 2 }
+        return Size(min(size.width, Double(wanted)), 1)
+    }
+
+    open override func draw(in canvas: inout Canvas) {
+        let (width, ellipsis) = (Int(canvas.size.width), theme.ellipsis)
+        canvas.fill(Rect(0, 0, canvas.size.width, 1), style: theme.bar)
+        func write(_ text: String, _ x: Int) { canvas.write(text, at: Point(Double(x), 0), style: theme.bar) }
+        let atRight = TextLines.cut(right, width: width - 2, ellipsis: ellipsis)
+        let start = width - 1 - atRight.cellWidth
+        let atLeft = TextLines.cut(left, width: atRight.isEmpty ? width - 2 : start - 2, ellipsis: ellipsis)
+        write(atLeft, 1)
+        write(atRight, start)
+        let middle = (width - center.cellWidth) / 2
+        if middle > atLeft.cellWidth + 2, middle + center.cellWidth < start - 1 { write(center, middle) }
+    }
+
+    open override var accessibilityRole: String? { "status" }
+    open override var accessibilityValue: String? {
+        [left, center, right].filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+}

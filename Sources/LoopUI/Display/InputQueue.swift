@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import RunLoops
+
+/// What came from the display and was not handled yet.
+///
+/// A display's source, which waits for the device, pushes what it reads. The queue's own source, which is signalled and
+/// has the order −1, hands it to the application in the same or the next turn.
+@MainActor public final class InputQueue {
+    /// The loop of the application.
+    public let loop: RunLoop
+    /// The modes that a display adds its sources to.
+    public let modes: [RunLoop.Mode]
+    /// How many inputs the queue holds before it is full.
+    public static let capacity = 256
+
+    private var inputs: [RawInput] = []
+    private var wasFull = false
+    private let source: RunLoop.Source
+    private let ready: () -> Void
+    /// Called when a full queue has room again; a display reads on then.
+    public var roomHandler: (() -> Void)?
+
+    init(
+        loop: RunLoop, modes: [RunLoop.Mode], handle: @escaping () -> Void, displayIsReady: @escaping () -> Void
+    ) {
+        self.loop = loop
+        self.modes = modes
+        ready = displayIsReady
+        source = RunLoop.Source(order: -1, label: "handleEventQueue") { _ in handle() }
+        for mode in modes { loop.add(source, in: mode) }
+    }
+
+    /// Whether a display should read no more for now, so that memory stays bounded.
+    public var isFull: Bool { inputs.count >= Self.capacity }
+
+    /// Puts an input at the end; signals the queue's source.
+    ///
+    /// Moves of one pointer, turns of the wheel and sizes that follow each other become one: a slow program is late by
+    /// one of them and not by all. The queue takes inputs beyond its capacity too; nothing is lost.
+    public func push(_ input: RawInput) {
+        if let last = inputs.last, let joined = Self.join(last, input) {
+            inputs[inputs.count - 1] = joined
+        } else {
+            inputs.append(input)
+        }
+        if isFull { wasFull = true }
+        source.signal()
+        // A display may push outside the loop's own turn.
+        loop.wakeUp()
+    }
+
+    /// The display can take the next frame.
+    public func displayIsReady() { ready() }
+
+    private static func join(_ first: RawInput, _ second: RawInput) -> RawInput? {
+        switch (first, second) {
+        case (.pointer(let old), .pointer(let new))
+        where old.phase == .moved && new.phase == .moved && old.identifier == new.identifier:
+            return second
+        case (.wheel(let old), .wheel(let new))
+        where old.position == new.position && old.modifiers == new.modifiers:
+            return .wheel(WheelInput(old.notches + new.notches, at: new.position, modifiers: new.modifiers))
+        case (.resized, .resized): return second
+        default: return nil
+        }
+    }
+
+    // MARK: The application
+
+    /// The inputs so far, in order; the queue is empty afterwards.
+    func takeAll() -> [RawInput] {
+        let taken = inputs
+        inputs = []
+        return taken
+    }
+
+    /// Puts inputs that cannot be handled yet before all others.
+    ///
+    /// The source is not signalled: a loop with a signalled source would not come to the observers before it sleeps, and
+    /// these have something to decide first.
+    func hold(_ rest: ArraySlice<RawInput>) { inputs.insert(contentsOf: rest, at: 0) }
+
+    /// Has held inputs handled in the next turn.
+    func resume() {
+        if inputs.isEmpty { return }
+        source.signal()
+        loop.wakeUp()
+    }
+
+    /// After inputs were handled: a display that waited for room reads on.
+    func tellRoom() {
+        guard wasFull, !isFull else { return }
+        wasFull = false
+        roomHandler?()
+    }
+
+    func invalidate() { source.invalidate() }
+}

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a display has to say, as it came from the device.
+public enum RawInput: Hashable, Sendable {
+    /// A finger, or a button of the mouse.
+    case pointer(PointerInput)
+    /// The wheel of the mouse, or two fingers on a pad.
+    case wheel(WheelInput)
+    /// A key.
+    case key(KeyInput)
+    /// A part of a text that is pasted; the last part says so.
+    case paste(String, isLast: Bool)
+    /// The display has the user's attention, or has lost it.
+    case focus(Bool)
+    /// The display has another size.
+    case resized(Size)
+    /// The user wants the program to stop for now, as Ctrl-Z does.
+    case suspend
+    /// The program goes on after a stop.
+    case resumed
+    /// The program is to end; by a signal, if there is one.
+    case terminate(signal: CInt?)
+}
+
+/// A finger, or a button of the mouse.
+public struct PointerInput: Hashable, Sendable {
+    /// What has happened.
+    public enum Phase: Hashable, Sendable {
+        /// The finger or button has gone down.
+        case began
+        /// It has moved.
+        case moved
+        /// It has gone up.
+        case ended
+        /// It is not known any more.
+        case cancelled
+    }
+
+    /// Tells the fingers and buttons apart that are down at the same time.
+    public var identifier: Int
+    /// The button of the mouse; the primary one for a finger.
+    public var button: ButtonMask
+    /// What has happened.
+    public var phase: Phase
+    /// Where, in points of the display.
+    public var position: Point
+    /// The keys that were held.
+    public var modifiers: KeyModifiers
+
+    /// The input of a finger, or of the primary button.
+    public init(_ phase: Phase, at position: Point, identifier: Int = 0, modifiers: KeyModifiers = []) {
+        self.identifier = identifier
+        button = .primary
+        self.phase = phase
+        self.position = position
+        self.modifiers = modifiers
+    }
+
+    /// The input of a button of the mouse.
+    ///
+    /// - Parameters:
+    ///   - phase: What has happened.
+    ///   - position: Where, in points of the display.
+    ///   - number: The number of the button, as terminals and the X server count: 0 left, 1 middle, 2 right.
+    ///   - modifiers: The keys that were held.
+    public init(_ phase: Phase, at position: Point, button number: Int, modifiers: KeyModifiers = []) {
+        self.init(phase, at: position, identifier: number, modifiers: modifiers)
+        // The X server has up to 255.
+        button = .button(number == 1 ? 3 : number == 2 ? 2 : min(number + 1, 32))
+    }
+}
+
+/// Buttons of the mouse.
+///
+/// Corresponds to UIKit's `UIEvent.ButtonMask`.
+public struct ButtonMask: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: UInt32
+
+    /// The buttons with these bits.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// The button that selects and drags, usually the left one; a finger counts as this one.
+    public static var primary: ButtonMask { button(1) }
+    /// The button that asks for a menu: usually the right one.
+    public static var secondary: ButtonMask { button(2) }
+
+    /// A button by its number: 1 is the primary one, 2 the secondary one, 3 usually the one in the middle.
+    ///
+    /// - Precondition: `number` is between 1 and 32.
+    public static func button(_ number: Int) -> ButtonMask {
+        precondition((1...32).contains(number), "There is no mouse button \(number): they count from 1 to 32.")
+        return ButtonMask(rawValue: 1 << (number - 1))
+    }
+}
+
+/// A turn of the wheel.
+public struct WheelInput: Hashable, Sendable {
+    /// Where the pointer is, in points of the display.
+    public var position: Point
+    /// Notches to the right and down.
+    public var notches: Point
+    /// The keys that were held.
+    public var modifiers: KeyModifiers
+
+    /// The input of a wheel.
+    public init(_ notches: Point, at position: Point, modifiers: KeyModifiers = []) {
+        self.position = position
+        self.notches = notches
+        self.modifiers = modifiers
+    }
+}
+
+/// A key that went down, or up.
+public struct KeyInput: Hashable, Sendable {
+    /// What has happened.
+    public enum Phase: Hashable, Sendable {
+        /// The key has gone down. Most terminals report nothing else.
+        case began
+        /// The key is held, and repeats.
+        case repeated
+        /// The key has gone up.
+        case ended
+    }
+
+    /// Which key.
+    public var key: Key
+    /// The keys that were held.
+    public var modifiers: KeyModifiers
+    /// What has happened.
+    public var phase: Phase
+
+    /// The input of a key.
+    public init(_ key: Key, modifiers: KeyModifiers = [], phase: Phase = .began) {
+        self.key = key
+        self.modifiers = modifiers
+        self.phase = phase
+    }
+}
+
+/// A key, by what it writes or by its name.
+public enum Key: Hashable, Sendable {
+    /// A key that writes; with the shift key, the character that comes of it.
+    case character(Character)
+    /// The key that ends a line.
+    case enter
+    /// The tabulator.
+    case tab
+    /// The escape key.
+    case escape
+    /// Deletes to the left.
+    case backspace
+    /// Deletes to the right.
+    case delete
+    /// The insert key.
+    case insert
+    /// The upward arrow.
+    case up
+    /// The downward arrow.
+    case down
+    /// The arrow to the left.
+    case left
+    /// The arrow to the right.
+    case right
+    /// To the beginning.
+    case home
+    /// To the end.
+    case end
+    /// A page up.
+    case pageUp
+    /// A page down.
+    case pageDown
+    /// A function key, from 1.
+    case function(Int)
+    /// A key without a name here, by the number that the display gives it.
+    case other(Int)
+}
+
+/// The keys that are held beside another one.
+public struct KeyModifiers: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// The keys with these bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The shift key; not set where it made another character of the key.
+    public static var shift: KeyModifiers { KeyModifiers(rawValue: 1) }
+    /// The alt key.
+    public static var alt: KeyModifiers { KeyModifiers(rawValue: 2) }
+    /// The control key.
+    public static var control: KeyModifiers { KeyModifiers(rawValue: 4) }
+    /// The key with the picture on it.
+    public static var command: KeyModifiers { KeyModifiers(rawValue: 8) }
+}

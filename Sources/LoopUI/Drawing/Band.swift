@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The cells that a view has drawn.
+///
+/// Kept are the rows from the first to the last that it has written in; all others are clear. Most views write few of
+/// their rows, and a line that changes makes nobody clear, compare or read the other rows.
+struct Band: Sendable {
+    /// Cells in a row.
+    let width: Int
+    /// Rows of the whole view.
+    let height: Int
+    /// The first of the rows that are kept.
+    private(set) var top = 0
+    /// The rows that are kept.
+    private(set) var grid: CellGrid
+
+    init(width: Int, height: Int) {
+        (self.width, self.height) = (width, height)
+        grid = CellGrid(width: width, height: 0)
+    }
+
+    /// Whether nothing was drawn.
+    var isEmpty: Bool { grid.height == 0 }
+
+    /// The rows that are kept.
+    private var rows: Range<Int> { top..<top + grid.height }
+
+    // MARK: Drawing
+
+    /// Sets all cells of a rectangle; what lies outside is left out.
+    mutating func fill(_ rect: CellRect, with cell: Cell) {
+        let area = rect.clipped(to: CellRect(x: 0, y: 0, width: width, height: height))
+        if area.isEmpty { return }
+        open(area.rows)
+        grid.fill(moved(area), with: cell)
+    }
+
+    /// Sets a character, which lies inside with all of its columns.
+    mutating func put(_ glyph: Glyph, x: Int, y: Int, columns: Int, style: Style) {
+        fill(CellRect(x: x, y: y, width: columns, height: 1), with: Cell(.continuation, style))
+        grid[x, y - top].glyph = glyph
+    }
+
+    /// Writes the printable ASCII that a text begins with, as far as it fits.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - start: The column where it begins, which may lie outside on the left.
+    ///   - end: The column where it has to end.
+    ///   - y: The row, which lies inside.
+    ///   - style: How it looks.
+    /// - Returns: How many characters were taken.
+    mutating func write(
+        asciiOf text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, y: Int, style: Style
+    ) -> Int {
+        var count = 0
+        while count < text.count, start + count < end, (0x20..<0x7F).contains(text[count]) { count += 1 }
+        // What is no ASCII may belong to the character before it.
+        if count > 0, count < text.count, text[count] >= 0x80 { count -= 1 }
+        let hidden = min(count, max(0, -start))
+        if hidden < count {
+            open(y..<y + 1)
+            grid.write(
+                ascii: UnsafeBufferPointer(rebasing: text[hidden..<count]), x: start + hidden, y: y - top, style: style)
+        }
+        return count
+    }
+
+    /// Keeps more rows, clear as they are.
+    private mutating func open(_ added: Range<Int>) {
+        if isEmpty { top = added.lowerBound }
+        let (above, below) = (max(0, top - added.lowerBound), max(0, added.upperBound - rows.upperBound))
+        if above + below == 0 { return }
+        grid.addRows(above: above, below: below)
+        top -= above
+    }
+
+    private func moved(_ area: CellRect) -> CellRect {
+        var area = area
+        area.rows = area.rows.lowerBound - top..<area.rows.upperBound - top
+        return area
+    }
+
+    // MARK: Comparing
+
+    /// The rows between the first and the last that differ from an earlier drawing; empty if none does.
+    ///
+    /// - Complexity: O(cells of the rows that are kept).
+    func rowsChanged(from old: Band) -> Range<Int> {
+        if width != old.width || height != old.height { return 0..<height }
+        if isEmpty || old.isEmpty { return isEmpty ? old.rows : rows }
+        let all = min(rows.lowerBound, old.rows.lowerBound)..<max(rows.upperBound, old.rows.upperBound)
+        guard let first = all.first(where: { !hasRow($0, of: old) }),
+            let last = all.last(where: { !hasRow($0, of: old) })
+        else { return 0..<0 }
+        return first..<last + 1
+    }
+
+    private func hasRow(_ y: Int, of old: Band) -> Bool {
+        guard rows.contains(y), old.rows.contains(y) else { return false }
+        return grid.hasRow(y - top, of: old.grid, at: y - old.top)
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a view draws on: its own cells, which are kept until it draws again.
+public struct Canvas: Sendable {
+    /// What is drawn: the other rows are clear.
+    private(set) var band: Band
+    /// The pictures that the display shows itself, from back to front.
+    private(set) var pictures: [PlacedPicture] = []
+
+    /// An empty canvas, rounded to whole cells.
+    public init(size: Size) {
+        let cells = CellRect(Rect(size: size))
+        band = Band(width: cells.columns.count, height: cells.rows.count)
+    }
+
+    /// The cells drawn so far.
+    ///
+    /// - Complexity: O(cells).
+    public var grid: CellGrid {
+        var grid = CellGrid(width: band.width, height: band.height, filledWith: .clear)
+        grid.lay(band.grid, x: 0, y: band.top, clip: grid.bounds)
+        return grid
+    }
+
+    /// Its size, in points.
+    public var size: Size { Size(Double(band.width), Double(band.height)) }
+
+    /// The whole of it.
+    public var bounds: Rect { Rect(size: size) }
+
+    /// Fills a rectangle with a character.
+    public mutating func fill(_ rect: Rect, with character: Character = " ", style: Style) {
+        band.fill(CellRect(rect), with: Cell(Glyph(character), style))
+    }
+
+    /// Leaves the cells of a picture to the display.
+    mutating func place(_ placed: PlacedPicture) {
+        pictures.append(placed)
+        let seen = placed.area.clipped(to: CellRect(bounds))
+        for y in seen.rows {
+            for x in seen.columns { band.put(placed.glyph(x: x, y: y), x: x, y: y, columns: 1, style: .plain) }
+        }
+    }
+
+    /// Writes text in one row; what does not fit is left out.
+    ///
+    /// - Parameters:
+    ///   - text: The text; a line break ends it.
+    ///   - point: Where its first cell is. It may lie outside on the left.
+    ///   - style: How it looks.
+    ///   - width: The most points that it may take; up to the right edge if `nil`.
+    /// - Returns: The points that it took.
+    /// - Complexity: O(length of the text).
+    @discardableResult
+    public mutating func write(
+        _ text: some StringProtocol, at point: Point, style: Style = .plain, width: Double? = nil
+    ) -> Double {
+        write(String(text), at: point, style: style, width: width)
+    }
+
+    /// Writes a string in one row; what does not fit is left out.
+    ///
+    /// The text that most views write, and the quickest to write.
+    ///
+    /// - Parameters:
+    ///   - text: The text; a line break ends it.
+    ///   - point: Where its first cell is. It may lie outside on the left.
+    ///   - style: How it looks.
+    ///   - width: The most points that it may take; up to the right edge if `nil`.
+    /// - Returns: The points that it took.
+    /// - Complexity: O(length of what is seen).
+    @discardableResult
+    public mutating func write(
+        _ text: String, at point: Point, style: Style = .plain, width: Double? = nil
+    ) -> Double {
+        let (start, y) = (point.x.cell, point.y.cell)
+        guard y >= 0, y < band.height else { return 0 }
+        var end = band.width
+        if let width { end = min(end, start + width.cell) }
+        var text = text
+        // Usually all is ASCII, of which each byte is a character of one cell.
+        let (plain, count) = text.withUTF8 { bytes in
+            (band.write(asciiOf: bytes, from: start, to: end, y: y, style: style), bytes.count)
+        }
+        var x = start + plain
+        if plain == count || x >= end { return Double(max(0, x - start)) }
+        for character in text[text.utf8.index(text.startIndex, offsetBy: plain)...] {
+            if character.isNewline { break }
+            let taken = character.cellWidth
+            if x + taken > end { break }
+            if x >= 0 { band.put(Glyph(character), x: x, y: y, columns: taken, style: style) }
+            x += taken
+        }
+        return Double(max(0, x - start))
+    }
+
+    /// The lines that a border is made of.
+    public enum Border: Sendable {
+        /// Thin lines with square corners.
+        case single
+        /// Thin lines with round corners.
+        case rounded
+        /// Double lines.
+        case double
+        /// Plus, minus and bar, for displays without such signs.
+        case plain
+
+        /// Upper left, upper right, lower left, lower right, horizontal, vertical.
+        var signs: [Character] {
+            switch self {
+            case .single: ["┌", "┐", "└", "┘", "─", "│"]
+            case .rounded: ["╭", "╮", "╰", "╯", "─", "│"]
+            case .double: ["╔", "╗", "╚", "╝", "═", "║"]
+            case .plain: ["+", "+", "+", "+", "-", "|"]
+            }
+        }
+    }
+
+    /// Draws a border just inside a rectangle of at least two by two cells.
+    public mutating func border(_ rect: Rect, _ border: Border = .single, style: Style = .plain) {
+        let area = CellRect(rect)
+        guard area.columns.count > 1, area.rows.count > 1 else { return }
+        let signs = border.signs
+        let (left, right) = (area.columns.lowerBound, area.columns.upperBound - 1)
+        let (top, bottom) = (area.rows.lowerBound, area.rows.upperBound - 1)
+        func line(_ x: Int, _ y: Int, _ width: Int, _ height: Int, _ sign: Character) {
+            band.fill(CellRect(x: x, y: y, width: width, height: height), with: Cell(Glyph(sign), style))
+        }
+        line(left, top, area.columns.count, 1, signs[4])
+        line(left, bottom, area.columns.count, 1, signs[4])
+        line(left, top, 1, area.rows.count, signs[5])
+        line(right, top, 1, area.rows.count, signs[5])
+        line(left, top, 1, 1, signs[0])
+        line(right, top, 1, 1, signs[1])
+        line(left, bottom, 1, 1, signs[2])
+        line(right, bottom, 1, 1, signs[3])
+    }
+}

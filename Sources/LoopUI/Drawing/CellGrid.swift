@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// Rows of cells.
+public struct CellGrid: Hashable, Sendable {
+    /// Cells in a row.
+    public let width: Int
+    /// Rows.
+    public private(set) var height: Int
+    /// The cells, row by row.
+    public private(set) var cells: [Cell]
+
+    /// A grid of equal cells; a negative size becomes 0.
+    public init(width: Int, height: Int, filledWith cell: Cell = .blank) {
+        self.width = max(0, width)
+        self.height = max(0, height)
+        cells = Array(repeating: cell, count: self.width * self.height)
+    }
+
+    /// The cell at a place.
+    ///
+    /// - Precondition: the place is inside.
+    public subscript(x: Int, y: Int) -> Cell {
+        get {
+            precondition(x >= 0 && x < width && y >= 0 && y < height, "There is no cell \(x), \(y).")
+            return cells[y * width + x]
+        }
+        set {
+            precondition(x >= 0 && x < width && y >= 0 && y < height, "There is no cell \(x), \(y).")
+            cells[y * width + x] = newValue
+        }
+    }
+
+    /// The text of a row, without the empty places at its end.
+    public func text(row: Int) -> String {
+        var text = ""
+        for x in 0..<width where self[x, row].glyph != .continuation {
+            text.append(self[x, row].glyph.character ?? " ")
+        }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    /// The text of all rows, each with a line break behind it.
+    public var text: String { (0..<height).map { text(row: $0) + "\n" }.joined() }
+
+    // MARK: Changing
+
+    /// Sets all cells of a rectangle; what lies outside is left out.
+    public mutating func fill(_ rect: CellRect, with cell: Cell) {
+        let (area, width) = (rect.clipped(to: bounds), width)
+        if area.isEmpty { return }
+        cells.withUnsafeMutableBufferPointer { cells in
+            for y in area.rows {
+                let row = UnsafeMutableBufferPointer(rebasing: cells[y * width..<(y + 1) * width])
+                Self.cutWide(area.columns, row)
+                row[area.columns].update(repeating: cell)
+            }
+        }
+    }
+
+    /// Writes printable ASCII from a place on, which lies inside with all of the text.
+    mutating func write(ascii text: UnsafeBufferPointer<UInt8>, x: Int, y: Int, style: Style) {
+        let (columns, width) = (x..<x + text.count, width)
+        cells.withUnsafeMutableBufferPointer { cells in
+            let row = UnsafeMutableBufferPointer(rebasing: cells[y * width..<(y + 1) * width])
+            Self.cutWide(columns, row)
+            for (column, byte) in zip(columns, text) { row[column] = Cell(Glyph(bits: UInt32(byte)), style) }
+        }
+    }
+
+    /// Adds clear rows.
+    mutating func addRows(above: Int, below: Int) {
+        if above > 0 { cells.insert(contentsOf: repeatElement(.clear, count: above * width), at: 0) }
+        if below > 0 { cells.append(contentsOf: repeatElement(.clear, count: below * width)) }
+        height += above + below
+    }
+
+    /// Lays another grid over this one: clear cells, and clear backgrounds, leave what is there.
+    ///
+    /// - Parameters:
+    ///   - other: The grid that is laid over.
+    ///   - x: Where its left edge comes.
+    ///   - y: Where its upper edge comes.
+    ///   - clip: What may be changed.
+    /// - Complexity: O(cells of the common area).
+    public mutating func lay(_ other: CellGrid, x: Int, y: Int, clip: CellRect) {
+        let area = CellRect(x: x, y: y, width: other.width, height: other.height).clipped(to: clip).clipped(to: bounds)
+        if area.isEmpty { return }
+        let width = width
+        other.cells.withUnsafeBufferPointer { above in
+            cells.withUnsafeMutableBufferPointer { cells in
+                for row in area.rows {
+                    let first = (row - y) * other.width
+                    Self.lay(
+                        UnsafeBufferPointer(rebasing: above[first..<first + other.width]), x: x, area.columns,
+                        over: UnsafeMutableBufferPointer(rebasing: cells[row * width..<(row + 1) * width]))
+                }
+            }
+        }
+    }
+
+    private static func lay(
+        _ above: UnsafeBufferPointer<Cell>, x: Int, _ columns: Range<Int>, over row: UnsafeMutableBufferPointer<Cell>
+    ) {
+        cutWide(columns, row)
+        var written = -1
+        for column in columns {
+            var cell = above[column - x]
+            if cell.glyph == .none && cell.style.background == .clear { continue }
+            let below = row[column]
+            if cell.style.background == .clear { cell.style.background = below.style.background }
+            if cell.glyph == .none { cell.glyph = .space }
+            // A wide character that is cut by the area leaves a blank half.
+            let isCut =
+                cell.glyph == .continuation && column == columns.lowerBound
+                || column == columns.upperBound - 1 && column - x + 1 < above.count
+                    && above[column - x + 1].glyph == .continuation
+            if isCut { cell.glyph = .space }
+            // What is clear leaves halves of wide characters below, which are blank without the other half.
+            if below.glyph == .continuation, cell.glyph != .continuation, column > 0, written != column - 1 {
+                row[column - 1].glyph = .space
+            }
+            let next = column + 1
+            if next < row.count, row[next].glyph == .continuation { row[next].glyph = .space }
+            row[column] = cell
+            written = column
+        }
+    }
+
+    /// Blanks the other half of wide characters that the edges of some columns cut.
+    private static func cutWide(_ columns: Range<Int>, _ row: UnsafeMutableBufferPointer<Cell>) {
+        let (first, after) = (columns.lowerBound, columns.upperBound)
+        if first > 0, row[first].glyph == .continuation { row[first - 1].glyph = .space }
+        if after < row.count, row[after].glyph == .continuation { row[after].glyph = .space }
+    }
+
+    /// Whether a row is the same as a row of another grid of this width; as the row of the same number if `nil`.
+    ///
+    /// Compares bytes, which a cell has no unused ones of: most rows of most frames are the same.
+    package func hasRow(_ y: Int, of other: CellGrid, at otherY: Int? = nil) -> Bool {
+        cells.withUnsafeBytes { here in
+            other.cells.withUnsafeBytes { there in
+                let count = width * MemoryLayout<Cell>.stride
+                guard let here = here.baseAddress, let there = there.baseAddress else { return true }
+                return memcmp(here + y * count, there + (otherY ?? y) * count, count) == 0
+            }
+        }
+    }
+
+    /// Takes a row over from another grid of this size.
+    package mutating func takeRow(_ y: Int, from other: CellGrid) {
+        let row = y * width..<(y + 1) * width
+        other.cells.withUnsafeBufferPointer { there in
+            cells.withUnsafeMutableBufferPointer { cells in
+                _ = UnsafeMutableBufferPointer(rebasing: cells[row]).update(fromContentsOf: there[row])
+            }
+        }
+    }
+
+    /// The whole grid.
+    public var bounds: CellRect { CellRect(x: 0, y: 0, width: width, height: height) }
+}
+
+/// A rectangle of cells.
+public struct CellRect: Hashable, Sendable {
+    /// The columns inside.
+    public var columns: Range<Int>
+    /// The rows inside.
+    public var rows: Range<Int>
+
+    /// The rectangle with its upper left cell at `x` and `y`; a negative size becomes 0.
+    public init(x: Int, y: Int, width: Int, height: Int) {
+        columns = x..<x + max(0, width)
+        rows = y..<y + max(0, height)
+    }
+
+    /// The cells that a rectangle in points covers, each edge rounded to the nearest, and half a cell up.
+    ///
+    /// So a rectangle covers as many cells wherever it is moved to by whole cells, also across the upper left corner.
+    public init(_ rect: Rect) {
+        columns = rect.minX.cell..<max(rect.minX.cell, rect.maxX.cell)
+        rows = rect.minY.cell..<max(rect.minY.cell, rect.maxY.cell)
+    }
+
+    /// No cells.
+    static var empty: CellRect { CellRect(x: 0, y: 0, width: 0, height: 0) }
+
+    /// Whether nothing is inside.
+    public var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
+
+    /// The smallest rectangle that covers both; an empty rectangle covers nothing.
+    public func union(_ other: CellRect) -> CellRect {
+        if isEmpty { return other }
+        if other.isEmpty { return self }
+        var result = self
+        result.columns =
+            min(columns.lowerBound, other.columns.lowerBound)..<max(columns.upperBound, other.columns.upperBound)
+        result.rows = min(rows.lowerBound, other.rows.lowerBound)..<max(rows.upperBound, other.rows.upperBound)
+        return result
+    }
+
+    /// What lies in the other rectangle too.
+    public func clipped(to other: CellRect) -> CellRect {
+        var result = self
+        result.columns = columns.clamped(to: other.columns)
+        result.rows = rows.clamped(to: other.rows)
+        return result
+    }
+}
+
+extension Double {
+    /// The nearest whole number, the greater one in the middle; at most a thousand million.
+    ///
+    /// The standard library's `rounded()` calls the C library, in the middle of drawing.
+    var cell: Int {
+        let value = max(-1e9, min(1e9, self))
+        let whole = Int(value)
+        let rest = value - Double(whole)
+        return rest >= 0.5 ? whole + 1 : rest < -0.5 ? whole - 1 : whole
+    }
+}

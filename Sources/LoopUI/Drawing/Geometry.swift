@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A place, in points from the upper left corner; a point is a cell in a terminal.
+public struct Point: Hashable, Sendable {
+    /// Points to the right.
+    public var x: Double
+    /// Points down.
+    public var y: Double
+
+    /// The upper left corner.
+    public static var zero: Point { Point(0, 0) }
+
+    /// The point at `x` and `y`.
+    public init(_ x: Double, _ y: Double) {
+        self.x = x
+        self.y = y
+    }
+
+    /// The point at `x` and `y`, with the names that `CGPoint` has.
+    public init(x: Double, y: Double) { self.init(x, y) }
+
+    /// How far it is to another point, in points.
+    public func distance(to other: Point) -> Double {
+        let (width, height) = (other.x - x, other.y - y)
+        return (width * width + height * height).squareRoot()
+    }
+
+    /// The point that lies by `offset` further.
+    public static func + (point: Point, offset: Point) -> Point { Point(point.x + offset.x, point.y + offset.y) }
+
+    /// The way from one point to another.
+    public static func - (point: Point, start: Point) -> Point { Point(point.x - start.x, point.y - start.y) }
+}
+
+/// A width and a height, in points.
+public struct Size: Hashable, Sendable {
+    /// Points from left to right.
+    public var width: Double
+    /// Points from top to bottom.
+    public var height: Double
+
+    /// No size.
+    public static var zero: Size { Size(0, 0) }
+
+    /// The size of `width` and `height`.
+    public init(_ width: Double, _ height: Double) {
+        self.width = width
+        self.height = height
+    }
+
+    /// The size of `width` and `height`, with the names that `CGSize` has.
+    public init(width: Double, height: Double) { self.init(width, height) }
+}
+
+/// Distances from the edges of a rectangle inwards, in points.
+public struct Insets: Hashable, Sendable {
+    /// From the upper edge.
+    public var top: Double
+    /// From the left edge.
+    public var left: Double
+    /// From the lower edge.
+    public var bottom: Double
+    /// From the right edge.
+    public var right: Double
+
+    /// No distances.
+    public static var zero: Insets { Insets() }
+
+    /// The distances that are named; 0 for the others.
+    public init(top: Double = 0, left: Double = 0, bottom: Double = 0, right: Double = 0) {
+        self.top = top
+        self.left = left
+        self.bottom = bottom
+        self.right = right
+    }
+
+    /// The same distance on every side.
+    public init(all distance: Double) {
+        self.init(top: distance, left: distance, bottom: distance, right: distance)
+    }
+}
+
+/// A rectangle, in points.
+public struct Rect: Hashable, Sendable {
+    /// The upper left corner.
+    public var origin: Point
+    /// Width and height; never negative.
+    public var size: Size
+
+    /// The rectangle without a size, at the upper left corner.
+    public static var zero: Rect { Rect(0, 0, 0, 0) }
+
+    /// The rectangle with its upper left corner at `x` and `y`; a negative size becomes 0.
+    public init(_ x: Double, _ y: Double, _ width: Double, _ height: Double) {
+        origin = Point(x, y)
+        size = Size(max(0, width), max(0, height))
+    }
+
+    /// The rectangle with its upper left corner at `x` and `y`, with the names that `CGRect` has; a negative size
+    /// becomes 0.
+    public init(x: Double, y: Double, width: Double, height: Double) { self.init(x, y, width, height) }
+
+    /// The rectangle of a corner and a size; a negative size becomes 0.
+    public init(origin: Point = .zero, size: Size) { self.init(origin.x, origin.y, size.width, size.height) }
+
+    /// The left edge.
+    public var minX: Double { origin.x }
+    /// The upper edge.
+    public var minY: Double { origin.y }
+    /// The right edge, which is outside.
+    public var maxX: Double { origin.x + size.width }
+    /// The lower edge, which is outside.
+    public var maxY: Double { origin.y + size.height }
+    /// Points from left to right.
+    public var width: Double { size.width }
+    /// Points from top to bottom.
+    public var height: Double { size.height }
+    /// The middle.
+    public var center: Point { Point(minX + width / 2, minY + height / 2) }
+    /// Whether nothing is inside.
+    public var isEmpty: Bool { size.width <= 0 || size.height <= 0 }
+
+    /// Whether the point is inside; the right and the lower edge are not.
+    public func contains(_ point: Point) -> Bool {
+        point.x >= minX && point.x < maxX && point.y >= minY && point.y < maxY
+    }
+
+    /// What both rectangles cover; empty if that is nothing.
+    public func intersection(_ other: Rect) -> Rect {
+        let (left, top) = (max(minX, other.minX), max(minY, other.minY))
+        return Rect(left, top, min(maxX, other.maxX) - left, min(maxY, other.maxY) - top)
+    }
+
+    /// The smallest rectangle that covers both; an empty rectangle covers nothing.
+    public func union(_ other: Rect) -> Rect {
+        if isEmpty { return other }
+        if other.isEmpty { return self }
+        let (left, top) = (min(minX, other.minX), min(minY, other.minY))
+        return Rect(left, top, max(maxX, other.maxX) - left, max(maxY, other.maxY) - top)
+    }
+
+    /// The rectangle, smaller by the insets; larger where they are negative.
+    public func inset(by insets: Insets) -> Rect {
+        Rect(
+            minX + insets.left, minY + insets.top, width - insets.left - insets.right,
+            height - insets.top - insets.bottom)
+    }
+
+    /// The rectangle, moved.
+    public func moved(by offset: Point) -> Rect { Rect(origin: origin + offset, size: size) }
+}

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A picture that a display shows with its own pixels, and the cells that it takes.
+///
+/// The cells of a frame say where the picture is seen: each has a glyph that stands for its piece of the picture. What
+/// lies in front of the picture has other glyphs. So a display sends those pieces again whose cells have changed.
+public struct PlacedPicture: Hashable, Sendable {
+    /// The picture.
+    public var picture: Picture
+    /// The cells that the whole picture is stretched over; it may reach beyond the display.
+    public var area: CellRect
+
+    /// A picture over some cells.
+    public init(_ picture: Picture, in area: CellRect) {
+        self.picture = picture
+        self.area = area
+    }
+
+    /// Whether the picture is seen at a cell of a frame.
+    ///
+    /// - Precondition: the cell is inside.
+    public func isSeen(x: Int, y: Int, in cells: CellGrid) -> Bool {
+        let glyph = cells[x, y].glyph
+        return glyph.isPicture && glyph == self.glyph(x: x, y: y)
+    }
+
+    func glyph(x: Int, y: Int) -> Glyph {
+        Glyph(
+            picture, x: x - area.columns.lowerBound, y: y - area.rows.lowerBound, columns: area.columns.count,
+            rows: area.rows.count)
+    }
+
+    /// The parts of the area that are seen in a frame, as rectangles from top to bottom.
+    ///
+    /// - Parameters:
+    ///   - cells: The cells of the frame.
+    ///   - old: The cells of an earlier frame of this size; what has not changed since is left out.
+    /// - Complexity: O(cells of the area).
+    public func parts(in cells: CellGrid, changedSince old: CellGrid? = nil) -> [CellRect] {
+        area.clipped(to: cells.bounds).parts { x, y in
+            isSeen(x: x, y: y, in: cells) && (old.map { $0[x, y] != cells[x, y] } ?? true)
+        }
+    }
+}
+
+extension CellRect {
+    /// Rectangles that together cover the cells for which a condition holds.
+    ///
+    /// Cells beside each other in a row come into one rectangle, and rows of the same columns below each other.
+    ///
+    /// - Complexity: O(cells).
+    package func parts(where isIn: (_ x: Int, _ y: Int) -> Bool) -> [CellRect] {
+        var parts: [CellRect] = []
+        // The parts that reach down to the row above, by their columns.
+        var open: [Range<Int>: Int] = [:]
+        for y in rows {
+            var above = open
+            open = [:]
+            var x = columns.lowerBound
+            while x < columns.upperBound {
+                let start = x
+                while x < columns.upperBound, isIn(x, y) { x += 1 }
+                if start == x {
+                    x += 1
+                    continue
+                }
+                let index = above.removeValue(forKey: start..<x) ?? parts.count
+                if index == parts.count { parts.append(CellRect(x: start, y: y, width: x - start, height: 0)) }
+                parts[index].rows = parts[index].rows.lowerBound..<y + 1
+                open[start..<x] = index
+            }
+        }
+        return parts
+    }
+
+    /// The rectangle, further right and down.
+    package func moved(x: Int, y: Int) -> CellRect {
+        CellRect(
+            x: columns.lowerBound + x, y: rows.lowerBound + y, width: columns.count, height: rows.count)
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A colour: the terminal's own, one of its palette, or red, green and blue.
+public struct Color: Hashable, Sendable {
+    // The upper byte is the kind: 0 the default, 1 the palette, 2 direct, 255 clear.
+    let bits: UInt32
+
+    private init(bits: UInt32) { self.bits = bits }
+
+    /// What the user has chosen for the terminal.
+    public static var `default`: Color { Color(bits: 0) }
+    /// No colour: what lies below shows through.
+    ///
+    /// A foreground that is clear is the default one.
+    public static var clear: Color { Color(bits: 0xFF00_0000) }
+
+    /// A colour of the palette; the first 16 are the user's own.
+    public static func palette(_ index: UInt8) -> Color { Color(bits: 0x0100_0000 | UInt32(index)) }
+
+    /// A colour by its parts.
+    ///
+    /// A display with fewer colours shows the nearest that it has.
+    public static func rgb(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> Color {
+        Color(bits: 0x0200_0000 | UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue))
+    }
+
+    /// The palette's black.
+    public static var black: Color { palette(0) }
+    /// The palette's red.
+    public static var red: Color { palette(1) }
+    /// The palette's green.
+    public static var green: Color { palette(2) }
+    /// The palette's yellow.
+    public static var yellow: Color { palette(3) }
+    /// The palette's blue.
+    public static var blue: Color { palette(4) }
+    /// The palette's magenta.
+    public static var magenta: Color { palette(5) }
+    /// The palette's cyan.
+    public static var cyan: Color { palette(6) }
+    /// The palette's white.
+    public static var white: Color { palette(7) }
+    /// The palette's grey.
+    public static var gray: Color { palette(8) }
+
+    /// What a display has to do for a colour.
+    public enum Kind: Hashable, Sendable {
+        /// The display's own colour.
+        case `default`
+        /// A colour of the palette, by its number.
+        case palette(UInt8)
+        /// A colour by its parts.
+        case rgb(red: UInt8, green: UInt8, blue: UInt8)
+        /// No colour.
+        case clear
+    }
+
+    /// The colour, taken apart.
+    public var kind: Kind {
+        switch bits >> 24 {
+        case 0: .default
+        case 1: .palette(UInt8(truncatingIfNeeded: bits))
+        case 2:
+            .rgb(
+                red: UInt8(truncatingIfNeeded: bits >> 16), green: UInt8(truncatingIfNeeded: bits >> 8),
+                blue: UInt8(truncatingIfNeeded: bits))
+        default: .clear
+        }
+    }
+}
+
+/// How text looks: its colours and attributes.
+public struct Style: Hashable, Sendable {
+    /// What is done to the letters.
+    public struct Attributes: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: UInt32
+
+        /// The attributes with these bits.
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        /// Heavier letters.
+        public static var bold: Attributes { Attributes(rawValue: 1) }
+        /// Paler letters.
+        public static var dim: Attributes { Attributes(rawValue: 2) }
+        /// Slanted letters.
+        public static var italic: Attributes { Attributes(rawValue: 4) }
+        /// A line below.
+        public static var underline: Attributes { Attributes(rawValue: 8) }
+        /// Foreground and background exchanged.
+        public static var inverse: Attributes { Attributes(rawValue: 16) }
+        /// A line through.
+        public static var strikethrough: Attributes { Attributes(rawValue: 32) }
+    }
+
+    /// The colour of the letters.
+    public var foreground: Color
+    /// The colour behind the letters.
+    public var background: Color
+    /// What is done to the letters.
+    public var attributes: Attributes
+
+    /// Default letters on whatever lies below.
+    public static var plain: Style { Style() }
+
+    /// The style of these colours and attributes.
+    public init(_ foreground: Color = .default, on background: Color = .clear, _ attributes: Attributes = []) {
+        self.foreground = foreground
+        self.background = background
+        self.attributes = attributes
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+
+/// Gives touches to recognisers and views, and decides between them before the loop sleeps.
+///
+/// While events are handled, recognisers see touches and wish for states, and views get what no recogniser withholds.
+/// The observer then decides, takes touches away from views, calls the actions, and lets recognisers whose touches have
+/// ended begin anew, in this order.
+@MainActor final class GestureArbiter {
+    private let loop: RunLoop
+    private var observer: RunLoop.Observer?
+    /// The recognisers that have seen a touch since their last reset, in the order in which they have.
+    private var engaged: [GestureRecognizer] = []
+    /// The touches that have not ended, or whose end a view has not got.
+    private var deliveries: [TouchDelivery] = []
+    /// Called when nothing is pending any more.
+    var whenDecided: (() -> Void)?
+
+    init(_ loop: RunLoop) {
+        self.loop = loop
+        let observer = RunLoop.Observer(.beforeWaiting, order: 0, label: "gestures") { [weak self] _, _ in
+            self?.update()
+        }
+        loop.add(observer, in: .common)
+        self.observer = observer
+    }
+
+    func invalidate() {
+        observer?.invalidate()
+        for recognizer in engaged { recognizer.stopTimer() }
+    }
+
+    /// Whether something is still to be decided in this turn.
+    private(set) var isPending = false
+
+    /// Whether no touch is known and nothing is to be decided.
+    var isIdle: Bool { engaged.isEmpty && deliveries.isEmpty && !isPending }
+
+    /// Decides about a recogniser from now on, until its touches have ended.
+    func engage(_ recognizer: GestureRecognizer) {
+        if recognizer.whenMarked != nil { return }
+        recognizer.whenMarked = { [weak self] in self?.isPending = true }
+        engaged.append(recognizer)
+    }
+
+    // MARK: Delivery
+
+    /// Sends the touches of an event to their recognisers, and to their views.
+    func deliver(_ event: Event, in window: Window) {
+        for touch in event.touches where touch.window === window && touch.phase != .stationary {
+            if touch.phase == .began { deliveries.append(TouchDelivery(touch, recognizers: admit(touch))) }
+            guard let delivery = deliveries.first(where: { $0.touch === touch }) else { continue }
+            for recognizer in touch.recognizers { recognizer.receive(touch, event) }
+            failWhatIsOver()
+            // What is in a final state may be possible again.
+            if touch.phase == .ended || touch.phase == .cancelled { isPending = isPending || !engaged.isEmpty }
+            // A finger that joins a gesture is not the view's.
+            if touch.recognizers.contains(where: { $0.settled.isRecognized && $0.cancelsTouchesInView }) {
+                delivery.cancel()
+            }
+            delivery.add(event)
+        }
+        withdrawLostTouches()
+        release()
+    }
+
+    /// Keeps only the recognisers that are to see a touch; returns all that would have seen it.
+    private func admit(_ touch: Touch) -> [GestureRecognizer] {
+        let candidates = touch.recognizers
+        touch.recognizers = candidates.filter {
+            $0.isEnabled && $0.takesTouches && $0.buttonMaskRequired.contains(touch.button)
+                && $0.delegate?.gestureRecognizer($0, shouldReceive: touch) ?? true
+        }
+        touch.recognizers.forEach(engage)
+        return candidates
+    }
+
+    /// A recogniser whose touches have ended, and which expects no others, has failed.
+    private func failWhatIsOver() {
+        for recognizer in engaged
+        where recognizer.active.isEmpty && recognizer.state == .possible && recognizer.wishes.isEmpty
+            && !recognizer.expectsMoreTouches
+        {
+            recognizer.state = .failed
+        }
+    }
+
+    /// Gives views what no recogniser withholds, and forgets the touches that are through.
+    private func release() {
+        for delivery in deliveries { delivery.release() }
+        deliveries.removeAll(where: \.isOver)
+    }
+
+    /// Takes touches away from views and recognisers that have left the window, or whose window was closed.
+    private func withdrawLostTouches() {
+        func isLost(_ view: View?, _ window: Window) -> Bool { view?.window !== window || !window.isVisible }
+        for delivery in deliveries {
+            guard let view = delivery.touch.view, isLost(view, delivery.touch.window) else { continue }
+            delivery.cancel()
+            delivery.touch.view = nil
+        }
+        for recognizer in engaged where !recognizer.settled.isFinal {
+            if let window = recognizer.seen.first?.window, isLost(recognizer.view, window) { recognizer.giveUp() }
+        }
+    }
+
+    // MARK: The observer
+
+    private func update() {
+        if isIdle { return }
+        withdrawLostTouches()
+        guard isPending else { return }
+        isPending = false
+        failWhatIsOver()
+        for recognizer in GestureDecision(engaged).decide() where recognizer.cancelsTouchesInView {
+            for delivery in deliveries where recognizer.hasSeen(delivery.touch) { delivery.cancel() }
+        }
+        release()
+        callActions()
+        resetWhatIsOver()
+        release()
+        // An action has changed something: a further turn looks at it.
+        if isPending { loop.wakeUp() } else { whenDecided?() }
+    }
+
+    private func callActions() {
+        for recognizer in engaged where recognizer.settled != .possible {
+            let states = recognizer.wishes
+            recognizer.wishes = []
+            for state in states {
+                recognizer.settled = state
+                recognizer.callActions()
+                // The action has disabled or removed the recogniser: what comes now is the end.
+                if !recognizer.wishes.isEmpty { break }
+            }
+        }
+    }
+
+    private func resetWhatIsOver() {
+        for recognizer in engaged
+        where recognizer.settled.isFinal && !deliveries.contains(where: { $0.holds(recognizer) }) {
+            engaged.removeAll { $0 === recognizer }
+            recognizer.resetToPossible()
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// The choice between the gestures that were recognised in a turn.
+///
+/// A gesture begins if no gesture of the same touches that was recognised before prevents it, its delegate agrees, and
+/// all that it requires to fail have failed. The gestures that it
+/// prevents fail then, and so do the gestures that require it to fail.
+@MainActor struct GestureDecision {
+    private let recognizers: [GestureRecognizer]
+
+    /// A choice between recognisers that have seen touches.
+    init(_ recognizers: [GestureRecognizer]) { self.recognizers = recognizers }
+
+    /// Decides, and returns the recognisers whose gestures have begun; their wishes are still to be granted.
+    func decide() -> [GestureRecognizer] {
+        var begun: [GestureRecognizer] = []
+        while let next = nextToBegin() {
+            begin(next)
+            begun.append(next)
+        }
+        for recognizer in candidates { recognizer.isWaiting = true }
+        return begun
+    }
+
+    /// The recognisers that wish to begin, the earliest first.
+    private var candidates: [GestureRecognizer] {
+        recognizers.filter { $0.settled == .possible && !$0.wishes.isEmpty }
+    }
+
+    /// The recogniser that begins now; a recogniser that may not begin at all fails on the way.
+    private func nextToBegin() -> GestureRecognizer? {
+        for recognizer in candidates where !mayBegin(recognizer) { recognizer.settle(.failed) }
+        let waiting = candidates
+        let free = waiting.filter { !hasBlocker($0) }
+        if let first = free.first(where: { one in !free.contains { outranks($0, one) } }) ?? free.first { return first }
+        // Some wait for each other and for nobody else: the first of them begins, or they would wait for ever.
+        return waiting.first { waitsOnlyFor(waiting, $0) }
+    }
+
+    private func begin(_ recognizer: GestureRecognizer) {
+        recognizer.settled = recognizer.wishes[0]
+        recognizer.isWaiting = false
+        for other in recognizers where other !== recognizer && other.settled == .possible {
+            if Self.requires(other, recognizer) || prevents(recognizer, other) { other.settle(.failed) }
+        }
+    }
+
+    private func mayBegin(_ recognizer: GestureRecognizer) -> Bool {
+        let isPrevented = recognizers.contains {
+            $0 !== recognizer && $0.settled.isRecognized && prevents($0, recognizer)
+        }
+        if isPrevented { return false }
+        if recognizer.wasAsked { return true }
+        recognizer.wasAsked = true
+        return recognizer.delegate?.gestureRecognizerShouldBegin(recognizer) ?? true
+    }
+
+    // MARK: Relations
+
+    /// The recognisers that have to fail before this one, and have not.
+    private func blockers(of recognizer: GestureRecognizer) -> [GestureRecognizer] {
+        recognizers.filter {
+            $0 !== recognizer && $0.settled == .possible && Self.requires(recognizer, $0)
+        }
+    }
+
+    private func hasBlocker(_ recognizer: GestureRecognizer) -> Bool { !blockers(of: recognizer).isEmpty }
+
+    /// Whether whatever a recogniser waits for, through any number of others, is itself among those that wait.
+    private func waitsOnlyFor(_ waiting: [GestureRecognizer], _ recognizer: GestureRecognizer) -> Bool {
+        var reached: [GestureRecognizer] = [recognizer]
+        var index = 0
+        while index < reached.count {
+            for blocker in blockers(of: reached[index]) where !reached.contains(where: { $0 === blocker }) {
+                guard waiting.contains(where: { $0 === blocker }) else { return false }
+                reached.append(blocker)
+            }
+            index += 1
+        }
+        return true
+    }
+
+    static func requires(_ recognizer: GestureRecognizer, _ other: GestureRecognizer) -> Bool {
+        recognizer.requirements.contains { $0.recognizer === other }
+            || recognizer.delegate?.gestureRecognizer(recognizer, shouldRequireFailureOf: other) ?? false
+            || other.delegate?.gestureRecognizer(other, shouldBeRequiredToFailBy: recognizer) ?? false
+    }
+
+    /// Whether the first gesture, when recognised, makes the other one fail.
+    private func prevents(_ first: GestureRecognizer, _ other: GestureRecognizer) -> Bool {
+        guard first.seen.contains(where: other.hasSeen) else { return false }
+        guard first.canPrevent(other), other.canBePrevented(by: first) else { return false }
+        let first = (first, other)
+        return
+            !(first.0.delegate?.gestureRecognizer(first.0, shouldRecognizeSimultaneouslyWith: first.1) ?? false
+            || first.1.delegate?.gestureRecognizer(first.1, shouldRecognizeSimultaneouslyWith: first.0) ?? false)
+    }
+
+    /// Of two at once the one goes first that the other cannot prevent.
+    private func outranks(_ one: GestureRecognizer, _ other: GestureRecognizer) -> Bool {
+        one !== other && prevents(one, other) && !prevents(other, one)
+    }
+}

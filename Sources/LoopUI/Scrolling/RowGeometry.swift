@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the rows of a table lie: all of one height, or each of its own.
+struct RowGeometry {
+    private(set) var count = 0
+    /// The height of all rows; nil if each has its own.
+    private let height: Double?
+    /// The lower edge of each row, if each has its own height.
+    private var ends: [Double] = []
+
+    /// Rows of one height.
+    init(count: Int, height: Double) {
+        self.count = count
+        self.height = height
+    }
+
+    /// Rows of these heights.
+    init(heights: some Sequence<Double>) {
+        height = nil
+        append(heights)
+    }
+
+    /// The height of all rows.
+    var total: Double { top(of: count) }
+
+    /// The upper edge of a row; the row after the last begins at the end.
+    ///
+    /// - Complexity: O(1).
+    func top(of row: Int) -> Double {
+        if let height { return Double(row) * height }
+        return row == 0 ? 0 : ends[row - 1]
+    }
+
+    /// The row at a height; the first or the last where there is none, and nil if there are no rows.
+    ///
+    /// - Complexity: O(1) for rows of one height, else O(log n).
+    func row(at y: Double) -> Int? {
+        if count == 0 { return nil }
+        if let height { return Int(max(0, min(Double(count - 1), (y / height).rounded(.down)))) }
+        var (low, high) = (0, count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if ends[middle] > y { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// The rows between two heights, also the rows that are cut.
+    func rows(from first: Double, to last: Double) -> Range<Int> {
+        guard last > max(first, 0), first < total, let start = row(at: first), var end = row(at: last) else {
+            return 0..<0
+        }
+        if top(of: end) < last { end += 1 }
+        return start..<max(start, end)
+    }
+
+    // MARK: Changes
+
+    private mutating func append(_ heights: some Sequence<Double>) {
+        var end = ends.last ?? 0
+        for height in heights {
+            precondition(height > 0, "A row is \(height) points high: the height of a row is positive.")
+            end += height
+            ends.append(end)
+        }
+        count = ends.count
+    }
+
+    /// Inserts rows; the closure is asked for their heights if each has its own.
+    ///
+    /// - Complexity: O(1) for rows of one height, else O(new rows and rows behind them).
+    mutating func insert(_ rows: Range<Int>, height: (Int) -> Double) {
+        if self.height != nil {
+            count += rows.count
+            return
+        }
+        let behind = self.heights(from: rows.lowerBound)
+        ends.removeSubrange(rows.lowerBound...)
+        append(rows.map(height))
+        append(behind)
+    }
+
+    /// Takes rows out.
+    ///
+    /// - Complexity: O(1) for rows of one height, else O(rows behind).
+    mutating func remove(_ rows: Range<Int>) {
+        if height != nil {
+            count -= rows.count
+            return
+        }
+        let behind = heights(from: rows.upperBound)
+        ends.removeSubrange(rows.lowerBound...)
+        append(behind)
+    }
+
+    private func heights(from row: Int) -> [Double] { (row..<count).map { ends[$0] - top(of: $0) } }
+}
+
+/// A change of a table's rows.
+enum RowChange {
+    case insert(Range<Int>)
+    case delete(Range<Int>)
+    case reload(Range<Int>)
+
+    /// The rows that come or go: new rows as they are numbered afterwards, the others as they were before.
+    var range: Range<Int> {
+        switch self {
+        case .insert(let range), .delete(let range), .reload(let range): range
+        }
+    }
+
+    /// The number of a row afterwards; nil if it is gone.
+    func number(of row: Int) -> Int? {
+        switch self {
+        case .insert(let range): row < range.lowerBound ? row : row + range.count
+        case .delete(let range): row < range.lowerBound ? row : range.contains(row) ? nil : row - range.count
+        case .reload: row
+        }
+    }
+}

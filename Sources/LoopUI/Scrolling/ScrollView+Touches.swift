@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+
+/// A drag of the content by a finger.
+struct ScrollDrag {
+    /// The content offset when it began.
+    let start: Point
+}
+
+extension ScrollView {
+    /// Whether a finger is on the content; it may not have moved yet.
+    public var isTracking: Bool { isDragging || contentTouches.isTracking }
+    /// Whether a finger moves the content.
+    public var isDragging: Bool { drag != nil }
+
+    /// What the drag does in each of its states.
+    func panned() {
+        switch panGestureRecognizer.state {
+        case .began:
+            beginDrag()
+            follow()
+        case .changed: follow()
+        case .ended:
+            follow()
+            let velocity = panGestureRecognizer.velocity(in: self)
+            endDrag(velocity: Point(-velocity.x / 1000, -velocity.y / 1000))
+        case .cancelled: endDrag(velocity: nil)
+        case .possible, .failed: break
+        }
+    }
+
+    private func beginDrag() {
+        stopMotion()
+        drag = ScrollDrag(start: contentOffset)
+        shift = .zero
+        beginTracking()
+        takeFocus()
+        delegate?.scrollViewWillBeginDragging(self)
+    }
+
+    /// The content stays under the finger, as far as it goes.
+    private func follow() {
+        guard let drag else { return }
+        bounds.origin = drag.start - panGestureRecognizer.translation(in: self) + shift
+    }
+
+    /// Ends the drag.
+    ///
+    /// - Parameter velocity: How fast the offset changes, in points per millisecond; nil if the finger was taken away.
+    func endDrag(velocity: Point?) {
+        guard drag != nil else { return }
+        drag = nil
+        var deceleration: Deceleration?
+        if let velocity {
+            let free = Deceleration(from: contentOffset, velocity: velocity, rate: decelerationRate.rawValue)
+            var target = free.target
+            delegate?.scrollViewWillEndDragging(self, velocity: velocity, target: &target)
+            deceleration = Deceleration(from: contentOffset, to: target, rate: decelerationRate.rawValue)
+        }
+        guard let deceleration, canScroll(to: deceleration.target), let application = window?.application,
+            !application.display.abilities.reducesMotion
+        else {
+            delegate?.scrollViewDidEndDragging(self, willDecelerate: false)
+            return endTracking()
+        }
+        delegate?.scrollViewDidEndDragging(self, willDecelerate: true)
+        stopMotion()
+        decelerate(deceleration, from: application.now)
+    }
+
+    private func decelerate(_ deceleration: Deceleration, from start: RunLoop.Instant) {
+        shift = .zero
+        isDecelerating = true
+        delegate?.scrollViewWillBeginDecelerating(self)
+        motion = ScrollMotion(in: [.tracking], from: start) { [weak self] time in
+            guard let self else { return }
+            let place = deceleration.offset(after: time) + shift
+            let target = deceleration.target + shift
+            let isOver = distance(from: place, to: target) < 0.5
+            bounds.origin = isOver ? target : place
+            // The delegate may have stopped it.
+            if isOver, isDecelerating { stopMotion() }
+        }
+    }
+
+    func endDeceleration() {
+        isDecelerating = false
+        endTracking()
+        delegate?.scrollViewDidEndDecelerating(self)
+    }
+
+    /// A touch stops the content that moves by itself.
+    ///
+    /// - Returns: Whether it has moved.
+    func stopAtTouch() -> Bool {
+        if motion == nil { return false }
+        stopMotion()
+        return true
+    }
+
+    // MARK: Mode
+
+    /// The loop runs in the tracking mode from now on.
+    private func beginTracking() {
+        guard trackedModes == nil else { return }
+        trackedModes = window?.application?.modes
+        trackedModes?.push(.tracking)
+    }
+
+    /// The loop runs in the mode that it had before.
+    private func endTracking() {
+        trackedModes?.pop(.tracking)
+        trackedModes = nil
+    }
+}

@@ -1,0 +1,339 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+
+/// A view that shows a part of its content, and that a drag, the wheel and keys move over it.
+///
+/// Views inside have frames in the coordinates of the content; ``contentSize`` says how far the content reaches. The
+/// content stops at its edges. While a finger drags, and until the content has come to rest, the loop runs in the
+/// tracking mode: what is in the default mode only waits.
+@MainActor open class ScrollView: View, GestureRecognizerDelegate {
+    /// How fast the content slows down when the finger has left it: the part of the velocity that is left after a
+    /// millisecond.
+    public struct DecelerationRate: RawRepresentable, Hashable, Sendable {
+        /// The part that is left, between 0 and 1.
+        public let rawValue: Double
+
+        /// The rate of that part.
+        ///
+        /// - Precondition: it lies between 0 and 1.
+        public init(rawValue: Double) {
+            precondition(rawValue > 0 && rawValue < 1, "A deceleration rate lies between 0 and 1.")
+            self.rawValue = rawValue
+        }
+
+        /// 0.998, as in UIKit.
+        public static let normal = DecelerationRate(rawValue: 0.998)
+        /// 0.99, as in UIKit.
+        public static let fast = DecelerationRate(rawValue: 0.99)
+    }
+
+    /// Hears what the view does.
+    open weak var delegate: (any ScrollViewDelegate)?
+
+    /// A scroll view with that frame, without content.
+    public override init(frame: Rect = .zero) {
+        super.init(frame: frame)
+        clipsToBounds = true
+        panGestureRecognizer.delegate = self
+        panGestureRecognizer.addAction { [weak self] _ in self?.panned() }
+        addGestureRecognizer(contentTouches)
+        addGestureRecognizer(panGestureRecognizer)
+    }
+
+    isolated deinit { trackedModes?.pop(.tracking) }
+
+    // MARK: Content
+
+    /// How far the content reaches.
+    public var contentSize = Size.zero { didSet { if contentSize != oldValue { contentChanged() } } }
+
+    /// Room around the content, which can be scrolled to.
+    public var contentInset = Insets.zero { didSet { if contentInset != oldValue { contentChanged() } } }
+
+    /// The place of the content that is at the upper left corner.
+    ///
+    /// It is rounded to whole points, and no edge of the content comes further in than to the edge of the view.
+    public var contentOffset: Point {
+        get { bounds.origin }
+        set { setContentOffset(newValue, animated: false) }
+    }
+
+    public override var bounds: Rect {
+        get { super.bounds }
+        set {
+            let old = super.bounds.origin
+            super.bounds = Rect(origin: limited(newValue.origin, in: newValue.size), size: newValue.size)
+            if super.bounds.origin == old { return }
+            delegate?.scrollViewDidScroll(self)
+        }
+    }
+
+    public override var frame: Rect {
+        didSet { if frame.size != oldValue.size { sizeChanged(from: oldValue.size) } }
+    }
+
+    /// The first and the last place that can be at the upper left corner of a view of that size.
+    func limits(in size: Size) -> (first: Point, last: Point) {
+        let first = Point(-contentInset.left, -contentInset.top)
+        let last = Point(
+            max(first.x, contentSize.width + contentInset.right - size.width),
+            max(first.y, contentSize.height + contentInset.bottom - size.height))
+        return (first, last)
+    }
+
+    /// The nearest place that can be at the upper left corner of a view of that size.
+    private func limited(_ offset: Point, in size: Size) -> Point {
+        let (first, last) = limits(in: size)
+        return Point(min(last.x, max(first.x, offset.x.rounded())), min(last.y, max(first.y, offset.y.rounded())))
+    }
+
+    /// How far one place is from another, both no further out than the content reaches; of both directions, the larger
+    /// distance.
+    func distance(from place: Point, to target: Point) -> Double {
+        let (first, last) = limits(in: frame.size)
+        func clamp(_ value: Double, _ low: Double, _ high: Double) -> Double { min(high, max(low, value)) }
+        return max(
+            abs(clamp(place.x, first.x, last.x) - clamp(target.x, first.x, last.x)),
+            abs(clamp(place.y, first.y, last.y) - clamp(target.y, first.y, last.y)))
+    }
+
+    /// Whether moving to a place changes what is seen.
+    func canScroll(to place: Point) -> Bool { limited(place, in: frame.size) != contentOffset }
+
+    /// The limits changed: the offset keeps them.
+    func sizeChanged(from old: Size) { bounds.origin = contentOffset }
+
+    private func contentChanged() {
+        bounds.origin = contentOffset
+        setNeedsLayout()
+        setNeedsDisplay()
+    }
+
+    // MARK: Movement by the program
+
+    /// Whether the user can scroll; true unless set.
+    public var isScrollEnabled = true { didSet { if !isScrollEnabled { stopScrolling() } } }
+
+    /// Moves a place of the content to the upper left corner, or as near as the content reaches.
+    ///
+    /// - Parameters:
+    ///   - offset: The place.
+    ///   - animated: Whether the content glides there, for 0.3 s. A user who wants nothing to move by itself sees the
+    ///     end at once.
+    public func setContentOffset(_ offset: Point, animated: Bool) {
+        stopMotion()
+        let target = limited(offset, in: frame.size)
+        guard animated, target != contentOffset, drag == nil, let application = window?.application,
+            !application.display.abilities.reducesMotion
+        else {
+            return shiftContent(by: target - contentOffset)
+        }
+        shift = .zero
+        let animation = ScrollAnimation(start: contentOffset, target: target)
+        motion = ScrollMotion(in: [.common], from: application.now) { [weak self] time in
+            guard let self else { return }
+            bounds.origin = animation.offset(after: time) + shift
+            if animation.isOver(after: time) { stopMotion() }
+        }
+    }
+
+    /// Moves the content by as little as brings a rectangle of it into view.
+    ///
+    /// Of a rectangle that is larger than the view, the beginning is shown.
+    public func scrollRectToVisible(_ rect: Rect, animated: Bool = false) {
+        func offset(_ now: Double, _ length: Double, _ first: Double, _ last: Double) -> Double {
+            if first < now || last - first > length { return first }
+            return last > now + length ? last - length : now
+        }
+        let place = Point(
+            offset(contentOffset.x, frame.size.width, rect.minX, rect.maxX),
+            offset(contentOffset.y, frame.size.height, rect.minY, rect.maxY))
+        if place != contentOffset { setContentOffset(place, animated: animated) }
+    }
+
+    /// Moves the content under whatever moves it: a drag, a deceleration or an animation goes on from the new place.
+    func shiftContent(by way: Point) {
+        shift = shift + way
+        bounds.origin = contentOffset + way
+    }
+
+    /// How far the content was shifted since the movement under way has begun.
+    var shift = Point.zero
+
+    /// Shows a part of a view inside that has got the focus, and has the views around show it too.
+    override func reveal(_ rect: Rect) {
+        scrollRectToVisible(rect)
+        super.reveal(rect.intersection(bounds))
+    }
+
+    /// Ends every movement: a drag, the deceleration after it, an animation.
+    ///
+    /// The content rests where it is.
+    public func stopScrolling() {
+        stopMotion()
+        endDrag(velocity: nil)
+    }
+
+    /// An animation, or a deceleration.
+    var motion: ScrollMotion?
+    /// Whether the finger has left the content, and it moves on.
+    public internal(set) var isDecelerating = false
+    /// The drag under way.
+    var drag: ScrollDrag?
+
+    /// Ends what moves by itself.
+    func stopMotion() {
+        guard motion != nil else { return }
+        motion = nil
+        if isDecelerating { endDeceleration() } else { delegate?.scrollViewDidEndScrollingAnimation(self) }
+    }
+
+    /// Whether the content has places beyond the view's edge that way.
+    func canScroll(by way: Point) -> Bool { canScroll(to: contentOffset + Point(way.x.unit, way.y.unit)) }
+
+    /// Moves the content as far as it goes, without animation.
+    func scroll(by way: Point) { setContentOffset(contentOffset + way, animated: false) }
+
+    open override func didMoveToWindow() {
+        super.didMoveToWindow()
+        if window == nil { stopScrolling() }
+    }
+
+    // MARK: Touches
+
+    /// Recognises the drags.
+    public let panGestureRecognizer = PanGestureRecognizer()
+    /// Keeps touches from the views inside, for a while.
+    let contentTouches = ContentTouches()
+    /// The modes that the tracking mode was pushed to.
+    var trackedModes: ModeStack?
+
+    /// How fast the content slows down when the finger has left it.
+    public var decelerationRate = DecelerationRate.normal
+
+    /// Whether views inside get a touch only when it is clear that the user does not scroll, or after 150 ms; true
+    /// unless set.
+    public var delaysContentTouches = true
+
+    /// Whether a drag takes the touch from a view inside that has got it; true unless set.
+    ///
+    /// If it is false, there is no scrolling once a view has got the touch.
+    public var canCancelContentTouches = true
+
+    /// Whether a view inside gets touches that begin there; true unless overridden.
+    ///
+    /// Asked before the view gets the beginning.
+    open func touchesShouldBegin(_ touches: Set<Touch>, with event: Event?, in view: View) -> Bool { true }
+
+    /// Whether a drag takes the touches from a view inside that has got them; false for controls, unless overridden.
+    open func touchesShouldCancel(in view: View) -> Bool {
+        !sequence(first: view, next: { $0.superview }).prefix { $0 !== self }.contains { $0.keepsTouches }
+    }
+
+    /// Whether the drag begins: there is something to scroll that way, and the view inside gives the touch away.
+    ///
+    /// At an edge of its content the view leaves the drag to a scroll view around it that can go on.
+    open func gestureRecognizerShouldBegin(_ recognizer: GestureRecognizer) -> Bool {
+        guard recognizer === panGestureRecognizer else { return true }
+        guard isScrollEnabled, scrolls(panGestureRecognizer.translation(in: self)) else { return false }
+        guard contentTouches.areDelivered, let content = contentTouches.content, content !== self else { return true }
+        return canCancelContentTouches && touchesShouldCancel(in: content)
+    }
+
+    /// Whether a drag that begins this way is for this view.
+    private func scrolls(_ translation: Point) -> Bool {
+        let isLevel = abs(translation.x) > abs(translation.y)
+        let way = isLevel ? Point(-translation.x, 0) : Point(0, -translation.y)
+        if canScroll(by: way) { return true }
+        let outer = sequence(first: self as View, next: { $0.superview }).dropFirst().compactMap { $0 as? ScrollView }
+        if outer.contains(where: { $0.isScrollEnabled && $0.canScroll(by: way) }) { return false }
+        return canScroll(by: Point(-way.x, -way.y))
+    }
+
+    /// A touch gives the view the focus, unless a view inside has it; so does a drag.
+    open override func touchesBegan(_ touches: Set<Touch>, with event: Event?) {
+        takeFocus()
+        super.touchesBegan(touches, with: event)
+    }
+
+    func takeFocus() {
+        if canBecomeFirstResponder, (window?.firstResponder as? View)?.isInside(self) != true { becomeFirstResponder() }
+    }
+
+    // MARK: Wheel
+
+    /// How far one notch of the wheel moves the content, in points; 3 unless set.
+    public var pointsPerNotch = 3.0
+
+    /// Moves the content; with the shift key, sideways.
+    ///
+    /// Where the content cannot move that way, the wheel goes to the next responder: so a scroll view inside another
+    /// one hands on.
+    open override func wheelTurned(_ wheel: Wheel, with event: Event?) {
+        var way = Point(wheel.notches.x * pointsPerNotch, wheel.notches.y * pointsPerNotch)
+        if event?.modifiers.contains(.shift) == true, way.x == 0 { way = Point(way.y, 0) }
+        guard isScrollEnabled, canScroll(by: way) else { return super.wheelTurned(wheel, with: event) }
+        scroll(by: way)
+    }
+
+    // MARK: Keys
+
+    open override var canBecomeFirstResponder: Bool { isScrollEnabled }
+
+    /// Arrows move the content by a point, the page keys by a page, home and end to its edges.
+    open override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
+        for press in presses {
+            guard isScrollEnabled, press.modifiers.isEmpty, let place = place(for: press.key) else { continue }
+            setContentOffset(place, animated: false)
+            return
+        }
+        super.pressesBegan(presses, with: event)
+    }
+
+    /// Where a key moves the content; nil if it is not a key for that, or there is nothing to move that way.
+    private func place(for key: Key) -> Point? {
+        let (first, last) = limits(in: frame.size)
+        let page = max(1, frame.size.height - 1)
+        let (x, y) = (contentOffset.x, contentOffset.y)
+        let isTall = last.y > first.y
+        let isWide = last.x > first.x
+        return switch key {
+        case .up where isTall: Point(x, y - 1)
+        case .down where isTall: Point(x, y + 1)
+        case .left where isWide: Point(x - 1, y)
+        case .right where isWide: Point(x + 1, y)
+        case .pageUp where isTall: Point(x, y - page)
+        case .pageDown where isTall: Point(x, y + page)
+        case .home where isTall: Point(x, first.y)
+        case .end where isTall: Point(x, last.y)
+        default: nil
+        }
+    }
+
+    // MARK: Indicators
+
+    /// Whether a bar at the right edge shows where the view is in its content; true unless set.
+    public var showsVerticalScrollIndicator = true {
+        didSet {
+            setNeedsLayout()
+            setNeedsDisplay()
+        }
+    }
+    /// Whether a bar at the lower edge shows where the view is in its content; true unless set.
+    public var showsHorizontalScrollIndicator = true { didSet { setNeedsDisplay() } }
+    /// The colour of the bars.
+    public var indicatorColor = Color.gray { didSet { setNeedsDisplay() } }
+
+    /// The bars lie over the content; there are none where all of it is seen.
+    override func compose(into grid: inout CellGrid, offset: Point, clip: CellRect) {
+        super.compose(into: &grid, offset: offset, clip: clip)
+        if isSeen { drawIndicators(into: &grid, area: CellRect(frame.moved(by: offset)), clip: clip) }
+    }
+}
+
+extension Double {
+    /// 1 with this number's sign; 0 for 0.
+    fileprivate var unit: Double { self == 0 ? 0 : self < 0 ? -1 : 1 }
+}

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A row of a table, as long as it is in view; afterwards it may show another row.
+///
+/// By itself it shows a text. A subclass draws something else, or has views inside.
+@MainActor open class TableCell: View {
+    /// An empty cell; the table gives it its place.
+    public init() { super.init(frame: .zero) }
+
+    /// What a plain cell shows, in one line.
+    public var text = "" { didSet { if text != oldValue { setNeedsDisplay() } } }
+
+    /// How the text looks while the row is not marked.
+    public var textStyle = Style.plain { didSet { if textStyle != oldValue { setNeedsDisplay() } } }
+
+    /// Whether the row is marked.
+    public internal(set) var isSelected = false { didSet { if isSelected != oldValue { setNeedsDisplay() } } }
+
+    /// Whether a finger is on the row.
+    public internal(set) var isHighlighted = false { didSet { if isHighlighted != oldValue { setNeedsDisplay() } } }
+
+    /// What the cell is kept for when its row leaves the view; nil if it is not used again.
+    var reuseIdentifier: String?
+
+    /// Called before the cell shows another row; an override calls this one.
+    open func prepareForReuse() {
+        text = ""
+        textStyle = .plain
+    }
+
+    /// The style for the row as it is now: a marked row, and one with a finger on it, has its colours exchanged.
+    public var currentStyle: Style {
+        var style = textStyle
+        if isSelected || isHighlighted { style.attributes.formSymmetricDifference(.inverse) }
+        return style
+    }
+
+    open override var accessibilityRole: String? { "row" }
+
+    open override var accessibilityValue: String? { isSelected ? "\(text), selected" : text }
+
+    /// Draws the text.
+    open override func draw(in canvas: inout Canvas) {
+        let style = currentStyle
+        if style.attributes.contains(.inverse) || style.background != .clear {
+            canvas.fill(canvas.bounds, style: style)
+        }
+        canvas.write(text, at: .zero, style: style)
+    }
+}

@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A scroll view that shows rows, one below the other; cells exist for the rows in view only.
+///
+/// ```swift
+/// let table = TableView()
+///
+/// final class Lines: TableViewDataSource {
+///     let lines = ["one", "two", "three"]
+///
+///     func numberOfRows(in tableView: TableView) -> Int { lines.count }
+///     func tableView(_ tableView: TableView, cellForRow row: Int) -> TableCell {
+///         let cell = tableView.dequeueCell(for: "line")
+///         cell.text = lines[row]
+///         return cell
+///     }
+/// }
+///
+/// let source = Lines()
+/// table.register(TableCell.init, for: "line")
+/// table.dataSource = source
+/// ```
+///
+/// The user marks a row with the arrow keys and chooses it with enter, or chooses it by a tap.
+///
+/// - Complexity: scrolling costs O(rows in view); of rows with heights of their own, O(log n) more.
+@MainActor open class TableView: ScrollView {
+    /// Knows the rows; setting it loads them.
+    public weak var dataSource: (any TableViewDataSource)? { didSet { reloadData() } }
+
+    /// Hears what the user does; a ``TableViewDelegate`` hears of rows too.
+    open override weak var delegate: (any ScrollViewDelegate)? {
+        didSet {
+            tableDelegate = delegate as? any TableViewDelegate
+            if rowHeight == nil { reloadData() }
+        }
+    }
+
+    weak var tableDelegate: (any TableViewDelegate)?
+
+    /// The height of every row, in points; 1 unless set.
+    ///
+    /// If it is nil, the delegate is asked for each row.
+    ///
+    /// - Precondition: it is positive.
+    public var rowHeight: Double? = 1 {
+        didSet {
+            precondition(rowHeight ?? 1 > 0, "A row has a height of more than 0 points.")
+            if rowHeight != oldValue { reloadData() }
+        }
+    }
+
+    /// How many rows there are.
+    public var numberOfRows: Int { rows.count }
+
+    var rows = RowGeometry(count: 0, height: 1)
+    /// The cells in view, by their rows.
+    var cells: [Int: TableCell] = [:]
+    /// The cells that wait for another row.
+    private var spareCells: [String: [TableCell]] = [:]
+    private var makers: [String: @MainActor () -> TableCell] = [:]
+
+    // MARK: Cells
+
+    /// Says how cells of one kind are made.
+    ///
+    /// - Parameters:
+    ///   - make: Makes an empty cell.
+    ///   - identifier: The name of the kind.
+    public func register(_ make: @escaping @MainActor () -> TableCell, for identifier: String) {
+        makers[identifier] = make
+    }
+
+    /// A cell for the data source: one whose row has left the view, or a new one.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the cell.
+    ///   - identifier: The name of the kind.
+    /// - Precondition: the kind was registered, and its cells have this type.
+    public func dequeueCell<Cell: TableCell>(_ type: Cell.Type = TableCell.self, for identifier: String) -> Cell {
+        let cell: TableCell
+        if let spare = spareCells[identifier]?.popLast() {
+            spare.prepareForReuse()
+            cell = spare
+        } else {
+            guard let make = makers[identifier] else {
+                preconditionFailure("No cells were registered for \"\(identifier)\": call register(_:for:) first.")
+            }
+            cell = make()
+            cell.reuseIdentifier = identifier
+        }
+        guard let result = cell as? Cell else {
+            preconditionFailure("Cells for \"\(identifier)\" are \(Swift.type(of: cell)), not \(Cell.self).")
+        }
+        return result
+    }
+
+    /// The cell of a row, if it is in view.
+    public func cell(forRow row: Int) -> TableCell? { cells[row] }
+
+    /// The rows that have a place in view now, also the rows that are cut.
+    public var visibleRows: Range<Int> { rows.rows(from: bounds.minY, to: bounds.maxY) }
+
+    /// The row at a point of the content; nil if there is none.
+    public func row(at point: Point) -> Int? {
+        guard point.y >= 0, point.y < rows.total else { return nil }
+        return rows.row(at: point.y)
+    }
+
+    /// Where a row lies in the content.
+    ///
+    /// - Precondition: there is such a row.
+    public func rect(forRow row: Int) -> Rect {
+        precondition(row >= 0 && row < rows.count, "There is no row \(row): the table has \(rows.count).")
+        let top = rows.top(of: row)
+        return Rect(0, top, rowWidth, rows.top(of: row + 1) - top)
+    }
+
+    /// Rows leave room for the bar at the edge, if there is one.
+    private var rowWidth: Double {
+        let (first, last) = limits(in: frame.size)
+        return frame.size.width - (showsVerticalScrollIndicator && last.y > first.y ? 1 : 0)
+    }
+
+    open override func layoutSubviews() {
+        super.layoutSubviews()
+        // Without its data source, which it does not keep, the table shows what it has.
+        guard let dataSource else { return }
+        let visible = visibleRows
+        for row in cells.keys where !visible.contains(row) { recycle(row) }
+        for row in visible {
+            let cell = cells[row] ?? makeCell(row, dataSource)
+            cell.frame = rect(forRow: row)
+        }
+        for cell in spareCells.values.joined() where !cell.isHidden { cell.isHidden = true }
+    }
+
+    private func makeCell(_ row: Int, _ dataSource: any TableViewDataSource) -> TableCell {
+        let cell = dataSource.tableView(self, cellForRow: row)
+        cells[row] = cell
+        cell.isSelected = row == selectedRow
+        cell.isHighlighted = row == pressedRow
+        cell.isHidden = false
+        // In reading order, and behind what the program has added.
+        let others = subviews.filter { $0 !== cell }
+        let before = cells[row - 1].flatMap { before in others.firstIndex { $0 === before } }
+        let place = before.map { $0 + 1 } ?? 0
+        if !subviews.indices.contains(place) || subviews[place] !== cell { insertSubview(cell, at: place) }
+        return cell
+    }
+
+    /// Takes the cell of a row out of view; it is hidden after the layout, unless it shows another row by then.
+    func recycle(_ row: Int) {
+        guard let cell = cells.removeValue(forKey: row) else { return }
+        if let identifier = cell.reuseIdentifier {
+            spareCells[identifier, default: []].append(cell)
+        } else {
+            cell.removeFromSuperview()
+        }
+    }
+
+    override func sizeChanged(from old: Size) {
+        // Following is about the end of the view as it was.
+        let stays = follows && contentOffset.y >= limits(in: old).last.y && !isDragging
+        contentSize.width = frame.size.width
+        super.sizeChanged(from: old)
+        if stays { scrollToEnd() }
+    }
+
+    // MARK: Selection
+
+    /// Whether the user can mark and choose rows; true unless set.
+    public var allowsSelection = true
+
+    /// The row that is marked; a change by the program tells nobody.
+    public var selectedRow: Int? {
+        didSet {
+            if let selectedRow { _ = rect(forRow: selectedRow) }
+            if selectedRow == oldValue { return }
+            if let oldValue { cells[oldValue]?.isSelected = false }
+            if let selectedRow { cells[selectedRow]?.isSelected = true }
+            // The cursor follows it.
+            setNeedsDisplay()
+        }
+    }
+
+    /// The row that a finger is on.
+    var pressedRow: Int? {
+        didSet {
+            if pressedRow == oldValue { return }
+            if let oldValue { cells[oldValue]?.isHighlighted = false }
+            if let pressedRow { cells[pressedRow]?.isHighlighted = true }
+        }
+    }
+
+    /// Whether the table stays at its end when rows are added there, as long as the user has not scrolled away from it;
+    /// false unless set.
+    ///
+    /// Setting it scrolls to the end.
+    public var follows = false { didSet { if follows { scrollToEnd() } } }
+
+    // MARK: Events
+
+    open override var canBecomeFirstResponder: Bool { allowsSelection || super.canBecomeFirstResponder }
+
+    open override var accessibilityRole: String? { "table" }
+
+    /// The number of rows, since those out of view have no cells.
+    open override var accessibilityValue: String? { "\(rows.count) rows" }
+
+    /// Arrows, page keys, home and end move the mark; enter chooses the row.
+    open override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
+        if allowsSelection, let press = presses.first, press.modifiers.isEmpty, handle(press.key) { return }
+        super.pressesBegan(presses, with: event)
+    }
+
+    /// The cursor stands on the marked row, so that a screen reader reads it; on the first row in view if none is
+    /// marked, so that the focus is seen.
+    open override var cursor: Point? {
+        guard allowsSelection, let row = selectedRow ?? visibleRows.first, visibleRows.contains(row) else { return nil }
+        return rect(forRow: row).origin
+    }
+
+    open override func touchesBegan(_ touches: Set<Touch>, with event: Event?) {
+        guard allowsSelection, touches.arePrimary, let touch = touches.first else {
+            return super.touchesBegan(touches, with: event)
+        }
+        takeFocus()
+        pressedRow = row(at: touch.location(in: self))
+    }
+
+    open override func touchesMoved(_ touches: Set<Touch>, with event: Event?) {
+        guard allowsSelection, touches.arePrimary else { return super.touchesMoved(touches, with: event) }
+        if let pressedRow, let touch = touches.first, row(at: touch.location(in: self)) != pressedRow {
+            self.pressedRow = nil
+        }
+    }
+
+    /// A finger that goes up on the row where it went down chooses it.
+    open override func touchesEnded(_ touches: Set<Touch>, with event: Event?) {
+        guard allowsSelection, touches.arePrimary else { return super.touchesEnded(touches, with: event) }
+        guard let row = pressedRow, let touch = touches.first else { return }
+        pressedRow = nil
+        guard self.row(at: touch.location(in: self)) == row else { return }
+        moveSelection(to: row)
+        tableDelegate?.tableView(self, didSelectRow: row)
+    }
+
+    open override func touchesCancelled(_ touches: Set<Touch>, with event: Event?) {
+        guard allowsSelection, touches.arePrimary else { return super.touchesCancelled(touches, with: event) }
+        pressedRow = nil
+    }
+}

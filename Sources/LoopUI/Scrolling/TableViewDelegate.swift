@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Knows the rows of a table.
+@MainActor public protocol TableViewDataSource: AnyObject {
+    /// How many rows there are.
+    func numberOfRows(in tableView: TableView) -> Int
+    /// The cell that shows a row; ``TableView/dequeueCell(_:for:)`` gives one that is no longer needed, or a new one.
+    ///
+    /// Asked for rows that come into view only.
+    func tableView(_ tableView: TableView, cellForRow row: Int) -> TableCell
+}
+
+/// Hears what the user does with a table; every requirement has an implementation.
+@MainActor public protocol TableViewDelegate: ScrollViewDelegate {
+    /// The user has chosen a row: by a tap, or with the enter key.
+    func tableView(_ tableView: TableView, didSelectRow row: Int)
+    /// Another row is marked, or none: by a tap, with the arrow keys, or because the marked row was deleted.
+    func tableView(_ tableView: TableView, didMoveSelectionTo row: Int?)
+    /// The height of a row, in points; asked if ``TableView/rowHeight`` is nil.
+    ///
+    /// Asked for each row when it is inserted or reloaded.
+    func tableView(_ tableView: TableView, heightForRow row: Int) -> Double
+}
+
+extension TableViewDelegate {
+    /// Does nothing.
+    public func tableView(_ tableView: TableView, didSelectRow row: Int) {}
+    /// Does nothing.
+    public func tableView(_ tableView: TableView, didMoveSelectionTo row: Int?) {}
+    /// One point.
+    public func tableView(_ tableView: TableView, heightForRow row: Int) -> Double { 1 }
+}

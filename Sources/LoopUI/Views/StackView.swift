@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// Puts views side by side, or one below the other.
+///
+/// Each view gets the size that it wants along the axis. What is left goes to the views that flex. If there is too
+/// little room, the spacing and the views that flex shrink first, then the last views. Hidden views take no room.
+@MainActor open class StackView: View {
+    /// The direction in which views follow each other.
+    public enum Axis: Hashable, Sendable {
+        /// From left to right.
+        case horizontal
+        /// From top to bottom.
+        case vertical
+    }
+
+    /// Where views stand across the axis.
+    public enum Alignment: Hashable, Sendable {
+        /// They get all the room.
+        case fill
+        /// At the left or upper edge.
+        case leading
+        /// In the middle.
+        case center
+        /// At the right or lower edge.
+        case trailing
+    }
+
+    /// How the room along the axis is shared.
+    public enum Distribution: Hashable, Sendable {
+        /// Each view gets what it wants; what is left goes to the views that flex.
+        case fill
+        /// All views get the same.
+        case fillEqually
+    }
+
+    /// The direction in which views follow each other.
+    public var axis: Axis { didSet { if axis != oldValue { changed() } } }
+    /// Points between two views.
+    public var spacing: Double { didSet { if spacing != oldValue { changed() } } }
+    /// Where views stand across the axis.
+    public var alignment = Alignment.fill { didSet { if alignment != oldValue { changed() } } }
+    /// How the room along the axis is shared.
+    public var distribution = Distribution.fill { didSet { if distribution != oldValue { changed() } } }
+    /// Points between the edges and the views.
+    public var padding = Insets.zero { didSet { if padding != oldValue { changed() } } }
+
+    /// The views, in order.
+    public private(set) var arrangedSubviews: [View] = []
+    private var flexes: [ObjectIdentifier: Double] = [:]
+
+    /// A stack of these views.
+    public init(_ axis: Axis = .vertical, spacing: Double = 0, _ views: [View] = []) {
+        self.axis = axis
+        self.spacing = spacing
+        super.init()
+        for view in views { addArrangedSubview(view) }
+    }
+
+    // MARK: Views
+
+    /// Puts a view at the end.
+    ///
+    /// - Parameters:
+    ///   - view: The view.
+    ///   - flex: How much of the room that is left it gets, beside the others' numbers; none if 0.
+    public func addArrangedSubview(_ view: View, flex: Double = 0) {
+        insertArrangedSubview(view, at: arrangedSubviews.count, flex: flex)
+    }
+
+    /// Puts a view among the others.
+    ///
+    /// - Parameters:
+    ///   - view: The view.
+    ///   - index: Its place, 0 for the first; places beyond the end are the end.
+    ///   - flex: How much of the room that is left it gets, beside the others' numbers; none if 0.
+    public func insertArrangedSubview(_ view: View, at index: Int, flex: Double = 0) {
+        arrangedSubviews.removeAll { $0 === view }
+        arrangedSubviews.insert(view, at: min(max(0, index), arrangedSubviews.count))
+        if view.superview !== self { addSubview(view) }
+        setFlex(flex, for: view)
+    }
+
+    /// Takes a view out of the order; it stays a subview until it is removed from this superview too, as in UIKit.
+    public func removeArrangedSubview(_ view: View) {
+        forget(view)
+        changed()
+    }
+
+    private func forget(_ view: View) {
+        arrangedSubviews.removeAll { $0 === view }
+        flexes[ObjectIdentifier(view)] = nil
+    }
+
+    /// How much of the room that is left a view gets, beside the others' numbers.
+    public func flex(of view: View) -> Double { flexes[ObjectIdentifier(view)] ?? 0 }
+
+    /// Sets how much of the room that is left a view gets.
+    public func setFlex(_ flex: Double, for view: View) {
+        flexes[ObjectIdentifier(view)] = flex > 0 ? flex : nil
+        changed()
+    }
+
+    private func changed() {
+        setNeedsLayout()
+        invalidateIntrinsicContentSize()
+    }
+
+    /// The views that take room: shown, and still inside.
+    private var present: [View] { arrangedSubviews.filter { !$0.isHidden && $0.superview === self } }
+
+    // MARK: Layout
+
+    /// What the views want, in the room that there is: along the axis the sum, across it the most.
+    ///
+    /// - Complexity: O(views inside).
+    open override func sizeThatFits(_ size: Size) -> Size {
+        let inner = Size(
+            max(0, size.width - padding.left - padding.right), max(0, size.height - padding.top - padding.bottom))
+        let sizes = present.map { $0.sizeThatFits(inner) }
+        var (along, across) = (Double(max(0, sizes.count - 1)) * spacing, 0.0)
+        let longest = sizes.map { self.along($0) }.max() ?? 0
+        for size in sizes {
+            along += distribution == .fillEqually ? longest : self.along(size)
+            across = max(across, self.across(size))
+        }
+        let wanted = axis == .horizontal ? Size(along, across) : Size(across, along)
+        return Size(
+            min(size.width, wanted.width + padding.left + padding.right),
+            min(size.height, wanted.height + padding.top + padding.bottom))
+    }
+
+    open override func layoutSubviews() {
+        for view in arrangedSubviews where view.superview !== self { forget(view) }
+        let area = Rect(size: frame.size).inset(by: padding)
+        let views = present
+        if views.isEmpty { return }
+        var wanted = views.map { along($0.sizeThatFits(area.size)) }
+        // A view that flexes begins with nothing: equal weights give equal lengths.
+        for (index, view) in views.enumerated() where flex(of: view) > 0 { wanted[index] = 0 }
+        let gaps = Double(views.count - 1)
+        let gap = min(spacing, max(0, ((along(area.size) - wanted.reduce(0, +)) / max(1, gaps)).rounded(.down)))
+        var place = axis == .horizontal ? area.minX : area.minY
+        for (view, length) in zip(views, lengths(wanted, of: views, room: along(area.size) - gaps * gap)) {
+            view.frame = frame(of: view, from: place, length: length, in: area)
+            place += length + gap
+        }
+    }
+
+    private func frame(of view: View, from place: Double, length: Double, in area: Rect) -> Rect {
+        let all = across(area.size)
+        var (start, width) = (0.0, all)
+        if alignment != .fill {
+            width = min(all, across(view.sizeThatFits(axis == .horizontal ? Size(length, all) : Size(all, length))))
+            switch alignment {
+            case .fill, .leading: break
+            case .center: start = ((all - width) / 2).rounded(.down)
+            case .trailing: start = all - width
+            }
+        }
+        return axis == .horizontal
+            ? Rect(place, area.minY + start, length, width) : Rect(area.minX + start, place, width, length)
+    }
+
+    /// The length of each view, in whole points, since a terminal has no others.
+    private func lengths(_ wanted: [Double], of views: [View], room: Double) -> [Double] {
+        if distribution == .fillEqually { return Self.share(room, by: views.map { _ in 1 }) }
+        var lengths = wanted
+        let weights = views.map { flex(of: $0) }
+        if weights.contains(where: { $0 > 0 }) {
+            let left = max(0, room - lengths.reduce(0, +))
+            for (index, part) in Self.share(left, by: weights).enumerated() { lengths[index] += part }
+        }
+        // What is too much is taken from the end.
+        var left = room
+        for index in lengths.indices {
+            lengths[index] = min(lengths[index], left)
+            left -= lengths[index]
+        }
+        return lengths
+    }
+
+    /// Whole parts of a length, by weights, without a gap.
+    private static func share(_ room: Double, by weights: [Double]) -> [Double] {
+        let all = weights.reduce(0, +)
+        var (sum, begin) = (0.0, 0.0)
+        return weights.map { weight in
+            sum += weight
+            let end = (room * sum / all).rounded()
+            defer { begin = end }
+            return end - begin
+        }
+    }
+
+    private func along(_ size: Size) -> Double { axis == .horizontal ? size.width : size.height }
+    private func across(_ size: Size) -> Double { axis == .horizontal ? size.height : size.width }
+}
+
+extension View {
+    /// Says that ``sizeThatFits(_:)`` gives another size from now on, so that stacks around the view lay out again.
+    ///
+    /// - Complexity: O(stacks around the view).
+    public func invalidateIntrinsicContentSize() {
+        var view = superview
+        while let present = view {
+            present.setNeedsLayout()
+            view = present is StackView ? present.superview : nil
+        }
+    }
+}

@@ -1,0 +1,441 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// A rectangle that draws, holds other views and takes events.
+///
+/// What changes is marked, and done once a turn, before the loop sleeps: first layout, then drawing, then one frame
+/// for the display.
+@MainActor open class View: Responder {
+    // MARK: Place
+
+    /// Where the view is, in the coordinates of its superview.
+    public var frame: Rect {
+        didSet {
+            if frame == oldValue { return }
+            damage(oldValue)
+            damage(frame)
+            if frame.size == oldValue.size { return }
+            setNeedsLayout()
+            setNeedsDisplay()
+        }
+    }
+
+    /// The view in its own coordinates: its size, and what of its content is at the upper left corner.
+    ///
+    /// Moving the origin moves what is inside: so a view scrolls.
+    public var bounds: Rect {
+        get { Rect(origin: contentOrigin, size: frame.size) }
+        set {
+            if newValue.origin != contentOrigin {
+                contentOrigin = newValue.origin
+                damage(frame)
+                setNeedsLayout()
+            }
+            frame.size = newValue.size
+        }
+    }
+
+    private var contentOrigin = Point.zero
+
+    /// A view with that frame.
+    public init(frame: Rect = .zero) {
+        self.frame = frame
+        super.init()
+    }
+
+    // MARK: Looks
+
+    /// The colour behind everything; what lies below shows through where it is clear.
+    public var backgroundColor = Color.clear { didSet { if backgroundColor != oldValue { damage(frame) } } }
+
+    /// Whether the view and all that is inside are left out, of pictures and of hit tests.
+    public var isHidden = false {
+        didSet {
+            if isHidden == oldValue { return }
+            damage(frame)
+            seenChanged()
+            invalidateIntrinsicContentSize()
+        }
+    }
+
+    /// Below 0.01 the view is left out like a hidden one.
+    ///
+    /// There is no transparency in between.
+    public var alpha = 1.0 {
+        didSet {
+            if alpha == oldValue { return }
+            damage(frame)
+            seenChanged()
+        }
+    }
+
+    private func seenChanged() {
+        // What was marked while the view was not seen is done now.
+        if isSeen { markTree() } else { giveKeysAway() }
+    }
+
+    /// Whether what is inside is cut at the edges; false unless set.
+    public var clipsToBounds = false { didSet { if clipsToBounds != oldValue { damage(frame) } } }
+
+    /// Whether a scroll view around this view leaves touches that began here alone; true for controls.
+    var keepsTouches: Bool { false }
+
+    var isSeen: Bool { !isHidden && alpha >= 0.01 }
+
+    /// Whether the view and all views around it are seen.
+    var isShown: Bool { isSeen && superview?.isShown ?? true }
+
+    /// The styles of this view and of all that is inside.
+    ///
+    /// They are the superview's unless set; at the top, the application's. ``resetTheme()`` takes a setting back.
+    ///
+    /// - Complexity: O(depth) to read, O(views inside) to set.
+    public var theme: Theme {
+        get {
+            var view: View? = self
+            while let present = view {
+                if let own = present.ownTheme { return own.theme }
+                view = present.superview
+            }
+            return (window?.application ?? .current)?.theme ?? .standard
+        }
+        set {
+            ownTheme = ThemeBox(newValue)
+            setNeedsDisplayOfTree()
+        }
+    }
+
+    // In a box, since few views have one.
+    private var ownTheme: ThemeBox?
+
+    /// Takes the superview's theme again.
+    public func resetTheme() {
+        ownTheme = nil
+        setNeedsDisplayOfTree()
+    }
+
+    func setNeedsDisplayOfTree() {
+        setNeedsDisplay()
+        for subview in subviews { subview.setNeedsDisplayOfTree() }
+    }
+
+    // MARK: Accessibility
+
+    /// What kind of thing the view is, in a word: "button".
+    open var accessibilityRole: String? { nil }
+    /// What the view is, in words, for users who do not see it.
+    open var accessibilityLabel: String?
+    /// What the view stands at, in words.
+    open var accessibilityValue: String? { nil }
+
+    // MARK: Events
+
+    /// Whether the view and all that is inside can be touched; true unless set.
+    public var isUserInteractionEnabled = true
+    /// The recognisers that see the touches of this view and of all that is inside.
+    public private(set) var gestureRecognizers: [GestureRecognizer] = []
+
+    /// Lets a recogniser see the touches of this view.
+    ///
+    /// It is taken from the view that it belonged to before. Touches that are under way stay unseen.
+    public func addGestureRecognizer(_ recognizer: GestureRecognizer) {
+        recognizer.view?.removeGestureRecognizer(recognizer)
+        gestureRecognizers.append(recognizer)
+        recognizer.view = self
+    }
+
+    /// Takes a recogniser away; a gesture under way is cancelled.
+    public func removeGestureRecognizer(_ recognizer: GestureRecognizer) {
+        guard let index = gestureRecognizers.firstIndex(where: { $0 === recognizer }) else { return }
+        gestureRecognizers.remove(at: index)
+        recognizer.view = nil
+        recognizer.wasRemoved()
+    }
+
+    /// The view that a touch at this point hits: the frontmost of those inside, or this one, or none.
+    ///
+    /// Views that are hidden, have an alpha below 0.01 or take no events are passed over with all that is inside. What
+    /// lies outside of a superview's bounds is not found.
+    ///
+    /// - Parameters:
+    ///   - point: The place, in the view's own coordinates.
+    ///   - event: The event that asks; nil if none does.
+    /// - Complexity: O(views that contain the point and their subviews).
+    open func hitTest(_ point: Point, with event: Event?) -> View? {
+        guard isUserInteractionEnabled, isSeen, self.point(inside: point, with: event) else { return nil }
+        for subview in subviews.reversed() {
+            if let hit = subview.hitTest(subview.convert(fromSuperview: point), with: event) { return hit }
+        }
+        return self
+    }
+
+    /// Whether a point, in the view's own coordinates, belongs to the view; the bounds decide unless overridden.
+    open func point(inside point: Point, with event: Event?) -> Bool { bounds.contains(point) }
+
+    // MARK: Hierarchy
+
+    /// The view around this one.
+    public private(set) weak var superview: View?
+    /// The views inside, the frontmost last.
+    public private(set) var subviews: [View] = []
+    /// The window at the top.
+    public var window: Window? { superview?.window }
+    /// The controller that this is the root view of.
+    public internal(set) weak var controller: ViewController?
+
+    open override var next: Responder? { controller ?? superview }
+
+    override var responderWindow: Window? { window }
+
+    /// Puts a view in front of the others.
+    public func addSubview(_ view: View) { insertSubview(view, at: subviews.count) }
+
+    /// Puts a view among the others.
+    ///
+    /// - Parameters:
+    ///   - view: The view; it is taken out of its superview first.
+    ///   - index: Its place, 0 for behind all others.
+    /// - Precondition: the view does not contain this one.
+    public func insertSubview(_ view: View, at index: Int) {
+        precondition(!isInside(view), "A view was added to itself, or to a view inside it.")
+        let (old, new) = (view.window, window)
+        if view.superview === self { subviews.removeAll { $0 === view } } else { view.superview?.take(view) }
+        subviews.insert(view, at: min(max(0, index), subviews.count))
+        view.superview = self
+        if old !== new { view.windowChanges(from: old, to: new) }
+        view.damage(view.frame)
+        setNeedsLayout()
+        view.didMoveToSuperview()
+    }
+
+    /// Puts a subview in front of the others.
+    ///
+    /// - Precondition: the view is a subview of this one.
+    public func bringSubviewToFront(_ view: View) {
+        precondition(view.superview === self, "A view that is brought to the front has to be a subview.")
+        insertSubview(view, at: subviews.count)
+    }
+
+    /// Puts a subview behind the others.
+    ///
+    /// - Precondition: the view is a subview of this one.
+    public func sendSubviewToBack(_ view: View) {
+        precondition(view.superview === self, "A view that is sent to the back has to be a subview.")
+        insertSubview(view, at: 0)
+    }
+
+    /// Takes the view out of its superview.
+    public func removeFromSuperview() {
+        guard let superview else { return }
+        let old = window
+        damage(frame)
+        superview.take(self)
+        if let old { windowChanges(from: old, to: nil) }
+        superview.setNeedsLayout()
+        didMoveToSuperview()
+    }
+
+    private func take(_ view: View) {
+        subviews.removeAll { $0 === view }
+        view.superview = nil
+    }
+
+    private func giveKeysAway() {
+        guard let window, let view = window.firstResponder as? View, view.isInside(self) else { return }
+        window.makeFirstResponder(nil)
+    }
+
+    /// Asks the views around to show a part of this view, as a scroll view can.
+    func reveal(_ rect: Rect) {
+        guard let superview else { return }
+        superview.reveal(convert(rect, to: superview))
+    }
+
+    /// Whether this is that view, or is inside it.
+    public func isInside(_ view: View) -> Bool {
+        sequence(first: self, next: { $0.superview }).contains { $0 === view }
+    }
+
+    /// Called when the view has come into a superview, or out of it.
+    open func didMoveToSuperview() {}
+
+    /// Called when the view has come into a window, or out of it.
+    open func didMoveToWindow() {}
+
+    private func windowChanges(from old: Window?, to new: Window?) {
+        if let responder = old?.firstResponder as? View, responder === self { old?.makeFirstResponder(nil) }
+        if new != nil {
+            if needsLayout { markLayout() }
+            setNeedsDisplay()
+        }
+        for subview in subviews { subview.windowChanges(from: old, to: new) }
+        didMoveToWindow()
+    }
+
+    private func markTree() {
+        if needsLayout { markLayout() }
+        if needsDisplay { markDisplay() }
+        for subview in subviews { subview.markTree() }
+    }
+
+    // MARK: Layout
+
+    private(set) var needsLayout = true
+
+    /// Asks for layout before the next frame.
+    public func setNeedsLayout() {
+        needsLayout = true
+        markLayout()
+    }
+
+    /// Lays this view and all that is inside out now, where it is asked for.
+    ///
+    /// - Complexity: O(views inside).
+    public func layoutIfNeeded() {
+        if needsLayout {
+            needsLayout = false
+            controller?.viewWillLayoutSubviews()
+            layoutSubviews()
+            controller?.viewDidLayoutSubviews()
+            window?.application?.commit.counts.layouts += 1
+        }
+        for subview in subviews { subview.layoutIfNeeded() }
+    }
+
+    /// Gives the views inside their frames; nothing unless overridden.
+    open func layoutSubviews() {}
+
+    /// The size that the view wants of the size that there is; its own size unless overridden.
+    open func sizeThatFits(_ size: Size) -> Size { frame.size }
+
+    /// Takes the size that the view wants.
+    public func sizeToFit() { frame.size = sizeThatFits(Size(.infinity, .infinity)) }
+
+    private func markLayout() { window?.application?.commit.markLayout(self) }
+
+    // MARK: Drawing
+
+    private(set) var needsDisplay = true
+    private var backing: Band?
+    private var pictures: [PlacedPicture] = []
+
+    /// Asks for ``draw(in:)`` before the next frame.
+    public func setNeedsDisplay() {
+        needsDisplay = true
+        markDisplay()
+    }
+
+    /// Draws the view's own content, in coordinates whose origin is the upper left corner; nothing unless overridden.
+    ///
+    /// What was drawn is kept until the view asks again or gets another size.
+    open func draw(in canvas: inout Canvas) {}
+
+    /// Where the cursor stands while this is the first responder, in the view's own coordinates; hidden if there is
+    /// none.
+    open var cursor: Point? { nil }
+
+    private func markDisplay() { window?.application?.commit.markDisplay(self) }
+
+    func displayIfNeeded() {
+        guard needsDisplay else { return }
+        needsDisplay = false
+        var canvas = Canvas(size: frame.size)
+        draw(in: &canvas)
+        pictures = canvas.pictures
+        // A picture that has moved below the same cells needs a frame of its own.
+        if !pictures.isEmpty { window?.application?.commit.markFrame() }
+        // A view that draws one line anew asks for a picture of that line.
+        var rows = 0..<canvas.band.height
+        if let backing { rows = canvas.band.rowsChanged(from: backing) }
+        backing = canvas.band.isEmpty ? nil : canvas.band
+        if rows.isEmpty { return }
+        let area = Rect(frame.minX, frame.minY + Double(rows.lowerBound), frame.width, Double(rows.count))
+        window?.application?.commit.damage(superview?.convert(area, to: nil) ?? area)
+    }
+
+    /// Asks for new pictures of what a rectangle of the superview shows.
+    private func damage(_ rect: Rect) {
+        guard let commit = window?.application?.commit else { return }
+        // The window has no superview: its frame is in the display's coordinates.
+        let area = clipsToBounds ? rect : rect.union(reach(rect))
+        commit.damage(superview?.convert(area, to: nil) ?? area)
+    }
+
+    /// What the views inside cover beyond a frame of this view.
+    private func reach(_ frame: Rect) -> Rect {
+        subviews.reduce(frame) { area, subview in
+            let inside = subview.clipsToBounds ? subview.frame : subview.reach(subview.frame)
+            return area.union(inside.moved(by: frame.origin - contentOrigin))
+        }
+    }
+
+    /// Lays what the view shows over a grid of the display.
+    ///
+    /// - Parameters:
+    ///   - offset: Where the superview's coordinates begin.
+    ///   - clip: What may be changed.
+    func compose(into grid: inout CellGrid, offset: Point, clip: CellRect) {
+        guard isSeen else { return }
+        let area = CellRect(frame.moved(by: offset))
+        let own = area.clipped(to: clip)
+        if !own.isEmpty {
+            if backgroundColor != .clear { grid.fill(own, with: Cell(.space, Style(on: backgroundColor))) }
+            if let backing {
+                grid.lay(backing.grid, x: area.columns.lowerBound, y: area.rows.lowerBound + backing.top, clip: own)
+            }
+        }
+        let inside = clipsToBounds ? own : clip
+        if inside.isEmpty { return }
+        for subview in subviews {
+            subview.compose(into: &grid, offset: offset + frame.origin - contentOrigin, clip: inside)
+        }
+    }
+
+    /// Adds the pictures that the view shows with their own pixels, from back to front.
+    ///
+    /// - Parameter offset: Where the superview's coordinates begin.
+    /// - Complexity: O(views inside).
+    func collectPictures(into placed: inout [PlacedPicture], offset: Point) {
+        guard isSeen else { return }
+        for picture in pictures {
+            let area = CellRect(frame.moved(by: offset))
+            placed.append(
+                PlacedPicture(
+                    picture.picture, in: picture.area.moved(x: area.columns.lowerBound, y: area.rows.lowerBound)))
+        }
+        for subview in subviews {
+            subview.collectPictures(into: &placed, offset: offset + frame.origin - contentOrigin)
+        }
+    }
+
+    // MARK: Coordinates
+
+    /// Where the view's coordinates begin, in those of the display.
+    private var displayOffset: Point { (superview?.displayOffset ?? .zero) + frame.origin - contentOrigin }
+
+    private func convert(fromSuperview point: Point) -> Point { point - frame.origin + contentOrigin }
+
+    /// A point of another view in this view's coordinates; of the display if there is no other view.
+    ///
+    /// - Complexity: O(depth).
+    public func convert(_ point: Point, from view: View?) -> Point {
+        (view.map { point + $0.displayOffset } ?? point) - displayOffset
+    }
+
+    /// A point of this view in another view's coordinates; in the display's if there is no other view.
+    ///
+    /// - Complexity: O(depth).
+    public func convert(_ point: Point, to view: View?) -> Point {
+        let place = point + displayOffset
+        return view.map { place - $0.displayOffset } ?? place
+    }
+
+    /// A rectangle of this view in another view's coordinates; in the display's if there is no other view.
+    ///
+    /// - Complexity: O(depth).
+    public func convert(_ rect: Rect, to view: View?) -> Rect {
+        Rect(origin: convert(rect.origin, to: view), size: rect.size)
+    }
+
+    var depth: Int { superview.map { $0.depth + 1 } ?? 0 }
+}

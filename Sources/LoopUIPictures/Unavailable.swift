@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#if !Pictures
+public import LoopUI
+public import LoopUITerminal
+
+// With the members of the real one: without them type checking would fail first, with an error that does not name the
+// trait.
+/// Shows pictures with their own pixels on terminals that can do so; with the trait `Pictures` alone.
+@available(
+    *, unavailable,
+    message: "Enable the trait Pictures of swift-run-loops: .package(url: …, traits: [\"Pictures\"])"
+)
+public final class ChafaPictures: PictureWriter {
+    /// As with the trait.
+    public init() { isNotCalled() }
+
+    /// As with the trait.
+    public func bytes(for frame: Frame, since old: CellGrid?, by ability: PictureAbility) -> [UInt8] { isNotCalled() }
+}
+
+private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
+#endif

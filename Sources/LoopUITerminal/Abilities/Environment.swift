@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LoopUI
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// What the environment says about the terminal and about the user's wishes.
+struct Environment {
+    private let value: (String) -> String?
+
+    /// The environment of the process.
+    static var process: Environment { Environment { name in getenv(name).map { String(cString: $0) } } }
+
+    init(_ value: @escaping (String) -> String?) { self.value = value }
+
+    private func isSet(_ name: String) -> Bool { value(name) == "1" }
+
+    var term: String { value("TERM") ?? "" }
+    /// Whether the terminal cannot move its cursor.
+    var isDumb: Bool { term.isEmpty || term == "dumb" }
+    /// Whether the user reads changes as lines, as screen readers do.
+    var isLinear: Bool { isSet("LOOPUI_LINEAR") }
+    /// The console of Linux knows neither a mouse nor a title.
+    var isConsole: Bool { term == "linux" }
+
+    /// The first of the three that is set decides, as in setlocale(3).
+    private var hasUnicode: Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(value).first { !$0.isEmpty } ?? ""
+        // Behind it may stand a modifier, as in de_DE.UTF-8@euro.
+        let name = locale.lowercased().prefix { $0 != "@" }
+        return name.hasSuffix("utf-8") || name.hasSuffix("utf8")
+    }
+
+    private var colors: DisplayAbilities.Colors {
+        // no-color.org: set and not empty.
+        if let wish = value("NO_COLOR"), !wish.isEmpty { return .none }
+        if ["truecolor", "24bit"].contains(value("COLORTERM")) || term.hasSuffix("-direct") { return .direct }
+        return term.hasSuffix("-256color") ? .palette256 : .palette16
+    }
+
+    /// What can be said before the terminal was asked.
+    var abilities: DisplayAbilities {
+        var abilities = DisplayAbilities()
+        abilities.colors = colors
+        abilities.hasPointer = !isConsole
+        abilities.hasUnicode = hasUnicode
+        abilities.reportsFocus = !isConsole
+        abilities.reducesMotion = isSet("LOOPUI_REDUCE_MOTION")
+        return abilities
+    }
+}

@@ -1,0 +1,364 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LoopUI
+
+/// Turns the bytes of a terminal into inputs and replies; a value, without time and without a descriptor.
+///
+/// It makes the same of the bytes wherever they are cut. What it keeps is bounded: 32 parameters, strings and parts of
+/// pasted text of 64 KiB. It knows the keys of xterm, VT220, rxvt, the Linux console and the kitty protocol together:
+/// where two terminals mean different keys by the same bytes, xterm's are taken.
+struct Decoder {
+    /// The most bytes of a string or of a part of pasted text.
+    static let longest = 1 << 16
+
+    private enum State {
+        case ground
+        /// Inside a scalar: how many bytes are missing, and what the next one may be.
+        case scalar(missing: Int, next: ClosedRange<UInt8>)
+        case escape
+        case functional
+        case control
+        case console
+        case oldMouse
+        case string
+        case stringEscape
+        case paste
+    }
+
+    private var state = State.ground
+    private var scalar: UInt32 = 0
+    /// An escape came before: the alt key is held, or was pressed before as escape.
+    private var isAlt = false
+    private var prefix: UInt8 = 0
+    private var intermediate: UInt8 = 0
+    private var parameters = Parameters()
+    /// The byte that began the string.
+    private var introducer: UInt8 = 0
+    /// The bytes of a string or of pasted text so far.
+    private var collected: [UInt8] = []
+    /// How much of the end of a paste has come.
+    private var matched = 0
+    private var lastWasReturn = false
+    private var oldMouse = OldMouse()
+
+    /// How many bytes are kept for later, of a string or of pasted text.
+    var keptBytes: Int { collected.count }
+
+    /// Whether the bytes so far may be a key of their own: after a while ``timeHasPassed(into:)`` is to be called.
+    var isWaiting: Bool {
+        switch state {
+        case .escape: true
+        case .functional, .control: prefix == 0 && intermediate == 0 && parameters.isEmpty
+        case .string: collected.isEmpty
+        default: false
+        }
+    }
+
+    /// Nothing followed an escape for a while: it was a key.
+    mutating func timeHasPassed(into output: inout [Decoded]) {
+        guard isWaiting else { return }
+        let old = state
+        state = .ground
+        switch old {
+        case .escape: emit(.escape, into: &output)
+        case .functional: emitAlt("O", into: &output)
+        case .control: emitAlt("[", into: &output)
+        default: emitAlt(Character(Unicode.Scalar(introducer)), into: &output)
+        }
+    }
+
+    private mutating func emitAlt(_ character: Character, into output: inout [Decoded]) {
+        isAlt = true
+        emit(.character(character), into: &output)
+    }
+
+    /// Decodes bytes.
+    ///
+    /// - Complexity: O(bytes).
+    mutating func decode(_ bytes: Span<UInt8>, into output: inout [Decoded]) {
+        var index = 0
+        while index < bytes.count {
+            switch state {
+            case .ground: index = decodeText(bytes, from: index, into: &output)
+            case .paste: index = collectPaste(bytes, from: index, into: &output)
+            default: if step(bytes[index], into: &output) { index += 1 }
+            }
+        }
+    }
+
+    /// Takes a byte; false if it is to be looked at again, in another state.
+    private mutating func step(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+        switch state {
+        case .ground, .paste: false
+        case .scalar(let missing, let next): stepScalar(byte, missing, next, into: &output)
+        case .escape: stepEscape(byte, into: &output)
+        case .functional: stepFunctional(byte, into: &output)
+        case .control: stepControl(byte, into: &output)
+        case .console: stepConsole(byte, into: &output)
+        case .oldMouse: stepOldMouse(byte, into: &output)
+        case .string: stepString(byte)
+        case .stringEscape: stepStringEscape(byte, into: &output)
+        }
+    }
+
+    private mutating func emit(
+        _ key: Key, _ modifiers: KeyModifiers = [], _ phase: KeyInput.Phase = .began, into output: inout [Decoded]
+    ) {
+        output.append(.input(.key(KeyInput(key, modifiers: isAlt ? modifiers.union(.alt) : modifiers, phase: phase))))
+        isAlt = false
+    }
+
+    // MARK: Text
+
+    /// Decodes what is no sequence; returns where that ends.
+    private mutating func decodeText(_ bytes: Span<UInt8>, from start: Int, into output: inout [Decoded]) -> Int {
+        var index = start
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            switch byte {
+            case 0x1B:
+                state = .escape
+                return index
+            case 0x20..<0x7F: emit(.character(Character(Unicode.Scalar(byte))), into: &output)
+            case 0xC2...0xF4:
+                begin(byte)
+                return index
+            case 0x80...: emit(.character("\u{FFFD}"), into: &output)
+            default:
+                let (key, modifiers) = Keys.control(byte)
+                emit(key, modifiers, into: &output)
+            }
+        }
+        return index
+    }
+
+    /// The first byte of a scalar of several.
+    private mutating func begin(_ byte: UInt8) {
+        // What would be overlong, a surrogate or beyond the last scalar ends at its second byte.
+        let next: ClosedRange<UInt8> =
+            switch byte {
+            case 0xE0: 0xA0...0xBF
+            case 0xED: 0x80...0x9F
+            case 0xF0: 0x90...0xBF
+            case 0xF4: 0x80...0x8F
+            default: 0x80...0xBF
+            }
+        let missing = byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3
+        scalar = UInt32(byte) & (0x3F >> UInt32(missing))
+        state = .scalar(missing: missing, next: next)
+    }
+
+    private mutating func stepScalar(
+        _ byte: UInt8, _ missing: Int, _ next: ClosedRange<UInt8>, into output: inout [Decoded]
+    ) -> Bool {
+        guard next.contains(byte) else {
+            state = .ground
+            emit(.character("\u{FFFD}"), into: &output)
+            return false
+        }
+        scalar = scalar << 6 | UInt32(byte & 0x3F)
+        state = missing == 1 ? .ground : .scalar(missing: missing - 1, next: 0x80...0xBF)
+        if missing == 1 { emit(.character(Character(Unicode.Scalar(scalar) ?? "\u{FFFD}")), into: &output) }
+        return true
+    }
+
+    // MARK: Sequences
+
+    private mutating func stepEscape(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+        switch byte {
+        case 0x1B:
+            // The first of three was a key; of two, the first is the alt key of rxvt.
+            if isAlt {
+                isAlt = false
+                emit(.escape, into: &output)
+            }
+            isAlt = true
+        case UInt8(ascii: "["): beginSequence(.control)
+        case UInt8(ascii: "O"): beginSequence(.functional)
+        case UInt8(ascii: "P"), UInt8(ascii: "]"), UInt8(ascii: "_"), UInt8(ascii: "^"), UInt8(ascii: "X"):
+            introducer = byte
+            collected.removeAll(keepingCapacity: true)
+            state = .string
+        default:
+            isAlt = true
+            state = .ground
+            return false
+        }
+        return true
+    }
+
+    private mutating func beginSequence(_ next: State) {
+        (prefix, intermediate) = (0, 0)
+        parameters.removeAll()
+        state = next
+    }
+
+    /// After escape and O.
+    private mutating func stepFunctional(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+        if (0x30...0x39).contains(byte), parameters[0] ?? 0 < 10 {
+            parameters.append(digit: Int(byte - 0x30))
+            return true
+        }
+        state = .ground
+        defer { isAlt = false }
+        guard (0x20..<0x7F).contains(byte) else { return false }
+        if let (key, modifiers) = Keys.functional(byte) {
+            emit(key, modifiers.union(Keys.modifiers(parameters[0])), into: &output)
+        }
+        return true
+    }
+
+    /// After escape and a bracket.
+    private mutating func stepControl(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+        switch byte {
+        case 0x30...0x39: parameters.append(digit: Int(byte - 0x30))
+        case 0x3A, 0x3B: parameters.separate(inGroup: byte == 0x3A)
+        case 0x3C...0x3F where parameters.isEmpty && prefix == 0: prefix = byte
+        case UInt8(ascii: "$") where prefix == 0 && !parameters.isEmpty: endControl(byte, into: &output)
+        case 0x20...0x2F: intermediate = byte
+        case UInt8(ascii: "[") where prefix == 0 && parameters.isEmpty: state = .console
+        case UInt8(ascii: "M") where prefix == 0 && parameters.isEmpty:
+            oldMouse.begin()
+            state = .oldMouse
+        case 0x40...0x7E: endControl(byte, into: &output)
+        default:
+            // Not a sequence after all: what came is dropped, and the byte counts.
+            isAlt = false
+            state = .ground
+            return false
+        }
+        return true
+    }
+
+    private mutating func endControl(_ final: UInt8, into output: inout [Decoded]) {
+        state = .ground
+        defer { isAlt = false }
+        if parameters.isTooLong { return }
+        let sequence = ControlSequence(
+            prefix: prefix, intermediate: intermediate, final: final, parameters: parameters)
+        switch sequence.meaning {
+        case .keys(let keys):
+            let alt = isAlt
+            for key in keys {
+                isAlt = alt
+                emit(key.key, key.modifiers, key.phase, into: &output)
+            }
+        case .input(let input): output.append(.input(input))
+        case .reply(let reply): output.append(.reply(reply))
+        case .pasteBegins:
+            collected.removeAll(keepingCapacity: true)
+            (matched, lastWasReturn) = (0, false)
+            state = .paste
+        case .nothing: break
+        }
+    }
+
+    /// After escape and two brackets: the Linux console's function keys.
+    private mutating func stepConsole(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+        state = .ground
+        if (0x41...0x45).contains(byte) { emit(.function(Int(byte) - 0x40), into: &output) }
+        isAlt = false
+        return byte >= 0x20
+    }
+
+    private mutating func stepOldMouse(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+        guard let report = oldMouse.take(byte) else { return true }
+        state = .ground
+        isAlt = false
+        if let input = report { output.append(.input(input)) }
+        return true
+    }
+
+    // MARK: Strings
+
+    private mutating func stepString(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x1B: state = .stringEscape
+        case 0x07:
+            // Ends a string as well; handled as if an escape had come before.
+            state = .stringEscape
+            return false
+        case 0x00..<0x20:
+            // No string has a control character: this was none, and the key counts.
+            endString()
+            return false
+        default: if collected.count < Self.longest { collected.append(byte) }
+        }
+        return true
+    }
+
+    private mutating func stepStringEscape(_ byte: UInt8, into output: inout [Decoded]) -> Bool {
+        let isEnd = byte == 0x07 || byte == UInt8(ascii: "\\")
+        if isEnd, let reply = Self.reply(introducer, collected) { output.append(.reply(reply)) }
+        endString()
+        // Without its end, the string is followed by another sequence.
+        if !isEnd { state = .escape }
+        return isEnd
+    }
+
+    private mutating func endString() {
+        collected = []
+        isAlt = false
+        state = .ground
+    }
+
+    /// What a string answers, if anything.
+    private static func reply(_ introducer: UInt8, _ bytes: [UInt8]) -> Reply? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        switch introducer {
+        case UInt8(ascii: "P") where text.hasPrefix("1$r"): return .setting(String(text.dropFirst(3)))
+        case UInt8(ascii: "]"): return ColorReply.parse(text)
+        case UInt8(ascii: "_") where text.hasPrefix("G"): return .graphics(String(text.dropFirst()))
+        default: return nil
+        }
+    }
+
+    // MARK: Paste
+
+    private static let pasteEnd = Array("\u{1B}[201~".utf8)
+
+    /// Collects pasted text up to its end; returns where that is.
+    private mutating func collectPaste(_ bytes: Span<UInt8>, from start: Int, into output: inout [Decoded]) -> Int {
+        var index = start
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            if byte == Self.pasteEnd[matched] {
+                matched += 1
+                if matched < Self.pasteEnd.count { continue }
+                emitPaste(collected.count, isLast: true, into: &output)
+                state = .ground
+                return index
+            }
+            if matched > 0 {
+                // It was text. Only its first byte can begin the end, so the end begins at this byte, or later.
+                for place in 0..<matched { collect(Self.pasteEnd[place], into: &output) }
+                matched = 0
+                index -= 1
+                continue
+            }
+            collect(byte, into: &output)
+        }
+        return index
+    }
+
+    /// Lines end with a line feed, whatever the terminal sends.
+    private mutating func collect(_ byte: UInt8, into output: inout [Decoded]) {
+        defer { lastWasReturn = byte == 0x0D }
+        if byte == 0x0A, lastWasReturn { return }
+        collected.append(byte == 0x0D ? 0x0A : byte)
+        if collected.count < Self.longest { return }
+        // A part ends where a scalar ends; broken text may have no such place near.
+        let begin = collected.suffix(4).lastIndex { $0 & 0xC0 != 0x80 } ?? collected.count
+        let isWhole = begin < collected.count && collected[begin] < 0x80
+        emitPaste(isWhole ? collected.count : begin, isLast: false, into: &output)
+    }
+
+    private mutating func emitPaste(_ count: Int, isLast: Bool, into output: inout [Decoded]) {
+        output.append(.input(.paste(String(decoding: collected[..<count], as: UTF8.self), isLast: isLast)))
+        collected.removeSubrange(..<count)
+        if isLast { collected = [] }
+    }
+}

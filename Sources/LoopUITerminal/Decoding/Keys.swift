@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LoopUI
+
+/// Which key is meant by which bytes.
+enum Keys {
+    /// A control character that stands alone.
+    static func control(_ byte: UInt8) -> (Key, KeyModifiers) {
+        switch byte {
+        case 0x00: (.character(" "), .control)
+        case 0x08, 0x7F: (.backspace, [])
+        case 0x09: (.tab, [])
+        case 0x0D: (.enter, [])
+        // Ctrl with a letter; a small letter, because the byte is the same with shift.
+        case 0x01...0x1A: (.character(Character(Unicode.Scalar(byte + 0x60))), .control)
+        default: (.character(Character(Unicode.Scalar(byte + 0x40))), .control)
+        }
+    }
+
+    /// The key of a letter at the end of a control sequence.
+    static func letter(_ final: UInt8) -> (Key, KeyModifiers)? {
+        switch final {
+        case UInt8(ascii: "A"): (.up, [])
+        case UInt8(ascii: "B"): (.down, [])
+        case UInt8(ascii: "C"): (.right, [])
+        case UInt8(ascii: "D"): (.left, [])
+        case UInt8(ascii: "F"): (.end, [])
+        case UInt8(ascii: "H"): (.home, [])
+        case UInt8(ascii: "P"), UInt8(ascii: "Q"), UInt8(ascii: "R"), UInt8(ascii: "S"):
+            (.function(Int(final) - 0x4F), [])
+        case UInt8(ascii: "Z"): (.tab, .shift)
+        // rxvt
+        case UInt8(ascii: "a"): (.up, .shift)
+        case UInt8(ascii: "b"): (.down, .shift)
+        case UInt8(ascii: "c"): (.right, .shift)
+        case UInt8(ascii: "d"): (.left, .shift)
+        default: nil
+        }
+    }
+
+    /// The key of the byte after escape and O; of the keypad, what the key writes.
+    static func functional(_ byte: UInt8) -> (Key, KeyModifiers)? {
+        switch byte {
+        case UInt8(ascii: "a"): (.up, .control)
+        case UInt8(ascii: "b"): (.down, .control)
+        case UInt8(ascii: "c"): (.right, .control)
+        case UInt8(ascii: "d"): (.left, .control)
+        case UInt8(ascii: "M"): (.enter, [])
+        case UInt8(ascii: "I"): (.tab, [])
+        case UInt8(ascii: "X"): (.character("="), [])
+        case UInt8(ascii: "j")...UInt8(ascii: "y"): (.character(Character(Unicode.Scalar(byte - 0x40))), [])
+        default: letter(byte)
+        }
+    }
+
+    /// The key of a number before a tilde.
+    static func numbered(_ number: Int) -> Key? {
+        switch number {
+        case 1, 7: .home
+        case 2: .insert
+        case 3: .delete
+        case 4, 8: .end
+        case 5: .pageUp
+        case 6: .pageDown
+        case 11...15: .function(number - 10)
+        case 17...21: .function(number - 11)
+        case 23...26: .function(number - 12)
+        case 28, 29: .function(number - 13)
+        case 31...34: .function(number - 14)
+        default: nil
+        }
+    }
+
+    /// The modifiers of a parameter: one more than their bits, which are ours.
+    static func modifiers(_ parameter: Int?) -> KeyModifiers {
+        KeyModifiers(rawValue: UInt8(truncatingIfNeeded: max(1, parameter ?? 1) - 1) & 15)
+    }
+
+    static func phase(_ parameter: Int?) -> KeyInput.Phase {
+        switch parameter {
+        case 2: .repeated
+        case 3: .ended
+        default: .began
+        }
+    }
+
+    /// The key of a character; some have names.
+    static func named(_ scalar: Unicode.Scalar) -> Key {
+        switch scalar.value {
+        case 0x08, 0x7F: .backspace
+        case 0x09: .tab
+        case 0x0D: .enter
+        case 0x1B: .escape
+        default: .character(Character(scalar))
+        }
+    }
+
+    /// The keys of the kitty protocol: the code of the key, modifiers and phase, and the text that it writes.
+    static func kitty(_ parameters: Parameters) -> [KeyInput]? {
+        guard var code = parameters[0], !isModifier(code) else { return nil }
+        let modifiers = modifiers(parameters[1])
+        // With control and alt a key means what stands there on a Latin keyboard, as in menus: Ctrl-C is found on all.
+        if code > 0x7F, !modifiers.isDisjoint(with: [.control, .alt, .command]), let latin = parameters[0, 2] {
+            code = latin
+        }
+        let phase = phase(parameters[1, 1])
+        let text = parameters[group: 2].compactMap { $0.flatMap { Unicode.Scalar(UInt32($0)) } }
+            .filter { $0.value >= 0x20 && $0.value != 0x7F }
+        let key = functionalCode(code) ?? Unicode.Scalar(UInt32(code)).map(named) ?? .other(code)
+        guard case .character(let plain) = key else { return [KeyInput(key, modifiers: modifiers, phase: phase)] }
+        if text.isEmpty { return code == 0 ? nil : [KeyInput(key, modifiers: modifiers, phase: phase)] }
+        return text.map { scalar in
+            // Shift made another character of the key, and is in that character.
+            let isChanged = Character(scalar) != plain
+            return KeyInput(
+                .character(Character(scalar)), modifiers: isChanged ? modifiers.subtracting(.shift) : modifiers,
+                phase: phase)
+        }
+    }
+
+    /// Shift and the like, and the locks: they are seen at the keys that they modify, as in all other terminals.
+    private static func isModifier(_ code: Int) -> Bool {
+        (57358...57360).contains(code) || (57441...57454).contains(code)
+    }
+
+    /// The keys to which the kitty protocol gives codes of Unicode's private area.
+    private static func functionalCode(_ code: Int) -> Key? {
+        switch code {
+        case 57376...57398: .function(code - 57363)
+        case 57399...57408: .character(Character(Unicode.Scalar(UInt8(code - 57399 + 0x30))))
+        case 57409...57413: .character([".", "/", "*", "-", "+"][code - 57409])
+        case 57414: .enter
+        case 57415: .character("=")
+        case 57416: .character(",")
+        case 57417...57426:
+            ([.left, .right, .up, .down, .pageUp, .pageDown, .home, .end, .insert, .delete] as [Key])[code - 57417]
+        case 57344...63743: .other(code)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LoopUI
+
+/// One report of the mouse.
+struct MouseReport {
+    /// The button in bits 0, 1, 6 and 7; shift 4, alt 8, control 16; 32 for a move.
+    let code: Int
+    let isRelease: Bool
+    let position: Point
+
+    /// Nothing for moves without a button.
+    var input: RawInput? {
+        var modifiers: KeyModifiers = []
+        if code & 4 != 0 { modifiers.insert(.shift) }
+        if code & 8 != 0 { modifiers.insert(.alt) }
+        if code & 16 != 0 { modifiers.insert(.control) }
+        let low = code & 3
+        if code & 64 != 0 {
+            if isRelease { return nil }
+            let notches = [Point(0, -1), Point(0, 1), Point(-1, 0), Point(1, 0)][low]
+            return .wheel(WheelInput(notches, at: position, modifiers: modifiers))
+        }
+        let isExtra = code & 128 != 0
+        if low == 3, !isExtra { return nil }
+        // The wheel has the numbers 3 to 6.
+        let button = isExtra ? 7 + low : low
+        let phase: PointerInput.Phase = isRelease ? .ended : code & 32 != 0 ? .moved : .began
+        return .pointer(PointerInput(phase, at: position, button: button, modifiers: modifiers))
+    }
+}
+
+/// The reports of a terminal that does not know the SGR form: three bytes each, and a release of no button by name.
+struct OldMouse {
+    private var bytes: [UInt8] = []
+    private var lastButton: Int?
+
+    mutating func begin() { bytes = [] }
+
+    /// The input of the three bytes; `nil` while some are missing.
+    mutating func take(_ byte: UInt8) -> RawInput?? {
+        bytes.append(byte)
+        if bytes.count < 3 { return nil }
+        let (code, x, y) = (Int(bytes[0]) - 32, Int(bytes[1]) - 33, Int(bytes[2]) - 33)
+        guard code >= 0 else { return .some(nil) }
+        let position = Point(Double(max(0, x)), Double(max(0, y)))
+        let isRelease = code & 0b1110_0011 == 3
+        if isRelease, let button = lastButton {
+            lastButton = nil
+            return .some(MouseReport(code: code & ~3 | button, isRelease: true, position: position).input)
+        }
+        let report = MouseReport(code: code, isRelease: false, position: position)
+        if case .pointer(let pointer)? = report.input, pointer.phase == .began { lastButton = code & 3 }
+        return .some(report.input)
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LoopUI
+
+/// Turns frames into bytes: what has changed since the frame before, and no more.
+///
+/// A value, without a descriptor and without time. It keeps what the terminal shows, where the cursor stands and how
+/// the next letter would look.
+struct Encoder {
+    /// What the terminal can do; a change has the next frame written whole.
+    var abilities = DisplayAbilities() { didSet { if abilities != oldValue { forget() } } }
+    /// Whether the terminal waits with showing until an update is whole.
+    var hasSynchronizedUpdates = false
+
+    private var shown: CellGrid?
+    private var title: String?
+    private var isCursorShown = false
+    /// Where the cursor is; `nil` if that is not sure.
+    private var place: (x: Int, y: Int)?
+    private var pen = Pen()
+    private var bytes: [UInt8] = []
+    // Asked for with each cell, and made in another module.
+    private let blank = Cell.blank
+
+    /// Above this the terminal may show half of an update.
+    private static let most = 512
+
+    /// The terminal's screen is not known any more: the next frame is written whole.
+    mutating func forget() {
+        shown = nil
+        title = nil
+        isCursorShown = false
+        place = nil
+        pen = Pen()
+    }
+
+    /// What the terminal shows before a frame; `nil` if it is written whole.
+    func shown(before frame: Frame) -> CellGrid? {
+        shown.flatMap { $0.width == frame.cells.width && $0.height == frame.cells.height ? $0 : nil }
+    }
+
+    /// The bytes that make the terminal show the frame.
+    ///
+    /// - Parameters:
+    ///   - frame: The frame.
+    ///   - pictures: Bytes that come behind the cells, and leave the cursor and the style as they are.
+    /// - Complexity: O(cells of the rows that may have changed) to compare, O(changed cells) to write.
+    mutating func encode(_ frame: Frame, pictures: [UInt8] = []) -> [UInt8] {
+        bytes.removeAll(keepingCapacity: true)
+        let new = frame.cells
+        let isWhole = shown.map { $0.width != new.width || $0.height != new.height } ?? true
+        if isWhole { beginWhole() }
+        var old = isWhole ? CellGrid(width: new.width, height: new.height) : shown ?? new
+        shown = nil
+        var rows = 0..<new.height
+        if !isWhole, let changed = frame.changedRows { rows = rows.clamped(to: changed) }
+        for y in rows where !new.hasRow(y, of: old) {
+            encodeRow(y, new, old)
+            old.takeRow(y, from: new)
+        }
+        // Not the new grid itself: the application would have to copy what is kept here before it draws on.
+        shown = old
+        bytes += pictures
+        if let text = frame.title, text != title { encode(title: text) }
+        encode(cursor: frame.cursor, in: new)
+        guard hasSynchronizedUpdates, isWhole || bytes.count > Self.most else { return bytes }
+        return Array("\u{1B}[?2026h".utf8) + bytes + Array("\u{1B}[?2026l".utf8)
+    }
+
+    private mutating func beginWhole() {
+        // The cursor does not run over the screen while it is painted.
+        write("\u{1B}[?25l\u{1B}[m\u{1B}[2J")
+        isCursorShown = false
+        pen = Pen()
+        place = nil
+    }
+
+    // MARK: Rows
+
+    private mutating func encodeRow(_ y: Int, _ new: CellGrid, _ old: CellGrid) {
+        let width = new.width
+        let start = y * width
+        // Plain blanks at the end are erased at once, where that is shorter.
+        var blankFrom = width
+        while blankFrom > 0, new.cells[start + blankFrom - 1] == blank { blankFrom -= 1 }
+        var x = 0
+        while x < width {
+            if new.cells[start + x] == old.cells[start + x] {
+                x += 1
+                continue
+            }
+            // A wide character is written from its left half, whichever half has changed.
+            if new.cells[start + x].glyph == .continuation, x > 0 { x -= 1 }
+            if x >= blankFrom, Self.changes(x..<width, start, new, old) > 3 {
+                move(to: x, y)
+                pen.set(blank, abilities.colors, into: &bytes)
+                write("\u{1B}[K")
+                return
+            }
+            let next = x + 1
+            let isWide = next < width && new.cells[start + next].glyph == .continuation
+            bridge(to: x, y, new)
+            put(new.cells[start + x], x: x, y: y, isWide: isWide, width: width)
+            x = isWide ? next + 1 : next
+        }
+    }
+
+    private static func changes(_ columns: Range<Int>, _ start: Int, _ new: CellGrid, _ old: CellGrid) -> Int {
+        columns.count { new.cells[start + $0] != old.cells[start + $0] }
+    }
+
+    /// Moves the cursor to a place, or writes the few unchanged cells before it again, if that is shorter.
+    private mutating func bridge(to x: Int, _ y: Int, _ grid: CellGrid) {
+        if let place, place.y == y, place.x < x, x - place.x <= 4 {
+            let gap = grid.cells[(y * grid.width + place.x)..<(y * grid.width + x)]
+            let isCheap = gap.allSatisfy { cell in
+                (0x20..<0x7F).contains(cell.glyph.bits) && pen.shows(cell, abilities.colors)
+            }
+            if isCheap, x - place.x <= Cursor.bytes(from: place, to: (x, y)) {
+                for cell in gap { bytes.append(UInt8(cell.glyph.bits)) }
+                self.place = (x, y)
+                return
+            }
+        }
+        move(to: x, y)
+    }
+
+    private mutating func move(to x: Int, _ y: Int) {
+        Cursor.move(from: place, to: (x, y), into: &bytes)
+        place = (x, y)
+    }
+
+    private mutating func put(_ cell: Cell, x: Int, y: Int, isWide: Bool, width: Int) {
+        pen.set(cell, abilities.colors, into: &bytes)
+        let columns = isWide ? 2 : 1
+        let isSure = GlyphBytes.append(cell.glyph, columns: columns, isUnicode: abilities.hasUnicode, to: &bytes)
+        // Behind the last column, and where the terminal may see another width, the place is not relied upon.
+        place = isSure && x + columns < width ? (x + columns, y) : nil
+    }
+
+    // MARK: What is not a cell
+
+    private mutating func encode(title text: String) {
+        title = text
+        write("\u{1B}]2;")
+        for scalar in text.unicodeScalars where scalar.value >= 0x20 && !(0x7F..<0xA0).contains(scalar.value) {
+            if abilities.hasUnicode || scalar.isASCII { bytes += Array(String(scalar).utf8) }
+        }
+        write("\u{1B}\\")
+    }
+
+    private mutating func encode(cursor: Point?, in grid: CellGrid) {
+        let area = CellRect(x: 0, y: 0, width: grid.width, height: grid.height)
+        if let cursor, let x = Int(exactly: cursor.x.rounded()), let y = Int(exactly: cursor.y.rounded()),
+            area.columns.contains(x), area.rows.contains(y)
+        {
+            if place.map({ $0 != (x, y) }) ?? true { move(to: x, y) }
+            if !isCursorShown { write("\u{1B}[?25h") }
+            isCursorShown = true
+        } else if isCursorShown {
+            write("\u{1B}[?25l")
+            isCursorShown = false
+        }
+    }
+
+    private mutating func write(_ text: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+}

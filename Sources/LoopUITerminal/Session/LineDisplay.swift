@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTerminalRestore
+public import LoopUI
+internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// A display that writes what has changed as plain lines, for what is no terminal, for terminals that cannot move their
+/// cursor, and for screen readers.
+///
+/// A line of the frame that is not as before is written whole. Input comes as keys: of a terminal with a screen reader
+/// at once, of others when a line ends.
+@MainActor public final class LineDisplay: Display {
+    /// Columns and rows; 80 by 24 where the terminal does not say.
+    public var size: Size { session.size }
+    /// Lines without colours and pointer.
+    public let abilities: DisplayAbilities
+
+    /// Whether keys come one by one; else the terminal edits lines.
+    private let hasSingleKeys: Bool
+    /// The last frame.
+    var shown: Frame?
+    private let session = Session()
+    private var hasInputEnded = false
+
+    /// A display on standard input and output.
+    public convenience init() { self.init(environment: .process) }
+
+    init(environment: Environment) {
+        var abilities = environment.abilities
+        abilities.colors = .none
+        abilities.hasPointer = false
+        abilities.reportsFocus = false
+        // Every change is a line to hear.
+        abilities.reducesMotion = true
+        self.abilities = abilities
+        hasSingleKeys = environment.isLinear && !environment.isDumb && isatty(STDIN_FILENO) == 1
+    }
+
+    /// Begins to read.
+    ///
+    /// - Throws: `RunLoop.SystemCallError` if a standard descriptor is not open, or the system refuses something.
+    public func open(_ input: InputQueue) throws {
+        let reading = try Device.reopen(STDIN_FILENO, O_RDONLY)
+        let writing = try Device.reopen(STDOUT_FILENO, O_WRONLY)
+        if hasSingleKeys {
+            session.take = { try Device.take($0.input, leaving: "", keepsOutput: true) }
+            session.giveBack = { ct_give_back() }
+        }
+        try session.open(input: reading, output: writing, input)
+        session.connection?.readsLines = !hasSingleKeys
+        session.connection?.handleEnd = { [weak self] in self?.inputHasEnded() }
+    }
+
+    /// Reads and writes no more; a second call does nothing.
+    public func close() { session.close() }
+
+    /// Gives the terminal back and stops the process, with the others of its job, until the user lets it go on.
+    public func suspend() { session.suspend() }
+
+    /// Takes the terminal again.
+    public func resume() { session.resume() }
+
+    /// Ends the program, but not before it has shown something.
+    private func inputHasEnded() {
+        hasInputEnded = true
+        if shown != nil { session.queue?.push(.terminate(signal: nil)) }
+    }
+
+    // MARK: Frames
+
+    /// Writes the lines that have changed, and the line that the cursor has come to; `busy` while an earlier write is
+    /// under way.
+    public func present(_ frame: Frame) -> Presentation {
+        session.present {
+            let lines = lines(of: frame)
+            shown = frame
+            if hasInputEnded { session.queue?.push(.terminate(signal: nil)) }
+            return Array(lines.utf8)
+        }
+    }
+
+    /// The lines that have changed, and the line that the cursor has come to: a marked row, a control with the focus.
+    func lines(of frame: Frame) -> String {
+        let old = shown.map { old in (0..<old.cells.height).map { old.cells.text(row: $0) } } ?? []
+        let cursorRow = frame.cursor?.y == shown?.cursor?.y ? nil : frame.cursor.map { Int($0.y) }
+        var lines = ""
+        for row in 0..<frame.cells.height {
+            let text = frame.cells.text(row: row)
+            if text.isEmpty || row != cursorRow && row < old.count && old[row] == text { continue }
+            lines += abilities.hasUnicode ? text : plain(text)
+            lines += "\n"
+        }
+        return lines
+    }
+
+    private func plain(_ text: String) -> String {
+        String(text.map { $0.isASCII ? $0 : Character(Unicode.Scalar(GlyphBytes.plain($0))) })
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTerminalRestore
+internal import LoopUI
+internal import RunLoops
+internal import RunLoopsEvents
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// The signals that a program on a terminal gets.
+@MainActor final class Signals {
+    private let queue: InputQueue
+    private let goOn: () -> Void
+    private var sources: [SignalSource] = []
+    /// The signals by which a shell stops a job and lets it go on.
+    private var jobSources: [SignalSource] = []
+
+    /// - Parameters:
+    ///   - queue: Gets requests to end and to stop.
+    ///   - resize: Called when the terminal may have another size.
+    ///   - goOn: Called after somebody else has stopped the process.
+    /// - Throws: what the system refuses.
+    init(
+        _ queue: InputQueue, resize: @escaping () -> Void, goOn: @escaping () -> Void
+    ) throws(RunLoop.SystemCallError) {
+        self.queue = queue
+        self.goOn = goOn
+        for signal in [SIGTERM, SIGHUP, SIGINT, SIGQUIT] {
+            // A parent that ignores hang-ups, as nohup does, means its children too.
+            if signal == SIGHUP, ct_is_ignored(signal) != 0 { continue }
+            sources.append(try source(signal, "end") { queue.push(.terminate(signal: signal)) })
+        }
+        sources.append(try source(SIGWINCH, "resize", resize))
+        try takeJobSignals()
+    }
+
+    private func takeJobSignals() throws(RunLoop.SystemCallError) {
+        jobSources = [try source(SIGTSTP, "stop") { [queue] in queue.push(.suspend) }]
+        jobSources.append(try source(SIGCONT, "go on", goOn))
+    }
+
+    private func source(
+        _ signal: CInt, _ label: String, _ body: @escaping () -> Void
+    ) throws(RunLoop.SystemCallError) -> SignalSource {
+        let source = try SignalSource(signal, label: label) { _, _ in body() }
+        for mode in queue.modes { try queue.loop.add(source, in: mode) }
+        return source
+    }
+
+    /// Stops the process and the others of its job, as Ctrl-Z does where nobody catches it; returns when it goes on.
+    ///
+    /// It goes on at once where no shell could let it go on: the kernel ignores SIGTSTP there, and would not ignore
+    /// SIGSTOP.
+    func stop() {
+        for source in jobSources { source.invalidate() }
+        // The signal has its own effect now, and has had it when the call returns: the main thread is the one that gets
+        // it.
+        kill(0, SIGTSTP)
+        // Refused if the system has no descriptor left: then both signals keep their own effects.
+        try? takeJobSignals()
+    }
+
+    /// The signals have their earlier effects again.
+    func invalidate() {
+        for source in sources + jobSources { source.invalidate() }
+        (sources, jobSources) = ([], [])
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTerminalRestore
+public import LoopUI
+internal import RunLoops
+
+/// A terminal as a display: the alternate screen, keys, mouse, focus and pasted text.
+///
+/// It opens the terminal device itself, so that the shell's descriptors stay as they are. A frame is written by one
+/// call, as the difference to the frame before; while the terminal has not taken all of it, later frames are dropped.
+/// What the terminal can do is asked for and not waited for: until it has answered, the environment counts.
+///
+/// What is copied comes onto the clipboard of the terminal's user too, on another machine if need be, unless the terminal
+/// is set to refuse that. The clipboard is never read: its text comes when the user pastes.
+///
+/// Whatever ends the program, the terminal is as before: a call, a signal, a trap. Only `SIGKILL` cannot be answered.
+/// What the program prints meanwhile, and the message of a trap, is kept, and shown when the terminal is given back.
+@MainActor public final class Terminal: Display {
+    /// Columns and rows; 80 by 24 where the terminal does not say.
+    public var size: Size { session.size }
+    /// What the terminal can do; better known once it has answered.
+    public private(set) var abilities: DisplayAbilities
+
+    /// How long an answer is waited for when the terminal is given back: a late one would come to the shell.
+    private static let answerTime = Duration.milliseconds(100)
+
+    private let descriptor: CInt?
+    private let pictureWriter: (any PictureWriter)?
+    /// How pictures are shown, once the terminal has said it.
+    private var pictureAbility: PictureAbility?
+    private let environment: Environment
+    private var encoder = Encoder()
+    private var modes = ScreenModes()
+    private var interview = Interview()
+    private var opened: ContinuousClock.Instant?
+    private let session = Session()
+    /// What was copied and is not written yet; the last counts.
+    private var copied: String?
+
+    /// A terminal, which is taken when the application launches.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The terminal on this descriptor; the terminal of the process if `nil`.
+    ///   - pictures: Shows pictures with their own pixels where the terminal can; without it they are half blocks.
+    public convenience init(descriptor: CInt? = nil, pictures: (any PictureWriter)? = nil) {
+        self.init(descriptor: descriptor, pictures: pictures, environment: .process)
+    }
+
+    init(descriptor: CInt?, pictures: (any PictureWriter)? = nil, environment: Environment) {
+        self.descriptor = descriptor
+        pictureWriter = pictures
+        self.environment = environment
+        abilities = environment.abilities
+        encoder.abilities = abilities
+        modes.isConsole = environment.isConsole
+    }
+
+    /// Takes the terminal: raw mode, alternate screen.
+    ///
+    /// - Throws: `RunLoop.SystemCallError` if there is no terminal, or the system refuses it.
+    public func open(_ input: InputQueue) throws {
+        let number = try Device.openTerminal(descriptor)
+        let output = try Device.duplicate(number)
+        session.take = { [unowned self] in try take($0) }
+        session.giveBack = { [unowned self] in giveBack() }
+        session.forget = { [unowned self] in encoder.forget() }
+        session.lettersChanged = { [unowned self] in askPictures() }
+        session.whenWritten = { [unowned self] in writeCopied() }
+        try session.open(input: number, output: output, input)
+        session.connection?.handleReply = { [weak self] in self?.take($0) }
+        session.connection?.filter = { [weak self] in self?.filter($0) }
+        session.connection?.handleEnd = { input.push(.terminate(signal: Self.hangUp)) }
+        session.connection?.write(
+            Interview.questions(isConsole: modes.isConsole, ofPictures: pictureWriter != nil))
+        opened = .now
+        Pasteboard.general.changeHandler = { [weak self] in self?.copy($0) }
+    }
+
+    /// SIGHUP: what a program gets whose terminal goes.
+    private static let hangUp: CInt = 1
+
+    /// Gives the terminal back; a second call does nothing.
+    public func close() {
+        if session.connection != nil { Pasteboard.general.changeHandler = nil }
+        session.close()
+    }
+
+    /// Makes the terminal raw, and shows the alternate screen.
+    private func take(_ connection: Connection) throws {
+        try Device.take(connection.output, leaving: modes.leaving)
+        connection.discard()
+        connection.write(modes.entering)
+    }
+
+    private func giveBack() {
+        while let connection = session.connection, let opened, !interview.isOver {
+            let rest = Self.answerTime - (ContinuousClock.now - opened)
+            guard rest > .zero, Device.waitForInput(connection.input, rest), connection.readOnce() else { break }
+        }
+        // Asked once.
+        opened = nil
+        session.connection?.discard()
+        ct_give_back()
+    }
+
+    /// Writes what has changed, by one call; `busy` while an earlier write is under way.
+    public func present(_ frame: Frame) -> Presentation {
+        session.present { encoder.encode(frame, pictures: pictures(of: frame)) }
+    }
+
+    private func pictures(of frame: Frame) -> [UInt8] {
+        guard let pictureWriter, let pictureAbility else { return [] }
+        return pictureWriter.bytes(for: frame, since: encoder.shown(before: frame), by: pictureAbility)
+    }
+
+    /// Gives the terminal back and stops the process, with the others of its job, until the user lets it go on.
+    public func suspend() { session.suspend() }
+
+    /// Takes the terminal again; the next frame is written whole.
+    public func resume() { session.resume() }
+
+    // MARK: Clipboard
+
+    private func copy(_ text: String?) {
+        copied = text
+        writeCopied()
+    }
+
+    /// Puts what was copied onto the user's clipboard.
+    ///
+    /// Nobody answers whether that is allowed. A terminal that has answered the other questions reads strings, and drops
+    /// this one if it is set to; the console of Linux would show it.
+    private func writeCopied() {
+        guard let text = copied, interview.isOver, !modes.isConsole, !session.isSuspended,
+            let connection = session.connection, !connection.isBusy
+        else { return }
+        copied = nil
+        if let bytes = ClipboardBytes.bytes(for: text) { connection.write(bytes) }
+    }
+
+    // MARK: Abilities
+
+    private func take(_ reply: Reply) {
+        if interview.isOver { return }
+        interview.take(reply)
+        guard interview.isOver, let connection = session.connection, !session.isSuspended else { return }
+        modes.hasKeyEnds = interview.hasKeyEnds
+        modes.hasResizeReports = interview.hasResizeReports
+        encoder.hasSynchronizedUpdates = interview.hasSynchronizedUpdates
+        let old = abilities
+        abilities = interview.improved(abilities)
+        askPictures()
+        encoder.abilities = abilities
+        modes.hasKittyPictures = pictureAbility?.way == .kitty
+        Device.prepare(leaving: modes.leaving)
+        connection.write(modes.offered)
+        writeCopied()
+        // A frame may have been shown already.
+        if abilities.colors != old.colors || abilities.hasPictures != old.hasPictures {
+            session.queue?.push(.resized(size))
+        }
+    }
+
+    /// How pictures are shown now, and whether otherwise than before: the user may have made the letters larger.
+    @discardableResult
+    private func askPictures() -> Bool {
+        guard let connection = session.connection, pictureWriter != nil, interview.isOver, abilities.colors != .none
+        else { return false }
+        let old = pictureAbility
+        pictureAbility = interview.pictures(cell: Device.cellSize(connection.output))
+        abilities.hasPictures = pictureAbility != nil
+        if let cell = pictureAbility?.cell { abilities.pointAspect = cell.height / cell.width }
+        return pictureAbility != old
+    }
+
+    private func filter(_ input: RawInput) -> RawInput? {
+        guard case .resized(let new) = input else { return input }
+        return session.takeSize(new) ? .resized(size) : nil
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import LoopUI
+internal import RunLoops
+public import RunLoopsTesting
+
+/// An application on a synthetic display and a manual loop, whose time is the test's: a drag of three seconds takes none.
+///
+/// ```swift
+/// @MainActor @Test func `A button is tapped`() throws {
+///     try TestApplication.with { app in
+///         app.show(controller)
+///         app.tap(at: Point(3, 1))
+///         #expect(app.text.contains("tapped"))
+///     }
+/// }
+/// ```
+@MainActor public final class TestApplication {
+    /// The application, launched.
+    public let application: Application
+    /// What it is shown on.
+    public let display: SyntheticDisplay
+    /// Its loop.
+    public let manual: ManualRunLoop
+
+    private init(_ manual: ManualRunLoop, size: Size, delegate: (any ApplicationDelegate)?) throws {
+        self.manual = manual
+        display = SyntheticDisplay(size: size)
+        application = Application(display: display, delegate: delegate)
+        try application.launch()
+        settle()
+    }
+
+    /// Launches an application, calls the body and ends the application.
+    ///
+    /// - Parameters:
+    ///   - size: The size of the display, in points.
+    ///   - delegate: The application's delegate.
+    ///   - body: The test.
+    public static func with<Result>(
+        size: Size = Size(80, 24), delegate: (any ApplicationDelegate)? = nil,
+        _ body: @MainActor (TestApplication) throws -> Result
+    ) throws -> Result {
+        try ManualRunLoop.with { manual in
+            let test = try TestApplication(manual, size: size, delegate: delegate)
+            defer { test.application.terminate() }
+            return try body(test)
+        }
+    }
+
+    /// Shows a controller in a window of its own, and has it drawn.
+    @discardableResult
+    public func show(_ controller: ViewController) -> Window {
+        let window = Window()
+        window.rootViewController = controller
+        window.makeKeyAndVisible()
+        settle()
+        return window
+    }
+
+    /// Shows a view in a window of its own, as large as the display, and has it drawn.
+    @discardableResult
+    public func show(_ view: View) -> Window {
+        let controller = ViewController()
+        controller.view = view
+        return show(controller)
+    }
+
+    /// The text on the display, a line for each row.
+    public var text: String { display.text }
+
+    // MARK: Time
+
+    /// Lets time pass; the loop runs meanwhile, in the modes that the application asks for.
+    public func advance(by duration: Duration) {
+        let end = manual.now.advanced(by: duration)
+        application.run(until: end)
+    }
+
+    /// Lets the loop do what is ready, and waits for the frame that shows it.
+    public func settle() { advance(by: application.commit.frameInterval) }
+
+    // MARK: Input
+
+    /// Pushes inputs one after the other, each in a turn of its own, and has what comes of them drawn.
+    public func send(_ inputs: RawInput...) {
+        for input in inputs { handle(input) }
+        settle()
+    }
+
+    /// Pushes one input, and runs until the loop would sleep: gestures are decided then.
+    ///
+    /// A run that may not sleep at all does not come to what precedes sleep.
+    private func handle(_ input: RawInput) {
+        application.push(input)
+        advance(by: .nanoseconds(1))
+    }
+
+    /// Presses and releases keys.
+    public func press(_ keys: Key..., modifiers: KeyModifiers = []) {
+        for key in keys { handle(.key(KeyInput(key, modifiers: modifiers))) }
+        settle()
+    }
+
+    /// Presses the keys of a text.
+    public func type(_ text: String) {
+        for character in text { handle(.key(KeyInput(.character(character)))) }
+        settle()
+    }
+
+    /// Touches and lets go at once, as often as told.
+    public func tap(at point: Point, count: Int = 1) {
+        for _ in 0..<count {
+            handle(.pointer(PointerInput(.began, at: point)))
+            handle(.pointer(PointerInput(.ended, at: point)))
+        }
+        settle()
+    }
+
+    /// Plays a script of touches.
+    public func play(_ script: TouchScript) {
+        for step in script.steps {
+            if step.delay > .zero { advance(by: step.delay) }
+            handle(.pointer(step.input))
+        }
+        settle()
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#if Window
+internal import LoopUI
+
+/// Cells of one row beside each other.
+struct CellSpan: Hashable {
+    var row: Int
+    var columns: Range<Int>
+
+    /// The cells that differ; all of the new grid if it has another size.
+    ///
+    /// - Parameters:
+    ///   - old: What is shown.
+    ///   - new: What is to be shown.
+    ///   - cursors: Places to be drawn again in any case.
+    /// - Returns: Spans from top to bottom. None cuts a wide character, and there are at least four equal cells between
+    ///   two spans of one row.
+    /// - Complexity: O(cells).
+    static func changes(from old: CellGrid, to new: CellGrid, cursors: [CellPlace] = []) -> [CellSpan] {
+        let (width, height) = (new.width, new.height)
+        if width == 0 { return [] }
+        if old.width != width || old.height != height {
+            return (0..<height).map { CellSpan(row: $0, columns: 0..<width) }
+        }
+        let (before, after) = (old.cells, new.cells)
+        var spans: [CellSpan] = []
+        for row in 0..<height {
+            let start = row * width
+            for column in 0..<width {
+                let isCursor = cursors.contains(CellPlace(column: column, row: row))
+                if before[start + column] == after[start + column], !isCursor { continue }
+                if let last = spans.last, last.row == row, column - last.columns.upperBound < 4 {
+                    spans[spans.count - 1].columns = last.columns.lowerBound..<column + 1
+                } else {
+                    spans.append(CellSpan(row: row, columns: column..<column + 1))
+                }
+            }
+        }
+        return spans.map { $0.wholeCharacters(in: new) }
+    }
+
+    /// The span, longer where its ends cut a wide character.
+    func wholeCharacters(in grid: CellGrid) -> CellSpan {
+        var span = self
+        while span.columns.lowerBound > 0, grid[span.columns.lowerBound, row].glyph == .continuation {
+            span.columns = span.columns.lowerBound - 1..<span.columns.upperBound
+        }
+        while span.columns.upperBound < grid.width, grid[span.columns.upperBound, row].glyph == .continuation {
+            span.columns = span.columns.lowerBound..<span.columns.upperBound + 1
+        }
+        return span
+    }
+
+    /// The span with a cell more on each side, as far as there is one.
+    func widened(by count: Int, in grid: CellGrid) -> CellSpan {
+        let columns = max(0, columns.lowerBound - count)..<min(grid.width, columns.upperBound + count)
+        return CellSpan(row: row, columns: columns).wholeCharacters(in: grid)
+    }
+}
+
+/// Where a cell is.
+struct CellPlace: Hashable {
+    var column: Int
+    var row: Int
+}
+
+/// The cursor, as a window shows it.
+struct Cursor: Hashable {
+    var place: CellPlace
+    /// A block if the window has the user's attention, else a frame.
+    var isBlock: Bool
+}
+#endif

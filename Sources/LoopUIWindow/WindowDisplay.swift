@@ -1,0 +1,344 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#if Window
+internal import CXCB
+public import LoopUI
+internal import RunLoops
+internal import RunLoopsEvents
+
+/// A window of the X server as the display of an application: the same program runs here and in a terminal.
+///
+/// A point is a cell of a monospace font, as in a terminal; the pointer has fractions of it. Only cells that have changed
+/// are drawn again. While the server has not answered to a frame, the window takes no further one, so a slow or
+/// stopped server is never waited for and no queue grows. Keys are reported when they go down, repeat and go up, with
+/// the user's layout and dead keys. Ctrl-Shift-V pastes the clipboard, and Shift-Insert what was marked last; what the
+/// program copies is on the clipboard for other programs.
+///
+/// Fingers on a touch screen are touches of their own, so that two can pinch. A server without XInput 2.2 reports the
+/// first one as the left button.
+@MainActor public final class WindowDisplay: Display {
+    /// Cells, as many as fit into the window.
+    public private(set) var size: Size
+    /// All, also the ends of keys and pictures.
+    public private(set) var abilities: DisplayAbilities
+
+    private let font: String
+    private let theme: WindowTheme
+    private let serverName: String?
+
+    private var server: ServerWindow?
+    private var painter: CellPainter?
+    private var keyboard: Keyboard?
+    /// The key of a shortcut that pastes, while it is held.
+    private var pasteKey: (key: Key, selection: ServerWindow.Selection)?
+    private var pointer = PointerTranslator(cell: Size(1, 1))
+    private var queue: InputQueue?
+    private var items: [RunLoop.Item] = []
+    private var signals: [SignalSource] = []
+
+    private var picture: ServerPicture?
+    /// The window, in pixels.
+    private var extent = Size(0, 0)
+    /// The last frame, which is on the picture; the cursor is drawn again when the focus changes.
+    private var frame = Frame(cells: CellGrid(width: 0, height: 0))
+    private var cursor: Cursor?
+    private var isFocused = false
+    /// What the application believes; it begins as if it had the user's attention.
+    private var hasAttention = true
+    /// The answer that comes when the server has done the last frame.
+    private var awaited: UInt32?
+    private var hasRefused = false
+    private var isBroken = false
+
+    /// A window that is opened by the application.
+    ///
+    /// - Parameters:
+    ///   - size: Its first size, in cells. The window manager may choose another one.
+    ///   - font: Family, style and size of a monospace font in typographic points, as Pango reads them.
+    ///   - theme: What the default colours and the first 16 of the palette look like.
+    ///   - server: The name of the X server; the value of `DISPLAY` if `nil`.
+    public init(
+        size: Size = Size(80, 24), font: String = "monospace 12", theme: WindowTheme = .dark, server: String? = nil
+    ) {
+        self.size = Size(max(1, size.width.rounded()), max(1, size.height.rounded()))
+        self.font = font
+        self.theme = theme
+        serverName = server
+        var abilities = DisplayAbilities()
+        abilities.reportsKeyEnds = true
+        abilities.hasPictures = true
+        abilities.reducesMotion = getenv("LOOPUI_REDUCE_MOTION").map { String(cString: $0) == "1" } ?? false
+        self.abilities = abilities
+    }
+
+    // MARK: Display
+
+    /// Connects to the server and shows the window, empty.
+    ///
+    /// - Throws: ``WindowDisplayError``.
+    public func open(_ input: InputQueue) throws {
+        let (connection, screen) = try ServerWindow.connect(to: serverName)
+        let fonts: FontBook
+        let keyboard: Keyboard
+        do {
+            fonts = try FontBook(font, resolution: ServerWindow.resolution(connection, screen: screen))
+            keyboard = try Keyboard(connection)
+        } catch {
+            xcb_disconnect(connection)
+            throw error
+        }
+        let cell = fonts.cell
+        abilities.pointAspect = cell.height / cell.width
+        extent = Size(min(size.width * cell.width, 32767), min(size.height * cell.height, 32767))
+        let server = try ServerWindow(
+            connection, screen: screen, size: extent, cell: cell, background: theme.background, program: Self.program,
+            keyboardEvent: keyboard.event)
+        self.keyboard = keyboard
+        painter = CellPainter(fonts: fonts, theme: theme)
+        pointer = PointerTranslator(cell: cell)
+        queue = input
+        self.server = server
+        do {
+            try addItems(input, server)
+        } catch {
+            close()
+            throw error
+        }
+        Pasteboard.general.changeHandler = { [weak self] _ in self?.server?.ownClipboard() }
+        server.map()
+        server.flush()
+    }
+
+    private static var program: String {
+        let path = CommandLine.arguments.first ?? ""
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        return name.isEmpty ? "LoopUI" : name
+    }
+
+    private func addItems(_ input: InputQueue, _ server: ServerWindow) throws {
+        let source = RunLoop.DescriptorSource(
+            xcb_get_file_descriptor(server.connection), label: "X server"
+        ) { [weak self] _, _ in self?.read(isReading: true) }
+        // Whoever talks to the server may have read events beside an answer. They are in xcb's own queue, and the
+        // descriptor says nothing of them; the last look before the loop sleeps finds them.
+        let observer = RunLoop.Observer(.beforeWaiting, order: .max, label: "X events") { [weak self] _, _ in
+            self?.read(isReading: false)
+        }
+        items = [source, observer]
+        input.roomHandler = { [weak self] in self?.read(isReading: true) }
+        for mode in input.modes {
+            try input.loop.add(source, in: mode)
+            input.loop.add(observer, in: mode)
+        }
+        for signal in [SIGTERM, SIGINT, SIGHUP] {
+            let source: SignalSource
+            do {
+                source = try SignalSource(signal) { [weak self] _, _ in
+                    self?.queue?.push(.terminate(signal: signal))
+                }
+            } catch {
+                throw WindowDisplayError.noSignal(signal)
+            }
+            signals.append(source)
+            for mode in input.modes { try input.loop.add(source, in: mode) }
+        }
+    }
+
+    /// Draws what has changed, unless the server is still at the last frame.
+    public func present(_ frame: Frame) -> Presentation {
+        guard let server, !server.isBroken else { return .taken }
+        noteAnswer()
+        if awaited != nil {
+            hasRefused = true
+            return .busy
+        }
+        draw(frame, on: server)
+        if let title = frame.title, title != self.frame.title { server.setTitle(title) }
+        let title = frame.title ?? self.frame.title
+        self.frame = frame
+        self.frame.title = title
+        awaited = server.askForAnswer()
+        server.flush()
+        return .taken
+    }
+
+    /// Has the program go on at once: a window has no device to give back.
+    public func suspend() { queue?.push(.resumed) }
+
+    /// Has nothing to take; the application sends a whole frame.
+    public func resume() {}
+
+    /// Closes the window and leaves the server.
+    public func close() {
+        if server != nil { Pasteboard.general.changeHandler = nil }
+        for item in items { item.invalidate() }
+        for signal in signals { signal.invalidate() }
+        (items, signals) = ([], [])
+        picture?.free(isLast: true)
+        picture = nil
+        server?.close()
+        server = nil
+        queue = nil
+    }
+
+    // MARK: Drawing
+
+    private func draw(_ frame: Frame, on server: ServerWindow) {
+        guard let painter else { return }
+        let cursor = frame.cursor.flatMap { self.cursor(at: $0, in: frame.cells) }
+        var old = self.frame.cells
+        if picture == nil || picture?.width != Int(extent.width) || picture?.height != Int(extent.height) {
+            let new = server.makePicture(width: Int(extent.width), height: Int(extent.height))
+            fill(new)
+            picture?.free(isLast: false)
+            picture = new
+            old = CellGrid(width: 0, height: 0)
+        }
+        guard let picture else { return }
+        let cursors = cursor == self.cursor ? [] : [cursor, self.cursor].compactMap { $0?.place }
+        self.cursor = cursor
+        painter.pictures.placed = frame.pictures
+        let spans = CellSpan.changes(from: old, to: frame.cells, cursors: cursors)
+        let areas = spans.map { painter.draw($0, of: frame.cells, cursor: cursor, on: picture.drawing) }
+        picture.finishDrawing()
+        if old.width != frame.cells.width || old.height != frame.cells.height {
+            server.show(PixelRect(x: 0, y: 0, width: picture.width, height: picture.height), of: picture)
+        } else {
+            for area in areas { server.show(area, of: picture) }
+        }
+    }
+
+    /// The ground's colour, also beside the last whole cell.
+    private func fill(_ picture: ServerPicture) {
+        let ground = theme.background
+        cairo_set_source_rgb(
+            picture.drawing, Double(ground.red) / 255, Double(ground.green) / 255, Double(ground.blue) / 255)
+        cairo_paint(picture.drawing)
+    }
+
+    private func cursor(at point: Point, in cells: CellGrid) -> Cursor? {
+        let (column, row) = (Int(point.x.rounded()), Int(point.y.rounded()))
+        guard (0..<cells.width).contains(column), (0..<cells.height).contains(row) else { return nil }
+        return Cursor(place: CellPlace(column: column, row: row), isBlock: isFocused)
+    }
+
+    // MARK: Events
+
+    /// Handles the events that are here, and the server's answer to the last frame.
+    private func read(isReading: Bool) {
+        guard let server, !isBroken else { return }
+        // A look for the answer may read events, and handling an event may read the answer. What xcb has read wakes
+        // nobody, so neither look is the last until both have found nothing.
+        repeat { noteAnswer() } while handleEvents(server, isReading: isReading)
+        // Handling may have closed the window.
+        if self.server != nil, server.isBroken {
+            isBroken = true
+            for item in items { item.invalidate() }
+            queue?.push(.terminate(signal: nil))
+        }
+    }
+
+    /// Whether there was any.
+    private func handleEvents(_ server: ServerWindow, isReading: Bool) -> Bool {
+        var hasHandled = false
+        // What a full queue has no room for stays with xcb and the server, and is read when there is room.
+        while self.server != nil, queue?.isFull != true, let event = server.takeEvent(isReading: isReading) {
+            handle(event, server)
+            hasHandled = true
+        }
+        return hasHandled
+    }
+
+    private func noteAnswer() {
+        guard let number = awaited, let server, server.hasAnswer(number) else { return }
+        awaited = nil
+        if hasRefused {
+            hasRefused = false
+            queue?.displayIsReady()
+        }
+    }
+
+    private func handle(_ event: ServerEvent, _ server: ServerWindow) {
+        switch event {
+        case .button(let number, let isDown, let pixel, let state):
+            if let input = pointer.button(number, isDown: isDown, at: pixel, state: state) { queue?.push(input) }
+        case .pointerMoved(let pixel, let state):
+            for input in pointer.moved(to: pixel, state: state) { queue?.push(input) }
+        case .touch(let number, let phase, let pixel, let state):
+            if let input = pointer.touch(number, phase, at: pixel, state: state) { queue?.push(input) }
+        case .key(let code, let isDown, let state):
+            if let input = keyboard?.input(code: code, isDown: isDown, state: state) { handle(input, server) }
+        case .focus(let isFocused): focusChanges(to: isFocused)
+        case .unmapped:
+            for input in pointer.cancel() { queue?.push(input) }
+            focusChanges(to: false)
+        case .resized(let width, let height): resize(Size(Double(width), Double(height)))
+        case .exposed(let area):
+            if let picture { server.show(area, of: picture) }
+            server.flush()
+        case .closeButton: queue?.push(.terminate(signal: nil))
+        case .destroyed: queue?.push(.terminate(signal: nil))
+        case .keyboardChanged: keyboard?.reload(server.connection)
+        case .selection(let isThere):
+            if isThere, let text = server.takeSelection() { queue?.push(.paste(text, isLast: true)) }
+        case .selectionAsked(let question): server.answer(question, with: Pasteboard.general.text)
+        case .ping: break
+        }
+    }
+
+    /// The two shortcuts by which terminals paste; all other keys are the application's.
+    private func handle(_ input: KeyInput, _ server: ServerWindow) {
+        if input.phase == .began {
+            switch (input.key, input.modifiers) {
+            case (.insert, .shift): pasteKey = (input.key, .primary)
+            case (.character("V"), .control): pasteKey = (input.key, .clipboard)
+            default: break
+            }
+        }
+        guard let pasteKey, pasteKey.key == input.key else {
+            queue?.push(.key(input))
+            return
+        }
+        if input.phase == .began { server.ask(for: pasteKey.selection) }
+        // Its end comes later, with other modifiers perhaps.
+        if input.phase == .ended { self.pasteKey = nil }
+    }
+
+    private func focusChanges(to isFocused: Bool) {
+        if isFocused != hasAttention {
+            hasAttention = isFocused
+            queue?.push(.focus(isFocused))
+        }
+        if isFocused == self.isFocused { return }
+        self.isFocused = isFocused
+        keyboard?.forgetHeld()
+        pasteKey = nil
+        drawCursorAgain()
+    }
+
+    /// The cursor is a block while the window has the focus, else a frame.
+    private func drawCursorAgain() {
+        guard let server, let painter, let picture, let old = cursor else { return }
+        let new = Cursor(place: old.place, isBlock: isFocused)
+        cursor = new
+        let span = CellSpan(row: old.place.row, columns: old.place.column..<old.place.column + 1)
+        let area = painter.draw(
+            span.wholeCharacters(in: frame.cells), of: frame.cells, cursor: new, on: picture.drawing)
+        picture.finishDrawing()
+        server.show(area, of: picture)
+        server.flush()
+    }
+
+    private func resize(_ extent: Size) {
+        guard let painter, extent != self.extent else { return }
+        self.extent = extent
+        let cell = painter.fonts.cell
+        let size = Size(
+            max(1, (extent.width / cell.width).rounded(.down)), max(1, (extent.height / cell.height).rounded(.down)))
+        // Also if the cells are as many as before: the picture has to be made anew.
+        self.size = size
+        queue?.push(.resized(size))
+    }
+}
+#endif

@@ -1,0 +1,1 @@
+../OracleScenarios/Engines/CoreFoundationEngine.swift

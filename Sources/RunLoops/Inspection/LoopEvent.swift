@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+
+/// What a loop does, as it does it: for recorders and diagnostics.
+package enum LoopEvent: Sendable {
+    /// A run begins in the mode.
+    case runBegins(RunLoop.Mode)
+    /// A run passes a point, whether anybody observes it or not.
+    case passes(RunLoop.Activities)
+    /// A callout begins; with the item's label, or the place where a block was added.
+    case calls(Callee, ItemLabel)
+    /// Since when the callout that has just begun was wanted.
+    ///
+    /// Reported where it is known, before the user's closure.
+    case wanted(LoopWait)
+    /// The innermost callout has returned.
+    case returns
+    /// The thread goes to sleep; all earlier events have been reported.
+    case sleeps
+    /// The thread is awake again; reported before the observers of that are called.
+    case wakes(LoopWaking)
+    /// The innermost run ends.
+    case runEnds(RunLoop.RunResult)
+
+    /// Kinds of callouts.
+    package enum Callee: String, Sendable {
+        case observer, block, source, descriptor, timer
+        case mainQueue = "main queue"
+        /// A part of another callout that somebody queued by itself.
+        case job
+    }
+}
+
+/// Since when a callout was wanted, and which thread asked for it.
+package struct LoopWait: Sendable, Equatable {
+    /// When a timer was due, a source signalled, a block posted, a descriptor found ready; on the monotonic clock.
+    package var since: Int64
+    /// The thread that asked for it; 0 where there is none, or it is not known.
+    package var thread: Int32 = 0
+    /// A timer's tolerance in nanoseconds; the interval is 0 for a timer that fires once.
+    package var tolerance: Int64 = 0
+    package var interval: Int64 = 0
+}
+
+extension LoopWait {
+    /// The wait of the signal with this number; `nil` if it came before recording began, or too many came since.
+    init?(signal: UInt64) {
+        var time: Int64 = 0
+        var thread: Int32 = 0
+        guard rl_find_signal(signal, &time, &thread), thread != 0 else { return nil }
+        self.init(since: time, thread: thread)
+    }
+
+    /// When the signal with this number was given; `nil` if it came before recording began.
+    ///
+    /// After 1,024 later signals of the process it is when one of these was given, a little later. After 2³⁰ it is `nil`.
+    static func began(signal: UInt64) -> Int64? {
+        var time: Int64 = 0
+        var thread: Int32 = 0
+        return rl_find_signal(signal, &time, &thread) ? time : nil
+    }
+
+    /// The wait of a job; `nil` if it was queued before recording began, or too many were queued since.
+    package init?(job: UnsafeRawPointer) {
+        var time: Int64 = 0
+        var thread: Int32 = 0
+        guard rl_find_job(job, &time, &thread) else { return nil }
+        self.init(since: time, thread: thread)
+    }
+}
+
+/// What has ended a sleep.
+package struct LoopWaking: Sendable, Equatable {
+    /// The kinds of causes; `limit` is the end of a run's time.
+    package enum Cause: UInt8, Sendable {
+        case wakeUp, timer, descriptor, mainQueue, limit
+    }
+
+    package var cause: Cause
+    /// When the thread went to sleep, on the monotonic clock.
+    package var asleepSince: Int64
+    /// When the wake-up was called; 0 if the cause is not a wake-up.
+    package var calledAt: Int64 = 0
+    /// The thread that called the wake-up; 0 where it is not known.
+    package var thread: Int32 = 0
+
+    init(_ cause: Cause, asleepSince: Int64) {
+        self.cause = cause
+        self.asleepSince = asleepSince
+    }
+
+    init(wakeUp date: Int64, asleepSince: Int64) {
+        cause = .wakeUp
+        self.asleepSince = asleepSince
+        calledAt = date
+        thread = rl_find_waker(date)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+internal import Synchronization
+
+/// The process that made an object, of all the processes of one line of forks.
+///
+/// What stands for something of the kernel's, of the file system's or of a thread keeps the generation in which it was
+/// made. A forked child finds such an object inherited: the child shares the kernel's object with its parent, and leaves
+/// it alone (Documentation/Decisions/0040-a-child-leaves-alone.md).
+package struct ForkGeneration: Sendable {
+    private let forks = rl_fork_count()
+
+    /// The calling process.
+    @inline(__always)
+    package init() {}
+
+    /// Whether a parent of the calling process made the object.
+    @inline(__always)
+    package var isInherited: Bool { forks != rl_fork_count() }
+}
+
+/// An object of which each process has its own: a forked child makes one at its first use.
+///
+/// What the parent had stays in the child's memory, untouched. The object before it may be half changed, or locked, by
+/// a thread that the child does not have.
+package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
+    private final class Box: Sendable {
+        let generation = ForkGeneration()
+        let object: Object
+        init(_ object: Object) { self.object = object }
+    }
+
+    /// The bits of a box, which is kept for ever; 0 before the first.
+    private let current = Atomic<UInt>(0)
+    private let making = Lock()
+    private let make: @Sendable () -> Object
+
+    package init(_ make: @escaping @Sendable () -> Object) { self.make = make }
+
+    /// The calling process's object.
+    @inline(__always)
+    package var own: Object { made ?? makeOwn() }
+
+    /// The same, if the calling process has made one.
+    @inline(__always)
+    package var made: Object? {
+        // acquiring: pairs with the release in makeOwn, after which the object is complete.
+        guard let pointer = UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring)) else { return nil }
+        // SAFETY: makeOwn has kept a reference for ever.
+        let box = Unmanaged<Box>.fromOpaque(pointer).takeUnretainedValue()
+        return box.generation.isInherited ? nil : box.object
+    }
+
+    @inline(never)
+    private func makeOwn() -> Object {
+        making.withLock {
+            if let made { return made }
+            let box = Unmanaged.passRetained(Box(make()))
+            current.store(UInt(bitPattern: box.toOpaque()), ordering: .releasing)
+            return box.takeUnretainedValue().object
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+public import RunLoops
+public import RunLoopsConcurrency
+
+extension RunLoop {
+    /// Adds a calendar timer to `mode`, or to all common modes, also to modes that are marked as common later.
+    ///
+    /// A timer is in one loop at most, in any number of its modes. Adding a timer twice is the same as adding it once. A timer
+    /// that was taken out of all modes and is added again serves the dates after that moment.
+    ///
+    /// - Returns: Whether the timer is in `mode` now. A timer that is invalid or in another loop is passed over, and so is
+    ///   every timer after the end of the loop's thread.
+    /// - Throws: What the system refused of the descriptor that the rule
+    ///   ``CalendarSchedule/ClockSetBack/again(ifBehindBy:)`` needs: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC`. The timer is then
+    ///   not in `mode`. With the other rule the call throws nothing.
+    ///
+    /// Thread safety: any thread.
+    /// - Precondition: the timer's closure may run on this loop's thread.
+    /// - Complexity: O(log n) in the timers of the mode.
+    @discardableResult
+    public func add(_ timer: CalendarTimer, in mode: Mode) throws(SystemCallError) -> Bool {
+        try timer.add(to: self, in: mode)
+    }
+
+    /// Takes a calendar timer out of `mode`, or, if it was added to common, out of all common modes.
+    ///
+    /// The timer stays as it is and can be added again, to this loop or to another.
+    /// Thread safety: any thread.
+    public func remove(_ timer: CalendarTimer, from mode: Mode) { timer.remove(from: self, in: mode) }
+
+    /// Whether `timer` is in `mode`, or, for `.common`, was added to the common modes.
+    ///
+    /// Thread safety: any thread.
+    public func contains(_ timer: CalendarTimer, in mode: Mode) -> Bool { timer.isIn(self, mode) }
+
+    /// The dates of a schedule, as a sequence: each comes when it has come, as to the closure of a ``CalendarTimer``.
+    ///
+    /// - Parameters:
+    ///   - schedule: The dates, and the rules.
+    ///   - tolerance: How much later than its date the loop may serve a date.
+    ///   - mode: The mode that the timer is in; `.common` for all common modes.
+    ///   - buffering: What is kept of dates that no task waits for.
+    /// - Throws: What ``add(_:in:)-(CalendarTimer,_)`` throws.
+    public func dates(
+        of schedule: CalendarSchedule, tolerance: Duration = .zero, in mode: Mode = .common,
+        buffering: EventSequence<Date>.Buffering = .unbounded
+    ) throws(SystemCallError) -> EventSequence<Date> {
+        try EventSequence(buffering: buffering) { emitter throws(SystemCallError) in
+            let timer = CalendarTimer.sendable(schedule, tolerance: tolerance, label: "dates") { emitter.emit($1) }
+            try add(timer, in: mode)
+            // The loop alone keeps the timer.
+            return EventSequence.Stop { [weak timer] in timer?.invalidate() }
+        }
+    }
+}

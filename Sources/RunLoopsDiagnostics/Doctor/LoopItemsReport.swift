@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+
+/// What was in which mode of one loop, as it is in a trace's JSON; times in microseconds from its beginning.
+struct LoopItemsReport: Sendable, JSONRecord {
+    struct Item: Sendable, Equatable, JSONRecord {
+        var kind = ""
+        var label = ""
+        var modes: [String] = []
+        var isCommon = false
+
+        /// The same item elsewhere: two items that are made in one place, without their own labels, count as one item.
+        func isSame(as other: Item) -> Bool { kind == other.kind && label == other.label }
+
+        static var fields: [JSONField<Self>] {
+            [.init("kind", \.kind), .init("label", \.label), .init("modes", \.modes), .init("common", \.isCommon)]
+        }
+    }
+
+    /// A source or block that waits for somebody to wake the loop.
+    struct Unserved: Sendable, JSONRecord {
+        var kind = ""
+        var label = ""
+        var since = 0.0
+
+        static var fields: [JSONField<Self>] {
+            [.init("kind", \.kind), .init("label", \.label), .init("since", \.since)]
+        }
+    }
+
+    struct Page: Sendable, JSONRecord {
+        var time = 0.0
+        var items: [Item] = []
+        var unserved: [Unserved] = []
+
+        static var fields: [JSONField<Self>] {
+            [.init("time", \.time), .init("items", \.items), .init("unserved", \.unserved)]
+        }
+    }
+
+    var thread = 0
+    var modesRun: [String] = []
+    /// In the order of their times, the last that of the trace's end.
+    var pages: [Page] = []
+
+    static var fields: [JSONField<Self>] {
+        [.init("thread", \.thread), .init("modesRun", \.modesRun), .init("pages", \.pages)]
+    }
+}
+
+extension LoopItemsReport {
+    init(_ loop: RunLoop.Trace.Loop, origin: Int64) {
+        func microseconds(_ time: Int64) -> Double { Double(time - origin) / 1000 }
+        thread = Int(loop.thread)
+        modesRun = loop.modesRun.map(\.rawValue)
+        pages = loop.pages.map { page in
+            Page(
+                time: microseconds(page.time),
+                items: page.items.entries.map {
+                    Item(
+                        kind: $0.kind.rawValue, label: $0.label, modes: $0.modes.map(\.rawValue), isCommon: $0.isCommon)
+                },
+                unserved: page.items.unserved.map {
+                    Unserved(kind: $0.kind.rawValue, label: $0.label, since: microseconds($0.since))
+                })
+        }
+    }
+}

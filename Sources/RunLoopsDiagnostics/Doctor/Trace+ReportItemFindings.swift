@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is found by looking at items that nothing is done with.
+
+internal import RunLoops
+
+extension RunLoop.Trace.Report {
+    // MARK: Limits, in microseconds
+
+    /// An item that has been there for less may still be on its way to somewhere.
+    private static var longEnough: Double { 1_000_000 }
+    /// A stand-still that is shorter is not noticed.
+    private static var standstill: Double { 250_000 }
+    /// A wake-up that is on its way arrives sooner.
+    private static var unserved: Double { 100_000 }
+
+    /// The loops that were looked into, with the last look.
+    private var looks: [(loop: LoopItemsReport, last: LoopItemsReport.Page)] {
+        loops.compactMap { loop in loop.pages.last.map { (loop, $0) } }
+    }
+
+    // MARK: A mode nobody runs
+
+    /// Timers, sources and descriptor sources that are in no mode that has been run.
+    func itemsInModesNeverRun() -> [Finding] {
+        looks.flatMap { loop, last -> [Finding] in
+            let idle = last.items.filter { item in
+                item.kind != "observer" && Set(item.modes).isDisjoint(with: loop.modesRun)
+                    && last.time - loop.firstSeen(item) >= Self.longEnough
+            }
+            return Dictionary(grouping: idle) { $0.modes.sorted() }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+                .map { modes, items in neverRun(modes, items, loop) }
+        }
+    }
+
+    private func neverRun(_ modes: [String], _ items: [LoopItemsReport.Item], _ loop: LoopItemsReport) -> Finding {
+        let thread = threadName(loop.thread)
+        let names = Self.list(items.map { "the \($0.kind) “\($0.label)”" })
+        let waits = items.count == 1 ? "waits" : "wait"
+        let text =
+            loop.modesRun.isEmpty
+            ? "Nobody runs \(thread), and \(names) \(waits) in it for ever. Run the loop, or add to one that runs."
+            : "Nobody runs \(thread) in the mode \(Self.list(modes)), and \(names) \(waits) there for ever. Run that mode, or add to one of those that are run: \(Self.list(loop.modesRun.sorted()))."
+        return Finding(.modeNeverRun, Self.list(modes), text)
+    }
+
+    // MARK: Common, too late
+
+    /// Common items that a mode, common too, was run without before.
+    func itemsThatBecameCommonLate() -> [Finding] {
+        looks.flatMap { loop, last in
+            last.items.filter(\.isCommon).flatMap { item in
+                item.modes.sorted().compactMap { mode in
+                    let missed = timeWithout(item, in: mode, loop)
+                    return missed >= Self.standstill ? cameLate(item, mode, missed, loop) : nil
+                }
+            }
+        }
+    }
+
+    private func cameLate(
+        _ item: LoopItemsReport.Item, _ mode: String, _ missed: Double, _ loop: LoopItemsReport
+    ) -> Finding {
+        Finding(
+            .commonTooLate, item.label,
+            "The \(item.kind) “\(item.label)” is for all common modes, but came to \(mode) too late: \(threadName(loop.thread)) had run in that mode for \(Self.time(missed)) without it, while it was in others. Mark modes as common before they run first, and add to .common at once."
+        )
+    }
+
+    /// How long the loop ran in the mode while the item was there, but in other modes alone.
+    private func timeWithout(_ item: LoopItemsReport.Item, in mode: String, _ loop: LoopItemsReport) -> Double {
+        zip(loop.pages, loop.pages.dropFirst()).reduce(0) { sum, pages in
+            let same = pages.0.items.filter { $0.isSame(as: item) }
+            if same.isEmpty || same.contains(where: { $0.modes.contains(mode) }) { return sum }
+            return sum + timeRun(in: mode, loop.thread, from: pages.0.time, to: pages.1.time)
+        }
+    }
+
+    /// How long runs in the mode were the innermost runs.
+    private func timeRun(in mode: String, _ thread: Int, from start: Double, to end: Double) -> Double {
+        let runs = slices.filter { $0.kind == "run" && $0.thread == thread && $0.start < end && $0.end > start }
+        func overlap(_ slice: Slice) -> Double { min(slice.end, end) - max(slice.start, start) }
+        return runs.filter { $0.name == "run \(mode)" }.reduce(0) { sum, run in
+            let depth = run.detail("depth") ?? 0
+            let inner = runs.filter {
+                $0.detail("depth") == depth + 1 && $0.start >= run.start && $0.end <= run.end
+            }
+            return sum + overlap(run) - inner.reduce(0) { $0 + overlap($1) }
+        }
+    }
+
+    // MARK: Signalled, and asleep to the end
+
+    /// Sources that were signalled, or blocks that were posted without a wake-up, and not served when the trace ended,
+    /// with their loops asleep.
+    func unservedAtEnd(_ callee: String, _ kind: Finding.Kind) -> [Finding] {
+        looks.flatMap { loop, last in
+            last.unserved.filter { $0.kind == callee && last.time - $0.since >= Self.unserved }
+                .map { sleptOn(kind, $0.label, loop.thread, last.time - $0.since, "to the end") }
+        }
+    }
+
+    /// `a`, `a and b`, `a, b and 3 more`.
+    private static func list(_ words: [String]) -> String {
+        switch words.count {
+        case 0...1: words.first ?? ""
+        case 2...3: words.dropLast().joined(separator: ", ") + " and " + words[words.count - 1]
+        default: words.prefix(2).joined(separator: ", ") + " and \(words.count - 2) more"
+        }
+    }
+}
+
+extension LoopItemsReport {
+    /// Since when the item has been in these modes without a break; of a loop that never ran, since the recording
+    /// began.
+    fileprivate func firstSeen(_ item: Item) -> Double {
+        // Nobody looked in between.
+        if modesRun.isEmpty { return pages.first?.time ?? 0 }
+        return pages.reversed().prefix { $0.items.contains(item) }.last?.time ?? .infinity
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CStackSampling
+
+/// An ELF file of 64 bits, on the disk or mapped.
+///
+/// Everything in it may be wrong: the loader reads other parts than these, and a file on the disk may be written to.
+/// Arithmetic wraps, tables end where the file ends, and no number in the file decides how much is read.
+struct ELFFile {
+    /// One function that is defined in the file.
+    struct Function {
+        var start: UInt64
+        var size: UInt64
+        /// Where its name begins in the file.
+        var name: UInt64
+    }
+
+    /// Gives the bytes from an offset on; fewer where the file ends.
+    private let read: (_ offset: UInt64, _ count: Int) -> [UInt8]
+    private let header: [UInt8]
+
+    /// - Parameter read: Gives so many bytes from an offset on; fewer where the file ends.
+    /// - Returns: `nil` where it is no such file.
+    init?(read: @escaping (_ offset: UInt64, _ count: Int) -> [UInt8]) {
+        self.read = read
+        header = read(0, 64)
+        guard header.count == 64, header.number(UInt32.self, at: 0) == 0x464C_457F, header[4] == 2 else { return nil }
+    }
+
+    /// The file of which the beginning is mapped there.
+    init?(at base: UInt64) { self.init { [UInt8](memory: base &+ $0, count: $1) } }
+
+    init?(path: String) { self.init { [UInt8](file: path, from: $0, count: $1) } }
+
+    // MARK: What is mapped
+
+    /// Says where the mapped file's tables for unwinding are.
+    func place(_ code: inout rl_code, base: UInt64) {
+        guard header.number(UInt16.self, at: 54) == 56 else { return }
+        var hasBias = false
+        entries(56, from: header.number(UInt64.self, at: 32), count: Int(header.number(UInt16.self, at: 56))) { entry in
+            let address = entry.number(UInt64.self, at: 16)
+            switch entry.number(UInt32.self, at: 0) {
+            case 1 where !hasBias:
+                // The first segment that is loaded, at the beginning of the file.
+                code.bias = base &- address &+ entry.number(UInt64.self, at: 8)
+                hasBias = true
+            case 0x6474_E550:
+                code.index = code.bias &+ address
+                code.index_size = entry.number(UInt64.self, at: 40)
+            default: break
+            }
+        }
+        // The index may stand before the first segment in the table.
+        if !hasBias { code.index_size = 0 }
+    }
+
+    // MARK: Names
+
+    /// More functions than this are not read.
+    private static let mostFunctions = 4 << 20
+    private static let longestName = 4096
+
+    private struct Section {
+        var type: UInt32
+        var offset: UInt64
+        var size: UInt64
+        var link: Int
+    }
+
+    /// The functions in ascending order, also those that are not exported; of a stripped file, only those.
+    ///
+    /// - Complexity: O(n log n) in the functions.
+    func functions() -> [Function] {
+        var sections: [Section] = []
+        guard header.number(UInt16.self, at: 58) == 64 else { return [] }
+        entries(64, from: header.number(UInt64.self, at: 40), count: Int(header.number(UInt16.self, at: 60))) { entry in
+            sections.append(
+                Section(
+                    type: entry.number(UInt32.self, at: 4), offset: entry.number(UInt64.self, at: 24),
+                    size: entry.number(UInt64.self, at: 32), link: Int(entry.number(UInt32.self, at: 40))))
+        }
+        guard let table = sections.first(where: { $0.type == 2 }) ?? sections.first(where: { $0.type == 11 }),
+            sections.indices.contains(table.link)
+        else { return [] }
+        let names = sections[table.link].offset
+        var functions: [Function] = []
+        entries(24, from: table.offset, count: Int(min(table.size / 24, UInt64(Self.mostFunctions)))) { entry in
+            // A function that is defined here.
+            guard entry[4] & 0xF == 2, entry.number(UInt16.self, at: 6) != 0 else { return }
+            functions.append(
+                Function(
+                    start: entry.number(UInt64.self, at: 8), size: entry.number(UInt64.self, at: 16),
+                    name: names &+ UInt64(entry.number(UInt32.self, at: 0))))
+        }
+        return functions.sorted { $0.start < $1.start }
+    }
+
+    /// A function's mangled name.
+    func name(of function: Function) -> String {
+        String(decoding: read(function.name, Self.longestName).prefix { $0 != 0 }, as: UTF8.self)
+    }
+
+    /// Calls `body` with each entry of a table, as far as the file reaches.
+    private func entries(_ size: Int, from offset: UInt64, count: Int, _ body: ([UInt8]) -> Void) {
+        let most = (1 << 16) / size
+        for first in stride(from: 0, to: count, by: most) {
+            let wanted = min(most, count - first)
+            let bytes = read(offset &+ UInt64(first * size), wanted * size)
+            for start in stride(from: 0, through: bytes.count - size, by: size) {
+                body(Array(bytes[start..<start + size]))
+            }
+            if bytes.count < wanted * size { return }
+        }
+    }
+}
+
+extension [ELFFile.Function] {
+    /// The function at an address of the file's own.
+    ///
+    /// - Complexity: O(log n).
+    func function(at address: UInt64) -> ELFFile.Function? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].start <= address { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0, case let function = self[low - 1], function.size == 0 || address - function.start < function.size
+        else { return nil }
+        return function
+    }
+}
+
+extension [UInt8] {
+    /// The number at an offset, which must be inside.
+    fileprivate func number<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type, at offset: Int) -> Number {
+        withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+
+/// The stacks of a thread while it hangs, and what they have in common.
+struct HangSamples {
+    private struct Frame {
+        var counter: UInt64
+        // Found when the stack was taken: the library may be unloaded later, and others take its addresses.
+        var symbol: Symbolizer.Symbol
+    }
+
+    /// Older ones are dropped.
+    private static let most = 64
+
+    private var stacks: [[Frame]] = []
+    private var oldest = 0
+    /// How often the thread was found to wait, and for what.
+    private(set) var waits: [RunLoop.HangWatch.Cause.Wait: Int] = [:]
+    /// How often it was found ready to run, or running.
+    private(set) var runs = 0
+
+    /// How many stacks are kept.
+    var count: Int { stacks.count }
+
+    mutating func add(_ sample: StackSampler.Sample, _ symbolizer: Symbolizer) {
+        if let wait = sample.wait { waits[wait, default: 0] += 1 }
+        if sample.isRunning { runs += 1 }
+        let stack = Self.insideCallout(sample, symbolizer)
+        guard !stack.isEmpty else { return }
+        if stacks.count < Self.most {
+            stacks.append(stack)
+        } else {
+            stacks[oldest] = stack
+            oldest = (oldest + 1) % Self.most
+        }
+    }
+
+    /// The frames inside the innermost callout; all frames, where there is no callout.
+    private static func insideCallout(_ sample: StackSampler.Sample, _ symbolizer: Symbolizer) -> [Frame] {
+        guard let code = sample.code else { return [] }
+        var stack: [Frame] = []
+        for (index, counter) in sample.counters.enumerated() {
+            // What follows a call may be another function's beginning: except in the innermost frame, the call is
+            // meant.
+            let symbol = symbolizer.symbol(at: index == 0 ? counter : counter &- 1, in: code)
+            if let name = symbol.mangled, name.contains("RUNLOOP_IS_") { return stack }
+            // What the compiler puts between two conventions of calling says nothing to anybody.
+            if symbol.name?.hasPrefix("reabstraction thunk") == true { continue }
+            stack.append(Frame(counter: counter, symbol: symbol))
+        }
+        return stack
+    }
+
+    /// The functions that most stacks have in common, outermost first.
+    var majorityFunctions: [UInt64] {
+        guard let (index, depth, _) = majority else { return [] }
+        return stacks[index].suffix(depth).reversed().map(\.symbol.start)
+    }
+
+    /// The same with names, innermost first, and in how many stacks they are.
+    var majorityStack: (frames: [RunLoop.HangWatch.StackFrame], count: Int) {
+        guard let (index, depth, count) = majority else { return ([], 0) }
+        let frames = stacks[index].suffix(depth).map { frame in
+            RunLoop.HangWatch.StackFrame(
+                address: UInt(frame.counter), function: frame.symbol.name, module: frame.symbol.module,
+                offset: Int(truncatingIfNeeded: frame.symbol.offset))
+        }
+        return (frames, count)
+    }
+
+    private var majority: (index: Int, depth: Int, count: Int)? {
+        Self.majority(of: stacks.map { $0.map(\.symbol.start) })
+    }
+
+    /// The longest outer part that more than half of the stacks have in common, and how many have it.
+    ///
+    /// Each stack is a list of functions, innermost first, and so is the answer's part of `stacks[index]`: its last
+    /// `depth` functions. A thread that calls many small functions from one place is found in that place.
+    static func majority(of stacks: [[UInt64]]) -> (index: Int, depth: Int, count: Int)? {
+        guard !stacks.isEmpty else { return nil }
+        var group = Array(stacks.indices)
+        var depth = 0
+        while true {
+            var counts: [UInt64: Int] = [:]
+            for index in group where stacks[index].count > depth {
+                counts[function(stacks[index], depth), default: 0] += 1
+            }
+            // Among equals the smallest address, so that the answer does not depend on a hash.
+            guard let best = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) }), best.value * 2 > stacks.count
+            else { break }
+            group.removeAll { stacks[$0].count <= depth || function(stacks[$0], depth) != best.key }
+            depth += 1
+        }
+        return depth == 0 ? nil : (group[0], depth, group.count)
+    }
+
+    private static func function(_ stack: [UInt64], _ depth: Int) -> UInt64 { stack[stack.count - 1 - depth] }
+}

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CStackSampling
+
+/// The code that is mapped into this process, as the kernel lists it.
+///
+/// Not as the loader lists it: a thread that hangs may hold the loader's lock, and the loader's list leads to memory
+/// of libraries that are being unloaded.
+struct LoadedCode {
+    /// One mapping of code: where it is, and which file it comes from.
+    struct Mapping {
+        var code: rl_code
+        var path: String
+        /// The path with the file's device and inode: a library that is built anew and loaded again has another.
+        var file: String
+        /// Where the file's beginning is mapped.
+        var base: UInt64
+    }
+
+    /// A list longer than this is cut off.
+    private static let mostBytes = 16 << 20
+
+    private let list: [UInt8]
+    private let mappings: [Mapping]
+    /// Of the mappings, in ascending order.
+    let codes: [rl_code]
+
+    /// What is mapped now; `previous`, where nothing has changed since.
+    ///
+    /// - Complexity: O(n) in the mappings of the process; the kernel needs most of the time.
+    static func now(after previous: LoadedCode? = nil) -> LoadedCode {
+        // Not /proc/self, which is empty once the main thread has ended.
+        var (list, count) = ([UInt8](), 1 << 14)
+        repeat {
+            count *= 4
+            list = [UInt8](file: "/proc/thread-self/maps", count: count)
+        } while list.count == count && count < mostBytes
+        if let previous, previous.list == list { return previous }
+        return LoadedCode(list)
+    }
+
+    init(_ list: [UInt8]) {
+        self.list = list
+        var mappings: [Mapping] = []
+        var first: (path: ArraySlice<UInt8>, base: UInt64) = ([], 0)
+        for line in list.split(separator: UInt8(ascii: "\n")) {
+            // start-end rights offset device inode path
+            let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
+            guard fields.count == 6, let dash = fields[0].firstIndex(of: UInt8(ascii: "-")),
+                let start = Self.number(fields[0][..<dash]), let end = Self.number(fields[0][(dash + 1)...])
+            else { continue }
+            let path = fields[5].drop { $0 == UInt8(ascii: " ") }
+            if fields[2].allSatisfy({ $0 == UInt8(ascii: "0") }) { first = (path, start) }
+            guard fields[1].contains(UInt8(ascii: "x")), path == first.path, start < end else { continue }
+            var mapping = Mapping(
+                code: rl_code(start: start, end: end, bias: 0, index: 0, index_size: 0),
+                path: String(decoding: path, as: UTF8.self),
+                file: String(decoding: line[fields[3].startIndex...], as: UTF8.self), base: first.base)
+            ELFFile(at: first.base)?.place(&mapping.code, base: first.base)
+            mappings.append(mapping)
+        }
+        self.mappings = mappings
+        codes = mappings.map(\.code)
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+
+    /// The mapping with an address.
+    ///
+    /// - Complexity: O(log n).
+    func mapping(at address: UInt64) -> Mapping? {
+        codes.withUnsafeBufferPointer { codes in
+            rl_find_code(address, codes.baseAddress, codes.count).map { mappings[$0 - codes.baseAddress!] }
+        }
+    }
+}
+
+extension [UInt8] {
+    /// What is in a file from an offset on; empty where it cannot be read, and cut off after `count` bytes.
+    init(file path: String, from offset: UInt64 = 0, count: Int) {
+        self.init(unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = Swift.max(0, rl_read_file(path, offset, buffer.baseAddress, count))
+        }
+    }
+
+    /// What is in this process's memory from an address on, up to the first page that cannot be read.
+    init(memory address: UInt64, count: Int) {
+        self.init(unsafeUninitializedCapacity: count) { buffer, filled in
+            filled = rl_copy_memory(address, buffer.baseAddress, count)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CStackSampling
+
+/// Says which functions addresses are in, in release builds too.
+///
+/// Belongs to one thread. Keeps what it has read.
+final class Symbolizer {
+    /// One function.
+    struct Symbol {
+        /// Its beginning in memory; where that is not known, the address itself.
+        var start: UInt64
+        /// As it is in the file.
+        var mangled: String?
+        /// As it is written in Swift.
+        var name: String?
+        var module: String?
+        var offset: UInt64
+    }
+
+    /// What a file says about one place in it.
+    private struct Place: Hashable {
+        var file: String
+        var address: UInt64
+    }
+
+    private var files: [String: (file: ELFFile, functions: [ELFFile.Function])] = [:]
+    private var known: [Place: (start: UInt64, mangled: String, name: String)?] = [:]
+    /// Forgotten all at once when there are more.
+    private static let mostKnown = 4096
+    private let program = String(unsafeUninitializedCapacity: 4096) { buffer in
+        rl_program_path(buffer.baseAddress, buffer.count)
+    }
+
+    /// The function at an address of code.
+    func symbol(at address: UInt64, in code: LoadedCode = .now()) -> Symbol {
+        guard let mapping = code.mapping(at: address) else { return Symbol(start: address, offset: 0) }
+        let module = mapping.path.split(separator: "/").last.map(String.init)
+        let bias = mapping.code.bias
+        guard let function = function(Place(file: mapping.file, address: address &- bias), mapping) else {
+            return Symbol(start: address, module: module, offset: address &- mapping.base)
+        }
+        let start = function.start &+ bias
+        return Symbol(
+            start: start, mangled: function.mangled, name: function.name, module: module, offset: address &- start)
+    }
+
+    private func function(
+        _ place: Place, _ mapping: LoadedCode.Mapping
+    ) -> (start: UInt64, mangled: String, name: String)? {
+        if let known = known[place] { return known }
+        if known.count >= Self.mostKnown { known = [:] }
+        let file = file(mapping)
+        var found: (start: UInt64, mangled: String, name: String)?
+        if let file, let function = file.functions.function(at: place.address),
+            case let mangled = file.file.name(of: function), !mangled.isEmpty
+        {
+            found = (function.start, mangled, Self.readable(mangled))
+        }
+        known[place] = .some(found)
+        return found
+    }
+
+    private func file(_ mapping: LoadedCode.Mapping) -> (file: ELFFile, functions: [ELFFile.Function])? {
+        if let known = files[mapping.file] { return known }
+        // The program's own file may have been replaced since it was started. The kernel's part is only in memory.
+        let file =
+            mapping.path == program
+            ? ELFFile(path: "/proc/thread-self/exe")
+            : mapping.path.hasPrefix("/") ? ELFFile(path: mapping.path) : ELFFile(at: mapping.base)
+        guard let file else { return nil }
+        files[mapping.file] = (file, file.functions())
+        return files[mapping.file]
+    }
+
+    /// A name as it is written in the source, without what the optimiser has done to the function.
+    static func readable(_ mangled: String) -> String {
+        let text = String(unsafeUninitializedCapacity: 1 << 14) { buffer in
+            var size = buffer.count
+            // The result ends with a zero, and is cut off where it does not fit.
+            let isSwift = swift_demangle(mangled, mangled.utf8.count, buffer.baseAddress, &size, 0) != nil
+            return isSwift ? buffer.firstIndex(of: 0) ?? 0 : 0
+        }
+        return text.isEmpty ? mangled : plain(text)
+    }
+
+    private static let ornaments = ["merged ", "function signature specialization ", "generic specialization "]
+
+    static func plain(_ name: String) -> String {
+        var name = name[...]
+        while let ornament = ornaments.first(where: { name.hasPrefix($0) }) {
+            name = name.dropFirst(ornament.count)
+            guard name.first == "<" else { continue }
+            guard let end = name.firstRange(of: "> of ") else { break }
+            name = name[end.upperBound...]
+        }
+        return String(name)
+    }
+}

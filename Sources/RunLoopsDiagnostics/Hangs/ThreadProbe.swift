@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+internal import CStackSampling
+internal import RunLoops
+
+/// What the kernel says of one thread of this process.
+struct ThreadProbe {
+    /// What a thread does at one moment.
+    enum State: Equatable {
+        /// It runs, or would if it had a processor.
+        case running
+        /// It waits in the kernel: in a system call, or (-1) for a page of memory.
+        case waiting(call: Int, stackPointer: UInt64, counter: UInt64)
+        /// The kernel does not say.
+        case unknown
+    }
+
+    let thread: Int32
+
+    var state: State {
+        let words = Self.read("/proc/self/task/\(thread)/syscall").split { $0 == " " || $0 == "\n" }
+        guard let first = words.first else { return .unknown }
+        if first == "running" { return .running }
+        guard words.count >= 3, let call = Int(first), let stackPointer = Self.hexadecimal(words[words.count - 2]),
+            let counter = Self.hexadecimal(words[words.count - 1])
+        else { return .unknown }
+        return .waiting(call: call, stackPointer: stackPointer, counter: counter)
+    }
+
+    /// The processor time in nanoseconds; 0 of a thread that has ended.
+    var processorTime: Int64 { max(0, rl_thread_processor_time(thread)) }
+
+    /// For how many nanoseconds it was ready to run and had no processor; 0 where the kernel does not count that.
+    var processorDelay: Int64 {
+        let words = Self.read("/proc/self/task/\(thread)/schedstat").split(separator: " ")
+        return words.count > 1 ? Int64(words[1]) ?? 0 : 0
+    }
+
+    /// Whether the thread has blocked the signal: then it must not be sent, something else may wait for it.
+    func blocks(signal: CInt) -> Bool {
+        guard let mask = Self.field("SigBlk", of: "/proc/self/task/\(thread)/status"),
+            let bits = UInt64(mask, radix: 16)
+        else { return true }
+        return bits >> UInt64(signal - 1) & 1 != 0
+    }
+
+    /// Whether somebody traces the process: a debugger, or `strace`.
+    static var isTraced: Bool { field("TracerPid", of: "/proc/self/status").map { $0 != "0" } ?? false }
+
+    private static func field(_ name: String, of file: String) -> Substring? {
+        for line in read(file).split(separator: "\n")
+        where line.hasPrefix(name) && line.dropFirst(name.count).first == ":" {
+            return line.dropFirst(name.count + 1).drop { $0 == "\t" || $0 == " " }
+        }
+        return nil
+    }
+
+    private static func hexadecimal(_ text: Substring) -> UInt64? {
+        UInt64(text.hasPrefix("0x") ? text.dropFirst(2) : text, radix: 16)
+    }
+
+    /// The beginning of a small file; empty where it cannot be read.
+    private static func read(_ path: String) -> String {
+        String(decoding: [UInt8](file: path, count: 4096), as: UTF8.self)
+    }
+}
+
+extension RunLoop.HangWatch.Cause.Wait {
+    /// What the system call of that number waits for.
+    init(call: Int) {
+        switch rl_wait_of_call(call) {
+        case rl_wait_lock: self = .lock
+        case rl_wait_sleep: self = .sleep
+        case rl_wait_descriptors: self = .descriptors
+        case rl_wait_child: self = .child
+        default: self = .other(call: call)
+        }
+    }
+}

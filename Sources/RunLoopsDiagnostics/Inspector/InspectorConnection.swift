@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// One client: what it has sent, what it has not yet taken, and how long it may stay like that.
+///
+/// Belongs to the inspector's thread. Whatever the client does, it costs this object, of bounded size.
+final class InspectorConnection {
+    /// How long a client may take, in nanoseconds.
+    struct Patience {
+        /// From its coming to its first request.
+        var greeting: Int64 = 5_000_000_000
+        /// From one request to the next.
+        var idle: Int64 = 60_000_000_000
+        /// Without taking anything of its answer.
+        var taking: Int64 = 10_000_000_000
+    }
+
+    private let socket: PrivateDescriptor
+    private let patience: Patience
+    private let session: InspectorSession
+    private var input: [UInt8] = []
+    private var output: [UInt8] = []
+    private var sent = 0
+    /// The other side has said everything, or nobody listens to it now: the promised answers are still sent.
+    private var isEnding = false
+    /// By when something has to happen.
+    private(set) var deadline: Int64
+
+    var number: CInt { socket.number }
+
+    init(_ socket: PrivateDescriptor, _ loops: Subscription<InspectedLoop>, _ patience: Patience) {
+        self.socket = socket
+        self.patience = patience
+        session = InspectorSession(loops)
+        deadline = SystemCalls.now(.monotonic) + patience.greeting
+    }
+
+    deinit { _ = rl_end_connection(socket.number) }
+
+    /// What to wait for.
+    ///
+    /// No further request while the answer to one is not taken: a client that only asks fills nothing.
+    var events: Int16 { Int16(hasOutput ? POLLOUT : POLLIN) }
+
+    private var hasOutput: Bool { sent < output.count }
+
+    /// Sends one answer and nothing else.
+    func turnAway(_ reason: String) {
+        isEnding = true
+        reply(.failure(InspectorProtocol.Refusal(reason)))
+    }
+
+    /// Does what the socket is ready for; whether the client stays.
+    func serve(_ ready: Int16) -> Bool {
+        if ready & Int16(POLLERR | POLLNVAL) != 0 { return false }
+        if hasOutput {
+            // The client has closed its end, and takes nothing now.
+            if ready & Int16(POLLHUP) != 0 { return false }
+            guard send() else { return false }
+        } else if ready != 0 {
+            guard receive() else { return false }
+        }
+        // Of requests that came at once, the later ones wait here: the socket will not report them again.
+        while !hasOutput, !isEnding, takeRequest() {}
+        return hasOutput || !isEnding
+    }
+
+    private func receive() -> Bool {
+        // Not more than makes a request: what follows waits in the socket.
+        let room = InspectorProtocol.longestRequest - input.count
+        let got = withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { space -> CInt in
+            let got = rl_inspect_receive(socket.number, space.baseAddress, room)
+            if got > 0 { input += space[..<Int(got)] }
+            return got
+        }
+        // EAGAIN: woken for nothing. Any other error is an end as well.
+        if got == 0 { isEnding = true }
+        return got > 0 || got == -EAGAIN
+    }
+
+    /// Returns whether there was a request.
+    private func takeRequest() -> Bool {
+        guard let end = input.firstIndex(of: UInt8(ascii: "\n")) else {
+            if input.count >= InspectorProtocol.longestRequest { turnAway("the request is too long") }
+            return false
+        }
+        do {
+            let request = try InspectorProtocol.Request(input[..<end])
+            input.removeSubrange(...end)
+            reply(Result { () throws(InspectorProtocol.Refusal) in try session.answer(request) })
+        } catch {
+            // A client that cannot ask is not asked again.
+            turnAway(error.description)
+        }
+        return true
+    }
+
+    private func reply(_ result: Result<[UInt8], InspectorProtocol.Refusal>) {
+        output = InspectorProtocol.answer(result)
+        sent = 0
+        _ = send()
+    }
+
+    /// As much as there is room for; whether the client still takes it.
+    private func send() -> Bool {
+        let now = SystemCalls.now(.monotonic)
+        while hasOutput {
+            let count = output.withUnsafeBytes {
+                rl_inspect_send(socket.number, $0.baseAddress.unsafelyUnwrapped + sent, $0.count - sent)
+            }
+            if count == -EAGAIN { return true }
+            if count < 0 {
+                output = []
+                return false
+            }
+            sent += Int(count)
+            deadline = now + patience.taking
+        }
+        output = []
+        deadline = now + patience.idle
+        return true
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// A directory in which this user's inspected processes have their sockets, checked once and then held open.
+///
+/// `PID-RANDOM` is a socket, `PID-RANDOM.new` a socket that does not listen yet. A name is used once. So a process that
+/// removes what a dead process has left behind cannot hit a living process.
+final class InspectorDirectory: Sendable {
+    /// Why a directory is not used.
+    enum Unusable: Error {
+        case unsafe(String)
+        case system(RunLoop.SystemCallError)
+    }
+
+    let path: String
+    private let descriptor: PrivateDescriptor
+
+    /// Where this user's may be, best first.
+    static var candidates: [String] {
+        let user = rl_port_user()
+        var parents: [String] = []
+        // Relative paths are to be ignored, says the specification of the variable.
+        if let named = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), named.hasPrefix("/") {
+            parents = [named]
+        }
+        let run = "/run/user/\(user)"
+        if parents != [run] { parents.append(run) }
+        return parents.filter { isPrivate($0) }.map { "\($0)/run-loop-inspect" } + ["/tmp/run-loop-inspect-\(user)"]
+    }
+
+    /// Whether the directory belongs to this user alone: a user who may write there may rename what has been checked.
+    private static func isPrivate(_ path: String) -> Bool {
+        let number = rl_port_open_directory(path, true)
+        guard number >= 0 else { return false }
+        let directory = PrivateDescriptor(adopting: number)
+        return complaint(directory, path) == nil
+    }
+
+    private static func complaint(_ directory: PrivateDescriptor, _ path: String) -> String? {
+        var file = rl_file()
+        let result = rl_port_describe(directory.number, &file)
+        if result < 0 { return "\(path) cannot be looked at: \(RunLoop.SystemCallError(call: "fstat", code: -result))" }
+        if file.user != rl_port_user() { return "\(path) belongs to user \(file.user)" }
+        if file.mode & 0o077 != 0 { return "others may enter \(path); its mode must be 0700" }
+        return nil
+    }
+
+    /// A directory that is there, or is made.
+    init(_ path: String, makes: Bool) throws(Unusable) {
+        if makes {
+            let made = rl_port_make_directory(path, 0o700)
+            if made < 0, made != -EEXIST { throw .system(.init(call: "mkdir", code: -made)) }
+        }
+        let number = rl_port_open_directory(path, false)
+        if number == -ELOOP || number == -ENOTDIR { throw .unsafe("\(path) is no directory, or a link to one") }
+        if number < 0 { throw .system(.init(call: "open", code: -number)) }
+        self.path = path
+        descriptor = PrivateDescriptor(adopting: number)
+        if let complaint = Self.complaint(descriptor, path) { throw .unsafe(complaint) }
+    }
+
+    /// Short enough for a socket's address however long the directory's own path is.
+    private func address(_ name: String) -> String { "/proc/self/fd/\(descriptor.number)/\(name)" }
+
+    // MARK: Who listens
+
+    /// A socket that listens under a new name of this process.
+    func listen() throws(Unusable) -> (socket: PrivateDescriptor, name: String) {
+        let socket = PrivateDescriptor(adopting: try Self.check("socket", rl_inspect_socket()))
+        let name = "\(getpid())-\(String(rl_port_random(), radix: 16))"
+        // Under another name first: a client that finds the name finds a listener, or a process that has died.
+        let new = name + ".new"
+        try Self.check("bind", rl_port_bind(socket.number, address(new)))
+        do {
+            try Self.check("fchmodat", rl_port_set_mode(descriptor.number, new, 0o600))
+            try Self.check("listen", rl_port_listen(socket.number, 16))
+            try Self.check("renameat", rl_port_rename(descriptor.number, new, name))
+        } catch {
+            remove(new)
+            throw error
+        }
+        return (socket, name)
+    }
+
+    @discardableResult
+    private static func check(_ call: String, _ result: CInt) throws(Unusable) -> CInt {
+        if result < 0 { throw .system(.init(call: call, code: -result)) }
+        return result
+    }
+
+    func remove(_ name: String) { _ = rl_port_remove(descriptor.number, name) }
+
+    // MARK: Who asks
+
+    /// The sockets that listen or have listened, by the number their process gave itself.
+    func names() -> [(process: pid_t, name: String)] {
+        // A socket that does not listen yet looks like a dead process's socket.
+        everyName().filter { !$0.name.hasSuffix(".new") }
+    }
+
+    private func everyName() -> [(process: pid_t, name: String)] {
+        // A descriptor of its own: reading moves on, and fdopendir takes it over.
+        guard let stream = opendir("/proc/self/fd/\(descriptor.number)") else { return [] }
+        defer { closedir(stream) }
+        var names: [(process: pid_t, name: String)] = []
+        while let entry = readdir(stream) {
+            // SAFETY: the kernel ends the name with a zero inside the field.
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                String(cString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+            }
+            if let digits = name.split(separator: "-").first, let process = pid_t(digits), process > 0 {
+                names.append((process, name))
+            }
+        }
+        return names.sorted { $0 < $1 }
+    }
+
+    /// A connection, or why there is none; removes what a dead process has left.
+    func connect(_ name: String) -> Result<PrivateDescriptor, RunLoop.SystemCallError> {
+        let number = rl_inspect_socket()
+        if number < 0 { return .failure(.init(call: "socket", code: -number)) }
+        let socket = PrivateDescriptor(adopting: number)
+        // Without waiting: when its queue is full, the process has been busy or stopped for long.
+        let result = rl_port_connect(number, address(name), 0)
+        if result == -ECONNREFUSED { remove(name) }
+        return result < 0 ? .failure(.init(call: "connect", code: -result)) : .success(socket)
+    }
+
+    /// Removes what dead processes have left; asks none that lives.
+    func tidy() {
+        for (process, name) in everyName() where kill(process, 0) != 0 && errno == ESRCH {
+            _ = connect(name)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an inspector and its clients say to each other.
+///
+/// A request is one line of text, an answer one line and the bytes it announces:
+///
+///     runloop-inspect/3 dump
+///     runloop-inspect/3 ok 5120
+///     {"process":…}
+///
+/// Each line names the version. A side that does not know the version says so, in words of its own version. What is
+/// asked for on one connection ends with the connection: statistics and recordings are the connection's.
+enum InspectorProtocol {
+    static let version = "runloop-inspect/3"
+
+    /// The longest request, with its line feed.
+    static let longestRequest = 256
+    /// The longest first line of an answer.
+    static let longestHead = 64
+    /// The most bytes of an answer: a client refuses to believe in more.
+    static let longestAnswer = 256 << 20
+    /// The most bytes of one loop's description; the rest is counted.
+    static let longestDescription = 1 << 20
+
+    /// What can be asked.
+    enum Request: Equatable {
+        /// What each loop is doing.
+        case loops
+        /// The same, with each loop's description and its next timers.
+        case dump
+        /// The same, with what has been counted since this was asked first on the connection.
+        case statistics
+        /// Begins a recording of so many events a loop.
+        case record(capacity: Int)
+        /// Ends the recording, and takes it as the JSON of a trace.
+        case recorded
+
+        /// The most events that are kept of one loop.
+        static let mostEvents = 1 << 18
+
+        var text: String {
+            switch self {
+            case .loops: "loops"
+            case .dump: "dump"
+            case .statistics: "statistics"
+            case .record(let capacity): "record \(capacity)"
+            case .recorded: "recorded"
+            }
+        }
+
+        var line: String { "\(InspectorProtocol.version) \(text)\n" }
+
+        /// A request without its line feed.
+        init(_ line: some Collection<UInt8>) throws(Refusal) {
+            let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
+            guard let version = words.first, version == InspectorProtocol.version else {
+                throw Refusal("this program speaks \(InspectorProtocol.version)")
+            }
+            let text = words.dropFirst().joined(separator: " ")
+            if let plain = [Self.loops, .dump, .statistics, .recorded].first(where: { $0.text == text }) {
+                self = plain
+            } else if words.count == 3, words[1] == "record" {
+                guard let number = Int(words[2]), 1...Self.mostEvents ~= number else {
+                    throw Refusal("a recording has 1 to \(Self.mostEvents) events")
+                }
+                self = .record(capacity: number)
+            } else {
+                throw Refusal("unknown request")
+            }
+        }
+    }
+
+    /// Why there is no answer.
+    struct Refusal: Error, Equatable, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    /// An answer as it is sent.
+    static func answer(_ result: Result<[UInt8], Refusal>) -> [UInt8] {
+        switch result {
+        case .success(let body): Array("\(version) ok \(body.count)\n".utf8) + body
+        case .failure(let refusal):
+            Array("\(version) no \(refusal.description.utf8.count)\n\(refusal.description)".utf8)
+        }
+    }
+
+    /// The first line of an answer: whether the request succeeded, and how many bytes follow; `nil` for other text.
+    static func head(_ line: some Collection<UInt8>) -> (isAnswer: Bool, length: Int)? {
+        let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 3, words[0] == version, words[1] == "ok" || words[1] == "no",
+            let length = Int(words[2]), 0...longestAnswer ~= length
+        else { return nil }
+        return (words[1] == "ok", length)
+    }
+}

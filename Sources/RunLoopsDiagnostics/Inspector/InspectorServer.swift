@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// Answers the clients that look into the process, on its own thread.
+///
+/// The thread sleeps until somebody comes. It has no run loop, takes no signals, and no loop has to turn for an answer.
+// Unchecked: everything that is not constant belongs to the inspector's thread, or to the thread that stops it.
+final class InspectorServer: @unchecked Sendable {
+    /// More clients at a time are turned away.
+    static let mostClients = 16
+    private static let stackSize = 512 << 10
+
+    let loops = Subscription<InspectedLoop>(keepsStamps: false) { _, _ in InspectedLoop() }
+    let directory: InspectorDirectory
+    let name: String
+    private let listener: PrivateDescriptor
+    private let user: UInt32
+    private let patience: InspectorConnection.Patience
+    /// accept4(2), whose refusals cannot be brought about at will.
+    private let accept: @Sendable (CInt) -> CInt
+    private let generation = ForkGeneration()
+    private var thread = rl_thread()
+
+    // The inspector's thread.
+    @exclusivity(unchecked) private var connections: [InspectorConnection] = []
+    /// A descriptor in reserve: when the process has no number left, it is given up to accept and close a connection,
+    /// which would otherwise keep the thread awake.
+    @exclusivity(unchecked) private var spare: PrivateDescriptor?
+    /// The system has just refused a connection for want of something: the client still waits, and would keep the thread
+    /// awake.
+    @exclusivity(unchecked) private var wasRefused = false
+
+    /// Listens, and starts the thread.
+    init(
+        _ directory: InspectorDirectory, user: UInt32 = rl_port_user(),
+        patience: InspectorConnection.Patience = .init(), accept: @escaping @Sendable (CInt) -> CInt = rl_port_accept
+    ) throws(InspectorDirectory.Unusable) {
+        self.directory = directory
+        self.user = user
+        self.patience = patience
+        self.accept = accept
+        (listener, name) = try directory.listen()
+        spare = Self.makeSpare()
+        let argument = Unmanaged.passRetained(self)
+        let result = rl_inspect_start_thread(
+            &thread, Self.stackSize, "runloop-inspect",
+            { argument in
+                // SAFETY: the reference passed below; taken once.
+                Unmanaged<InspectorServer>.fromOpaque(argument.unsafelyUnwrapped).takeRetainedValue().serve()
+                return nil
+            }, argument.toOpaque())
+        if result < 0 {
+            argument.release()
+            directory.remove(name)
+            _ = rl_end_listener(listener.number)
+            throw .system(.init(call: "pthread_create", code: -result))
+        }
+    }
+
+    /// Ends the thread and what clients have begun.
+    ///
+    /// Once. Any thread but the inspector's.
+    func stop() {
+        unpublish()
+        // The thread's poll(2) returns: the listening socket has hung up.
+        _ = rl_end_listener(listener.number)
+        rl_thread_join(thread)
+        _ = loops.stop()
+    }
+
+    /// Takes the name away: nobody new comes.
+    func unpublish() {
+        // A child made by fork would remove the name of its parent.
+        if !generation.isInherited { directory.remove(name) }
+    }
+
+    // MARK: The inspector's thread
+
+    private func serve() {
+        while true {
+            if spare == nil { spare = Self.makeSpare() }
+            let limit = limit
+            // Without any events the end of the listener, by stop(), is still reported.
+            var wanted = [pollfd(fd: listener.number, events: canAccept ? Int16(POLLIN) : 0, revents: 0)]
+            wanted += connections.map { pollfd(fd: $0.number, events: $0.events, revents: 0) }
+            wasRefused = false
+            let count = rl_inspect_poll(&wanted, wanted.count, limit)
+            if count < 0 || wanted[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0 { break }
+            serveConnections(wanted.dropFirst().map(\.revents))
+            if wanted[0].revents != 0 { letIn() }
+        }
+        connections = []
+        spare = nil
+    }
+
+    private var canAccept: Bool { spare != nil && !wasRefused }
+
+    /// For how many milliseconds nobody's patience ends; -1 when there is nobody.
+    private var limit: CInt {
+        // Nobody tells when the process has a descriptor again, or the system what it was out of.
+        let longest: CInt = canAccept ? -1 : 1000
+        guard let deadline = connections.map(\.deadline).min() else { return longest }
+        let left = CInt(clamping: max(0, deadline - SystemCalls.now(.monotonic)) / 1_000_000 + 1)
+        return longest < 0 ? left : min(left, longest)
+    }
+
+    private func serveConnections(_ ready: [Int16]) {
+        let now = SystemCalls.now(.monotonic)
+        connections = zip(connections, ready).filter { connection, ready in
+            (ready == 0 || connection.serve(ready)) && connection.deadline > now
+        }.map { $0.0 }
+    }
+
+    private func letIn() {
+        let result = accept(listener.number)
+        if result == -EMFILE || result == -ENFILE { return refuseForWantOfDescriptors() }
+        wasRefused = Self.isRefusal(result)
+        guard result >= 0 else { return }
+        let socket = PrivateDescriptor(adopting: result)
+        var peer = rl_peer()
+        let isKnown = rl_port_peer(socket.number, &peer) == 0
+        let connection = InspectorConnection(socket, loops, patience)
+        if !isKnown || peer.user != user {
+            connection.turnAway("only user \(user) may look into this process")
+        } else if connections.count >= Self.mostClients {
+            connection.turnAway("\(Self.mostClients) others are looking")
+        } else {
+            connections.append(connection)
+        }
+        // A client that was turned away has its answer in the socket: a new socket has room. Nobody waits until the
+        // client reads it.
+    }
+
+    private func refuseForWantOfDescriptors() {
+        spare = nil
+        let result = accept(listener.number)
+        if result >= 0 {
+            _ = rl_end_connection(result)
+            _ = rl_close(result)
+        }
+        // Another thread may have taken the number.
+        wasRefused = Self.isRefusal(result)
+        spare = Self.makeSpare()
+    }
+
+    /// Whether a client still waits: with ENOMEM and ENOBUFS, for instance.
+    ///
+    /// With EAGAIN and ECONNABORTED the client has gone.
+    private static func isRefusal(_ result: CInt) -> Bool {
+        result < 0 && result != -EAGAIN && result != -ECONNABORTED
+    }
+
+    private static func makeSpare() -> PrivateDescriptor? {
+        let number = rl_eventfd_create()
+        return number < 0 ? nil : PrivateDescriptor(adopting: number)
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+package import RunLoops
+
+/// What an inspected process says about itself.
+package struct ProcessReport: Sendable, JSONRecord {
+    /// The process's number; of an answer, as the kernel gives it to the process that asked.
+    package var process: Int32 = 0
+    /// The program's file name.
+    package var program = ""
+    /// When the process answered, in nanoseconds of the process's monotonic clock.
+    package var time: Int64 = 0
+    package var loops: [LoopReport] = []
+
+    /// The report as an object of JSON.
+    package var document: JSON { asJSON ?? .null }
+
+    static var fields: [JSONField<Self>] {
+        [
+            .init("process", \.process), .init("program", \.program, isRequired: true), .init("time", \.time),
+            .init("loops", \.loops, isRequired: true),
+        ]
+    }
+}
+
+/// What an inspected process says about one loop.
+///
+/// Times are nanoseconds before the answer.
+package struct LoopReport: Sendable, JSONRecord {
+    package enum Activity: String, Sendable, JSONScalar {
+        case outside, busy, asleep
+    }
+
+    /// A callout under way.
+    package struct Callout: Sendable, Equatable, JSONRecord {
+        package var kind = ""
+        package var label = ""
+        /// Where the item was made, unless that is its label.
+        package var place: String?
+        package var since: Int64 = 0
+
+        static var fields: [JSONField<Self>] {
+            [.init("kind", \.kind), .init("label", \.label), .init("place", \.place), .init("since", \.since)]
+        }
+    }
+
+    package struct Timer: Sendable, Equatable, JSONRecord {
+        package var label = ""
+        /// The time from the answer on; negative for a timer that is overdue.
+        package var due: Int64 = 0
+        package var interval: Int64 = 0
+        package var tolerance: Int64 = 0
+
+        static var fields: [JSONField<Self>] {
+            [
+                .init("label", \.label), .init("due", \.due), .init("interval", \.interval),
+                .init("tolerance", \.tolerance),
+            ]
+        }
+    }
+
+    package var thread: Int32 = 0
+    /// The thread's name.
+    package var name = ""
+    package var isMain = false
+    package var activity = Activity.outside
+    /// How long the loop has been in this state.
+    package var since: Int64 = 0
+    package var depth = 0
+    /// The mode; `nil` outside a run.
+    package var mode: String?
+    /// The inspector did not get the loop's lock in time: mode, timers and description are not known.
+    package var isLocked = false
+    /// Outermost first.
+    package var callouts: [Callout] = []
+    package var turns: UInt64 = 0
+    package var calloutCount: UInt64 = 0
+    /// Sleeps ended by each cause.
+    package var wakings: [RunLoop.Trace.Event.Waking.Cause: UInt64] = [:]
+    /// Nanoseconds asleep, the present sleep included.
+    package var slept: Int64 = 0
+    package var timers: [Timer] = []
+    /// The loop's debug description.
+    package var description: String?
+    /// The counts since the client asked for them first.
+    package var statistics: RunLoop.Statistics?
+
+    static var fields: [JSONField<Self>] {
+        [
+            .init("thread", \.thread, isRequired: true), .init("name", \.name), .init("main", \.isMain),
+            .init("activity", \.activity, isRequired: true), .init("since", \.since), .init("depth", \.depth),
+            .init("mode", \.mode), .init("locked", \.isLocked), .init("callouts", \.callouts),
+            .init("turns", \.turns), .init("calloutCount", \.calloutCount), .init("wakings", \.wakings),
+            .init("slept", \.slept), .init("timers", \.timers), .init("description", \.description),
+            .init("statistics", \.statistics),
+        ]
+    }
+}
+
+extension LoopReport {
+    /// Any thread.
+    init(_ loop: RunLoop, _ stream: LoopStream, timers most: Int, describes: Bool, patience: Int64) {
+        let seen = loop.snapshot(timers: most, patience: patience)
+        let state = stream.state
+        let snapshot = state.snapshot()
+        let now = state.now
+        thread = state.thread
+        name = RunLoop.Identity.name(of: thread)
+        isMain = state.isMain
+        activity =
+            switch snapshot.activity {
+            case .outside: .outside
+            case .busy: .busy
+            case .asleep: .asleep
+            }
+        since = now - snapshot.since
+        depth = snapshot.depth
+        mode = seen?.modes.last?.rawValue
+        isLocked = seen == nil
+        callouts = snapshot.callouts.map { callout in
+            let label = callout.label?.text ?? ""
+            let place = callout.label?.location
+            return Callout(
+                kind: callout.callee.description, label: label, place: place == label ? nil : place,
+                since: now - callout.since)
+        }
+        turns = snapshot.turns
+        calloutCount = snapshot.calloutCounts.reduce(0, &+)
+        wakings = Dictionary(uniqueKeysWithValues: zip(RunLoop.Trace.Event.Waking.Cause.allCases, snapshot.wakings))
+        slept = snapshot.slept + (snapshot.activity == .asleep ? now - snapshot.since : 0)
+        timers = (seen?.timers ?? []).map {
+            Timer(label: $0.label, due: $0.due, interval: $0.interval, tolerance: $0.tolerance)
+        }
+        if describes, seen != nil {
+            let (text, items) = loop.describeWithItems()
+            description = Self.cut(text)
+            stream.release(consume items)
+        }
+    }
+
+    private static func cut(_ text: String) -> String {
+        let most = InspectorProtocol.longestDescription
+        if text.utf8.count <= most { return text }
+        return String(decoding: text.utf8.prefix(most), as: UTF8.self) + "\n(\(text.utf8.count - most) bytes more)"
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+internal import Synchronization
+
+/// Writes what one loop does into its ring.
+// Unchecked: what is neither atomic nor guarded by the lock never changes.
+final class LoopRecorder: LoopSubscriber, LabelHolder, @unchecked Sendable {
+    let state: LoopState
+    private let ring: EventRing
+    private let book: ItemBook
+    private let name: String
+    /// Runs and sleeps that are older are shown from here on.
+    private let begun: Int64
+    /// Of the runs that were under way then, the innermost last.
+    private let modes: [RunLoop.Mode]
+    /// Whether the loop's thread has noted what was under way at the beginning.
+    private let hasBegun = Atomic<Bool>(false)
+    private let end = Guarded<End?>(nil)
+
+    /// When the recording was stopped, and what was under way then.
+    private struct End {
+        var time: Int64
+        var seen: LoopState.Snapshot
+    }
+
+    init(_ loop: RunLoop, _ state: LoopState, capacity: Int) {
+        self.state = state
+        name = RunLoop.Identity.name(of: state.thread)
+        ring = EventRing(capacity: capacity)
+        modes = loop.snapshot(patience: 20_000_000)?.modes ?? []
+        book = ItemBook(loop, state, running: modes)
+        begun = state.now
+        state.labels.add(self)
+    }
+
+    // MARK: The loop's thread
+
+    func visitLabels(_ visit: (UInt64) -> Void) { ring.visitLabels(visit) }
+
+    func begin(in mode: RunLoop.Mode?, at time: Int64) {
+        for event in underWay(state.snapshot()) { ring.write(event) }
+        hasBegun.store(true, ordering: .releasing)
+    }
+
+    func hear(_ event: LoopEvent, at time: Int64, depth: UInt16) {
+        var raw = RawEvent(time: time)
+        switch event {
+        case .runBegins(let mode):
+            book.runBegins(mode, at: time)
+            raw = .runBegan(mode, at: time, depth)
+        case .passes(let activity):
+            raw.head = RunLoop.Trace.Event.head(.passed, depth: depth)
+            raw.first = Int64(truncatingIfNeeded: activity.rawValue)
+        case .calls(let callee, _):
+            raw = .calloutBegan(
+                RunLoop.Trace.Event.Callee(callee), state.innermost?.words ?? (0, 0), at: time, depth)
+        case .wanted(let wait):
+            raw.head = RunLoop.Trace.Event.head(.wanted, depth: depth, thread: wait.thread)
+            raw.first = wait.since
+            raw.second = wait.tolerance
+            raw.third = wait.interval
+        case .returns:
+            raw.head = RunLoop.Trace.Event.head(.calloutEnded, depth: depth)
+        case .sleeps:
+            // The event that ends the sleep says when it began.
+            return book.sleeps(at: time)
+        case .wakes(let waking):
+            raw.head = RunLoop.Trace.Event.head(
+                .woke, detail: waking.cause.rawValue, depth: depth, thread: waking.thread)
+            raw.first = waking.calledAt
+            raw.second = max(waking.asleepSince, begun)
+        case .runEnds(let result):
+            if depth <= 1 { book.lookIfDue(at: time) }
+            raw.head = RunLoop.Trace.Event.head(.runEnded, depth: depth)
+            raw.first = Int64(result.rawValue)
+        }
+        ring.write(raw)
+    }
+
+    /// Beginnings of what is under way: what is outside of everything would belong to no run.
+    ///
+    /// A loop whose lock was not free at the beginning has runs of unknown modes.
+    private func underWay(_ seen: LoopState.Snapshot) -> [RawEvent] {
+        guard seen.depth > 0 else { return [] }
+        let time = min(begun, seen.callouts.first?.since ?? begun)
+        return (0..<seen.depth).map { index in
+            .runBegan(index < modes.count ? modes[index] : "a mode", at: time, UInt16(clamping: index + 1))
+        }
+            + seen.callouts.map { .calloutBegan($0.callee, $0.words, at: $0.since, UInt16(clamping: seen.depth)) }
+    }
+
+    // MARK: Any thread
+
+    /// Notes what is under way, once: what the loop does from here on is another recording's.
+    func stop() {
+        end.withLock { if $0 == nil { $0 = End(time: state.now, seen: state.snapshot()) } }
+    }
+
+    /// What has been recorded so far, and when that was.
+    func read() -> (loop: RunLoop.Trace.Loop, end: Int64) {
+        let end = end.withLock { $0 } ?? End(time: state.now, seen: state.snapshot())
+        let (events, lost) = state.labels.reading {
+            let (written, lost) = ring.read()
+            // A loop that hangs has not come to its first event.
+            let raw = hasBegun.load(ordering: .acquiring) ? written : underWay(end.seen)
+            let events = raw.compactMap {
+                RunLoop.Trace.Event($0) { RunLoop.Mode(number: UInt32(truncatingIfNeeded: $0)) }
+            }
+            return (events, lost)
+        }
+        let (modesRun, pages) = book.read()
+        let asleepSince = end.seen.activity == .asleep ? max(end.seen.since, begun) : nil
+        let loop = RunLoop.Trace.Loop(
+            thread: state.thread, name: name, isMain: state.isMain, events: events, lost: Int(lost),
+            asleepSince: asleepSince, modesRun: modesRun, pages: pages)
+        return (loop, end.time)
+    }
+}
+
+extension RawEvent {
+    fileprivate static func runBegan(_ mode: RunLoop.Mode, at time: Int64, _ depth: UInt16) -> RawEvent {
+        RawEvent(time: time, head: RunLoop.Trace.Event.head(.runBegan, depth: depth), first: Int64(mode.number))
+    }
+
+    fileprivate static func calloutBegan(
+        _ callee: RunLoop.Trace.Event.Callee, _ label: (text: UInt64, line: UInt64), at time: Int64, _ depth: UInt16
+    ) -> RawEvent {
+        RawEvent(
+            time: time, head: RunLoop.Trace.Event.head(.calloutBegan, detail: callee.rawValue, depth: depth),
+            label: label.text, line: label.line)
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+internal import Synchronization
+
+/// What was spent in callouts, by kind and label: a table of fixed size, which keeps the dearest.
+///
+/// When the table is full, a new callout takes the place of the entry with the least weight, and begins with that weight
+/// (the summary *space-saving* of Metwally, Agrawal and El Abbadi, 2005). A kind and label that takes more than a 256th
+/// of the time is therefore always in the table, however many others there are. What an entry says is what was counted
+/// since it came; what left with the others is counted as not assigned.
+// Unchecked: what is not shared words belongs to the loop's thread.
+final class CalloutTable: LabelHolder, @unchecked Sendable {
+    static let mostEntries = 256
+    /// Four times as many places as entries, so that looking ends soon.
+    private static let mask = mostEntries * 4 - 1
+
+    /// The words of an entry: the first is the version of the next three; the others are counted by themselves.
+    private enum Field: Int {
+        case version
+        /// The kind plus one; 0 for an entry that is not used.
+        case kind
+        case label, line, count, total, longest
+        /// Nanoseconds, and one for each callout, so that callouts that take no time have weights too.
+        case weight
+        /// The round that `recent` belongs to; `previous` is of the round before it.
+        case round
+        case recent, previous
+    }
+    private static let wordsAnEntry = 11
+    /// Behind the entries: how many are used, the callouts that left and their time, the present round.
+    private static let used = mostEntries * wordsAnEntry
+    private static let left = used + 1
+    private static let leftTime = used + 2
+    private static let round = used + 3
+
+    private let labels: LabelKeeper
+    private let words = SharedWords(count: round + 1)
+
+    // The loop's thread.
+    /// An entry's number plus one, where its kind and label belong; 0 where there is none.
+    @exclusivity(unchecked) private var places: [UInt16] = Array(repeating: 0, count: mask + 1)
+
+    init(labels: LabelKeeper = LabelKeeper()) {
+        self.labels = labels
+        labels.add(self)
+    }
+
+    private subscript(_ entry: Int, _ field: Field) -> UInt64 {
+        @inline(__always) get { words[entry * Self.wordsAnEntry + field.rawValue] }
+        @inline(__always) set { words[entry * Self.wordsAnEntry + field.rawValue] = newValue }
+    }
+
+    // MARK: The loop's thread
+
+    func add(_ callee: RunLoop.Trace.Event.Callee, _ label: (UInt64, UInt64), _ nanoseconds: Int64) {
+        let kind = UInt64(callee.rawValue) + 1
+        var place = Self.home(kind, label.0, label.1)
+        while places[place] > 0 {
+            let entry = Int(places[place]) - 1
+            if self[entry, .kind] == kind, self[entry, .label] == label.0, self[entry, .line] == label.1 {
+                return count(entry, nanoseconds)
+            }
+            place = (place + 1) & Self.mask
+        }
+        count(makeEntry(kind, label), nanoseconds)
+    }
+
+    private func count(_ entry: Int, _ nanoseconds: Int64) {
+        let time = UInt64(max(0, nanoseconds))
+        self[entry, .count] &+= 1
+        self[entry, .total] &+= time
+        self[entry, .weight] &+= time &+ 1
+        if time > self[entry, .longest] { self[entry, .longest] = time }
+        let round = words[Self.round]
+        if self[entry, .round] != round {
+            self[entry, .previous] = self[entry, .round] &+ 1 == round ? self[entry, .recent] : 0
+            self[entry, .recent] = 0
+            self[entry, .round] = round
+        }
+        if time > self[entry, .recent] { self[entry, .recent] = time }
+    }
+
+    @inline(never)
+    private func makeEntry(_ kind: UInt64, _ label: (UInt64, UInt64)) -> Int {
+        var entry = Int(words[Self.used])
+        if entry < Self.mostEntries {
+            words.add(Self.used)
+        } else {
+            entry = (0..<Self.mostEntries).min { self[$0, .weight] < self[$1, .weight] } ?? 0
+            words.add(Self.left, self[entry, .count])
+            words.add(Self.leftTime, self[entry, .total])
+            forgetPlace(of: entry)
+        }
+        words.beginWriting(version: entry * Self.wordsAnEntry)
+        (self[entry, .kind], self[entry, .label], self[entry, .line]) = (kind, label.0, label.1)
+        for field in [Field.count, .total, .longest, .recent, .previous] { self[entry, field] = 0 }
+        words.endWriting(version: entry * Self.wordsAnEntry)
+        var place = home(of: entry)
+        while places[place] > 0 { place = (place + 1) & Self.mask }
+        places[place] = UInt16(entry + 1)
+        return entry
+    }
+
+    /// Those behind it move up, where they may, so that none is behind a gap.
+    private func forgetPlace(of entry: Int) {
+        var gap = home(of: entry)
+        while Int(places[gap]) != entry + 1 { gap = (gap + 1) & Self.mask }
+        var next = (gap + 1) & Self.mask
+        while places[next] > 0 {
+            let way = (next - home(of: Int(places[next]) - 1)) & Self.mask
+            if way >= (next - gap) & Self.mask {
+                places[gap] = places[next]
+                gap = next
+            }
+            next = (next + 1) & Self.mask
+        }
+        places[gap] = 0
+    }
+
+    private func home(of entry: Int) -> Int { Self.home(self[entry, .kind], self[entry, .label], self[entry, .line]) }
+
+    private static func home(_ kind: UInt64, _ label: UInt64, _ line: UInt64) -> Int {
+        let sum = label >> 4 &+ line &* 31 &+ kind
+        return Int(truncatingIfNeeded: sum &* 0x9E37_79B9_7F4A_7C15 >> 32) & mask
+    }
+
+    func visitLabels(_ visit: (UInt64) -> Void) {
+        for entry in 0..<Int(words[Self.used]) { visit(self[entry, .label]) }
+    }
+
+    // MARK: Any thread
+
+    /// What is known now, with the longest callouts since the round before, and a new round from here on.
+    ///
+    /// One thread at a time.
+    func endRound() -> Snapshot {
+        let round = words[Self.round]
+        // Before the look, so that a callout that ends meanwhile is in this round or in the next one.
+        words[Self.round] = round &+ 1
+        return snapshot(round)
+    }
+
+    /// What is known now.
+    func snapshot() -> Snapshot { snapshot(words[Self.round]) }
+
+    struct Snapshot {
+        /// The dearest first.
+        var dearest: [RunLoop.Statistics.Callouts] = []
+        /// Callouts whose entries were given up, and their time.
+        var left: UInt64 = 0
+        var leftTime: Int64 = 0
+    }
+
+    private func snapshot(_ round: UInt64) -> Snapshot {
+        labels.reading {
+            var found: [RunLoop.Statistics.Callouts] = []
+            var indices: [String: [RunLoop.Trace.Event.Callee: Int]] = [:]
+            for entry in 0..<Int(words[Self.used]) {
+                guard let callouts = read(entry, round) else { continue }
+                // Labels of several places may say the same.
+                if let index = indices[callouts.label]?[callouts.callee] {
+                    found[index].add(callouts)
+                } else {
+                    indices[callouts.label, default: [:]][callouts.callee] = found.count
+                    found.append(callouts)
+                }
+            }
+            return Snapshot(
+                dearest: found.sorted { $0.total > $1.total }, left: words[Self.left],
+                leftTime: Int64(clamping: words[Self.leftTime]))
+        }
+    }
+
+    /// With the labels' lock held: a label that leaves the table meanwhile stays.
+    private func read(_ entry: Int, _ round: UInt64) -> RunLoop.Statistics.Callouts? {
+        while true {
+            let found = words.read(version: entry * Self.wordsAnEntry) {
+                (0..<Self.wordsAnEntry).map { words[entry * Self.wordsAnEntry + $0] }
+            }
+            // The loop's thread is at this entry just now.
+            guard let copy = found?.result else { continue }
+            func number(_ field: Field) -> Int64 { Int64(clamping: copy[field.rawValue]) }
+            guard let kind = UInt8(exactly: copy[Field.kind.rawValue]), kind > 0,
+                let callee = RunLoop.Trace.Event.Callee(rawValue: kind - 1)
+            else { return nil }
+            let own = copy[Field.round.rawValue]
+            return RunLoop.Statistics.Callouts(
+                callee: callee, label: LabelKeeper.text(copy[Field.label.rawValue], copy[Field.line.rawValue]),
+                count: copy[Field.count.rawValue], total: number(.total), longest: number(.longest),
+                longestLately: own == round ? number(.recent) : own == round &+ 1 ? number(.previous) : 0)
+        }
+    }
+}
+
+extension RunLoop.Statistics.Callouts {
+    fileprivate mutating func add(_ other: Self) {
+        count &+= other.count
+        total &+= other.total
+        longest = max(longest, other.longest)
+        longestLately = max(longestLately, other.longestLately)
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import RunLoops
+
+extension RunLoop {
+    /// Counts what loops do, for metrics and for programs that look at themselves.
+    ///
+    /// A loop counts on its own thread. Counting adds no timer, and no wake-up to a loop that sleeps. Any thread can
+    /// ask for the counts at any time, also while a callout hangs:
+    ///
+    /// ```swift
+    /// let metering = RunLoop.Metering()
+    /// metering.add(RunLoop.current)
+    /// …
+    /// for loop in metering.readings() { print(loop.loop, loop.statistics.turns, loop.statistics.busyShare) }
+    /// ```
+    ///
+    /// For regular reports, give a reporter and an interval. A loop's reporter is called when the loop is about to
+    /// sleep, at most once an interval. A loop that sleeps for an hour reports nothing in that hour; ``report()`` asks
+    /// it.
+    ///
+    /// Thread safety: all members may be used by any thread, except where they say otherwise.
+    public final class Metering: Sendable {
+        /// Makes the reporter of one loop, when that loop is added.
+        public typealias ReporterMaker = @Sendable (Identity) -> @Sendable (Report) -> Void
+
+        private let subscription: Subscription<MeteredLoop>
+
+        /// Counts and reports nothing by itself: ask for ``readings()``.
+        public init() {
+            subscription = Subscription { MeteredLoop($0, $1, every: .max, nil) }
+        }
+
+        /// Counts and reports.
+        ///
+        /// - Parameters:
+        ///   - interval: The least time between two reports of one loop; `nil` for only the reports that ``report()``
+        ///     asks for.
+        ///   - reporter: Called once for each loop; what it returns is called with each of the loop's reports. The
+        ///     callers are the loop's thread, when the loop is about to sleep or its outermost run has ended, if the
+        ///     interval has passed; the thread that calls ``report()`` or ``stop()``; and a last time, after the end of
+        ///     the loop's thread, the thread that adds or reports next. No lock is held meanwhile. The loop waits until
+        ///     the call returns.
+        ///
+        /// - Precondition: the interval is positive.
+        public init(every interval: Duration?, reporter: @escaping ReporterMaker) {
+            precondition(
+                interval.map { $0 > .zero } ?? true,
+                "A report was asked for at every instant: give a positive interval.")
+            let nanoseconds = interval?.clampedNanoseconds ?? .max
+            subscription = Subscription(
+                whenOver: { $0.report() }, make: { MeteredLoop($0, $1, every: nanoseconds, reporter) })
+        }
+
+        deinit { stop() }
+
+        /// Counts what a loop does from here on.
+        ///
+        /// Returns whether the loop is counted: not after ``stop()``, not while a `TraceRecorder` has the loop. Adding
+        /// a loop twice is the same as adding it once.
+        ///
+        /// - Precondition: called on the loop's own thread.
+        @discardableResult
+        public func add(_ loop: RunLoop) -> Bool { subscription.add(loop) }
+
+        /// Counts what every loop does that is made from here on.
+        public func addNewLoops() { subscription.addNewLoops() }
+
+        /// The counts so far of each loop whose thread has not ended.
+        ///
+        /// - Complexity: O(n) in the loops; for each loop some hundred words are copied.
+        public func readings() -> [Report] {
+            subscription.present.map { $0.subscriber.reading(isReport: false) }
+        }
+
+        /// Calls every loop's reporter, on the calling thread.
+        ///
+        /// For an endpoint that is asked for metrics.
+        public func report() {
+            for member in subscription.present { member.subscriber.report() }
+        }
+
+        /// Ends the counting, with a last report of each loop.
+        ///
+        /// A second call does nothing. The counting ends by itself with the metering's life.
+        public func stop() {
+            for loop in subscription.stop() { loop.report() }
+        }
+    }
+}
+
+extension RunLoop.Metering {
+    /// What one loop has done, as ``Metering`` counts it.
+    ///
+    /// Thread safety: a value; any thread.
+    public struct Report: Sendable {
+        /// Which loop.
+        public var loop: RunLoop.Identity
+        /// All since it was added; with the sleep, or the stretch awake, that still goes on.
+        public var statistics: RunLoop.Statistics
+        /// What was done since the report before.
+        public var change: RunLoop.Statistics
+        /// Whether it is asleep just now.
+        public var isAsleep: Bool
+        /// How many blocks of other threads and signalled sources wait for it just now.
+        public var pending: Int
+    }
+}
+
+/// Counts what one loop does, and reports it when the loop is awake anyway.
+// Unchecked: what is not guarded by the lock belongs to the loop's thread, or never changes.
+final class MeteredLoop: LoopSubscriber, @unchecked Sendable {
+    private let identity: RunLoop.Identity
+    private let meter: LoopMeter
+    /// Weak: counting does not keep the loops of threads that have ended.
+    private weak let loop: RunLoop?
+    /// Nanoseconds; `max` for only the reports that somebody asks for.
+    private let interval: Int64
+    private let reporter: (@Sendable (RunLoop.Metering.Report) -> Void)?
+
+    // The loop's thread.
+    @exclusivity(unchecked) private var nextReport: Int64
+
+    private let reported = Guarded(RunLoop.Statistics())
+
+    init(
+        _ loop: RunLoop, _ state: LoopState, every interval: Int64, _ makeReporter: RunLoop.Metering.ReporterMaker?
+    ) {
+        identity = RunLoop.Identity(loop)
+        meter = LoopMeter(state)
+        self.loop = loop
+        self.interval = interval
+        reporter = makeReporter?(identity)
+        nextReport = interval == .max ? .max : state.now.addingReportingOverflow(interval).partialValue
+    }
+
+    func hear(_ event: LoopEvent, at time: Int64, depth: UInt16) {
+        meter.hear(event, at: time, depth: depth)
+        switch event {
+        case .sleeps: if time >= nextReport { reportInTime(time) }
+        case .runEnds: if time >= nextReport, depth <= 1 { reportInTime(time) }
+        default: break
+        }
+    }
+
+    @inline(never)
+    private func reportInTime(_ time: Int64) {
+        nextReport = time + interval
+        report()
+    }
+
+    // MARK: Any thread
+
+    /// Tells the reporter what is new.
+    func report() {
+        // Without the lock held: the reporter may ask for reports itself.
+        reporter?(reading(isReport: true))
+    }
+
+    /// What has been counted so far.
+    ///
+    /// - Parameter isReport: What is new in the next one is counted from here on.
+    func reading(isReport: Bool) -> RunLoop.Metering.Report {
+        let pending = loop?.pendingCount ?? 0
+        return reported.withLock { reported in
+            let (statistics, isAsleep) = meter.read(endsRound: isReport)
+            let change = statistics.since(reported)
+            if isReport { reported = statistics }
+            return RunLoop.Metering.Report(
+                loop: identity, statistics: statistics, change: change, isAsleep: isAsleep, pending: pending)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+internal import RunLoops
+
+// What a child is made of.
+extension Child {
+    /// The program that a child runs.
+    public enum Executable: Hashable, Sendable {
+        /// A file of this name in the directories that `PATH` names in the child's environment.
+        ///
+        /// A name with a slash is a path. Without a `PATH`, `/bin` and `/usr/bin` are searched.
+        case name(String)
+        /// The file at this path; a relative path begins in the child's directory.
+        case path(String)
+    }
+
+    /// The environment of a child.
+    public enum Environment: Hashable, Sendable {
+        /// This process's own, as it is when the child is spawned.
+        case inherited
+        /// This process's own with changes; `nil` takes a variable away.
+        case updating([String: String?])
+        /// These variables alone.
+        case only([String: String])
+    }
+
+    /// Where a child's standard input comes from.
+    public enum Input: Hashable, Sendable {
+        /// This process's own standard input.
+        case inherited
+        /// Nothing: the child is at the end at once.
+        case null
+        /// A pipe, whose other end is ``Child/standardInput``.
+        case pipe
+        /// The file at a path, which begins in this process's directory if it is relative.
+        case file(String)
+        /// A descriptor of this process, which keeps it too.
+        case descriptor(CInt)
+    }
+
+    /// Where a child's standard output or standard error goes.
+    public enum Output: Hashable, Sendable {
+        /// This process's own.
+        case inherited
+        /// Nowhere.
+        case null
+        /// A pipe, whose other end is ``Child/standardOutput`` or ``Child/standardError``.
+        case pipe
+        /// The file at a path, made if there is none, and emptied or appended to.
+        ///
+        /// A relative path begins in this process's directory.
+        case file(String, appending: Bool = false)
+        /// A descriptor of this process, which keeps it too.
+        case descriptor(CInt)
+        /// Where the standard output goes; for standard error alone.
+        case combinedWithOutput
+    }
+
+    /// The process group of a child, to which a terminal sends its signals.
+    public enum Group: Hashable, Sendable {
+        /// The group of this process: a Control-C reaches the child too.
+        case inherited
+        /// A new group, which has the child's number.
+        case new
+        /// A group that exists in this session.
+        case joined(CInt)
+        /// A new session with a new group, and without a controlling terminal.
+        case newSession
+    }
+
+    /// A limit of what a child may use.
+    public struct Limit: Hashable, Sendable {
+        /// The resource, by the system's number, such as `RLIMIT_CPU`.
+        public let resource: CInt
+        /// What the child may use now, and up to which it may raise that itself.
+        public let soft, hard: UInt64
+
+        /// A limit of any resource.
+        ///
+        /// - Parameters:
+        ///   - resource: The system's number.
+        ///   - soft: What the child may use.
+        ///   - hard: Up to where the child may raise that; `soft` if `nil`.
+        public init(_ resource: CInt, soft: UInt64, hard: UInt64? = nil) {
+            self.resource = resource
+            self.soft = soft
+            self.hard = hard ?? soft
+        }
+
+        /// The time on a processor, in whole seconds, after which the system ends the child.
+        public static func processorTime(_ time: Duration) -> Limit {
+            Limit(rl_limit_cpu, soft: UInt64(max(0, time.components.seconds)))
+        }
+        /// How much memory the child may map, in bytes.
+        public static func addressSpace(_ bytes: Int) -> Limit { Limit(rl_limit_address_space, soft: count(bytes)) }
+        /// How large a file the child may write, in bytes.
+        public static func fileSize(_ bytes: Int) -> Limit { Limit(rl_limit_file_size, soft: count(bytes)) }
+        /// How large a core dump may be, in bytes.
+        public static func coreDump(_ bytes: Int) -> Limit { Limit(rl_limit_core, soft: count(bytes)) }
+        /// How many descriptors the child may have, counted by their numbers.
+        public static func openFiles(_ files: Int) -> Limit { Limit(rl_limit_open_files, soft: count(files)) }
+        /// How large the stack of the child's first thread may be, in bytes.
+        public static func stack(_ bytes: Int) -> Limit { Limit(rl_limit_stack, soft: count(bytes)) }
+
+        private static func count(_ number: Int) -> UInt64 { UInt64(max(0, number)) }
+    }
+
+    /// A child that could not be started: no process is left, and nothing is open.
+    public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// What failed.
+        public enum Step: Hashable, Sendable {
+            /// A text for the child has a zero in it, where C ends a text (`EINVAL`).
+            case text
+            /// A file for a standard stream was opened.
+            case open
+            /// A pipe was made.
+            case pipe
+            /// The process was made.
+            case clone
+            /// The child was given its signals, its group or session.
+            case signals, group
+            /// The child changed to its directory.
+            case directory
+            /// The child was given its descriptors, and closed all others.
+            case descriptors
+            /// The child was limited.
+            case limits
+            /// The child executed the program.
+            case execute
+        }
+
+        /// What failed.
+        public let step: Step
+        /// What it failed with: a path, a name, a number.
+        public let subject: String
+        /// The error number (`errno`), such as `ENOENT`.
+        public let code: CInt
+
+        /// An error, for tests of code that handles one.
+        public init(_ step: Step, _ subject: String, code: CInt) {
+            self.step = step
+            self.subject = subject
+            self.code = code
+        }
+
+        /// The step, the subject, the system's words for the error, and its number.
+        public var description: String {
+            "\(RunLoop.SystemCallError(call: "spawn: \(step) \(subject)", code: code))"
+        }
+    }
+}

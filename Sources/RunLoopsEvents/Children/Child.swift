@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// A process that this process has started, with the pipes to it.
+///
+/// ``spawn(_:arguments:environment:directory:input:output:error:descriptors:group:limits:)`` makes a child. A
+/// ``ChildSource`` or ``RunLoops/RunLoop/exit(of:in:)`` reports its end, ``InputReader`` and ``OutputWriter`` serve its
+/// pipes. The child's number is never used to find the child: all goes through a descriptor of that one process (a
+/// pidfd), which was made together with the process.
+///
+/// A child whose end nobody has asked for is reaped all the same: when the object goes, or, if the child is still
+/// running then, at a later spawn. The child itself goes on running, as after `posix_spawn`.
+///
+/// Other code that reaps any child (`waitpid(-1, …)`, or an ignored `SIGCHLD`) can take the status away. Since Linux
+/// 6.15 the kernel still knows it, without the usage; before, the status is `unknown`. The end is reported in any case.
+///
+/// Corresponds to Foundation's `Process`.
+///
+/// Thread safety: all members may be used by any thread.
+public final class Child: Sendable, CustomStringConvertible {
+    /// The number of the process.
+    public let process: CInt
+    /// The pipe that the child reads from, to write to; `nil` unless the child was spawned with a pipe.
+    public let standardInput: RunLoop.File?
+    /// The pipe that the child writes to, to read from; `nil` unless the child was spawned with a pipe.
+    public let standardOutput: RunLoop.File?
+    /// The pipe that the child writes errors to, to read from; `nil` unless the child was spawned with a pipe.
+    public let standardError: RunLoop.File?
+
+    let file: Descriptor
+    private let known = Guarded<ChildSource.Exit?>(nil)
+
+    init(_ process: CInt, _ file: Descriptor, _ input: RunLoop.File?, _ output: RunLoop.File?, _ error: RunLoop.File?) {
+        self.process = process
+        self.file = file
+        standardInput = input
+        standardOutput = output
+        standardError = error
+    }
+
+    deinit {
+        if exit == nil, !file.generation.isInherited { Orphans.keep(file) }
+    }
+
+    /// How the child has ended; `nil` while it is running.
+    ///
+    /// The first call after the child's end reaps the child. A forked child of this process gets `nil`.
+    /// - Complexity: one system call while the child is running.
+    public var exit: ChildSource.Exit? {
+        if file.generation.isInherited { return nil }
+        return known.withLock { known in
+            if known == nil { known = ChildSource.Exit(process, waitingFor: file, reaps: true) }
+            return known
+        }
+    }
+
+    /// Sends the child a signal.
+    ///
+    /// The signal reaches this child or none: never another process that has received the number since.
+    ///
+    /// - Parameter signal: The number, such as `SIGTERM`.
+    /// - Throws: `ESRCH` if the child has ended and was reaped, `EINVAL` if there is no such signal, `EPERM` if the child
+    ///   runs as another user.
+    public func send(_ signal: CInt) throws(RunLoop.SystemCallError) {
+        try check("pidfd_send_signal", file.generation.isInherited ? -ESRCH : rl_pidfd_signal(file.number, signal))
+    }
+
+    /// Asks the child to end, with `SIGTERM`; does nothing if it has ended.
+    ///
+    /// A child may ignore `SIGTERM`; ``send(_:)`` of `SIGKILL` ends any child.
+    public func terminate() { try? send(SIGTERM) }
+
+    /// The number and how the child has ended, if it has.
+    public var description: String {
+        "<Child \(process)>{\(known.withLock { $0 }.map { "\($0.status)" } ?? "not reaped")}"
+    }
+}
+
+/// Children that were still running when nobody had their objects any more.
+///
+/// The next spawn reaps those that have ended since: no thread and no signal handler waits for them.
+enum Orphans {
+    private static let perProcess = PerProcess { Box() }
+    private final class Box: Sendable { let files = Guarded<[Descriptor]>([]) }
+
+    static func keep(_ file: Descriptor) { perProcess.own.files.withLock { $0.append(file) } }
+
+    static func reap() {
+        // Released without the lock: to release a descriptor is to close it.
+        let ended = perProcess.own.files.withLock { files in
+            let ended = files.filter { ChildSource.Exit(0, waitingFor: $0, reaps: true) != nil }
+            files.removeAll { file in ended.contains { $0 === file } }
+            return ended
+        }
+        withExtendedLifetime(ended) {}
+    }
+}

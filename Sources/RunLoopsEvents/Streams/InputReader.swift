@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// Reads lines or bytes from any descriptor, and calls a closure on a loop's thread with what has come.
+///
+/// ```swift
+/// let reader = InputReader(.standardInput, as: .lines) { reader, event in … }
+/// ```
+///
+/// The reader reads at most 64 KiB a turn, and calls its closure with all lines that they complete. It keeps at most one
+/// line that is not complete. While ``isReadingPaused``, it reads nothing, so that the writer has to wait. After the end
+/// and after an error the reader is invalidated. What it has read and not reported by then is lost for other readers of
+/// the file.
+///
+/// Descriptors that always count as ready, such as a file on a disk, are read a portion a turn. The reader does not make
+/// a descriptor non-blocking, because other processes may share a terminal or a pipe with this one: it reads once when
+/// the descriptor is ready. If several processes read from one pipe, a read may wait for the next bytes.
+///
+/// Thread safety: all members may be used by any thread.
+public final class InputReader<Element: Sendable>: EventSource, @unchecked Sendable {
+    /// What a reader reports.
+    public enum Event: Sendable {
+        /// What has come: at least one element, in order.
+        case received([Element])
+        /// The input has ended; the last event.
+        case ended
+        /// The input cannot be read on; the last event.
+        case failed(RunLoop.InputError)
+    }
+
+    /// Called with the reader and what happened.
+    typealias Handler = (InputReader, Event) -> Void
+
+    private let state = Lock()
+    // Guarded by `state`.
+    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private var decode: InputFormat<Element>.Decoder?
+
+    /// A reader whose closure runs on the thread that makes it, and may use that thread's state.
+    ///
+    /// - Parameters:
+    ///   - file: What to read. No other code should read from it.
+    ///   - format: What to make of the bytes, such as `.lines`.
+    ///   - label: The name in descriptions and tools; where the reader was made, if `nil`.
+    ///   - fileID: Where the reader was made.
+    ///   - line: Where the reader was made.
+    ///   - handler: Called with the reader and what happened.
+    ///
+    /// Adding the reader to the loop of another thread traps.
+    /// Corresponds to `CFReadStreamSetClient`, and to the notifications of Foundation's `FileHandle`.
+    /// - Precondition: the file was not closed.
+    public convenience init(
+        _ file: RunLoop.File, as format: InputFormat<Element>, label: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, handler: @escaping (InputReader, Event) -> Void
+    ) {
+        self.init(file, format, .here(label, fileID, line), handler)
+    }
+
+    /// A reader whose closure may run on any thread: it can be added to any loop.
+    ///
+    /// The parameters are those of ``init(_:as:label:fileID:line:handler:)``.
+    public static func sendable(
+        _ file: RunLoop.File, as format: InputFormat<Element>, label: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, handler: @escaping @Sendable (InputReader, Event) -> Void
+    ) -> InputReader {
+        InputReader(file, format, .anywhere(label, fileID, line), handler)
+    }
+
+    /// A reader whose closure runs on the main actor: it can be added to the main loop, from any thread.
+    ///
+    /// The parameters are those of ``init(_:as:label:fileID:line:handler:)``.
+    public static func mainActor(
+        _ file: RunLoop.File, as format: InputFormat<Element>, label: String? = nil, fileID: StaticString = #fileID,
+        line: UInt = #line, handler: @escaping @MainActor (InputReader, Event) -> Void
+    ) -> InputReader {
+        InputReader(file, format, .mainThread(label, fileID, line)) { reader, event in
+            MainActor.assumeIsolated { handler(reader, event) }
+        }
+    }
+
+    private init(
+        _ file: RunLoop.File, _ format: InputFormat<Element>, _ origin: SourceOrigin, _ handler: @escaping Handler
+    ) {
+        self.handler = handler
+        decode = format.makeDecoder()
+        super.init(file.descriptor(for: "An input reader"), for: .readable, origin)
+    }
+
+    /// Whether bytes are left in the kernel, which holds off the writer when the kernel's room is used up.
+    ///
+    /// While reading is paused, nothing is reported, not even the end.
+    public var isReadingPaused: Bool {
+        get { watched.isEmpty }
+        set { watched = newValue ? [] : .readable }
+    }
+
+    // MARK: The loop's thread
+
+    override func ready(_ events: Events) {
+        let (elements, last) = read()
+        if !elements.isEmpty { call(.received(elements)) }
+        guard let last, isValid else { return }
+        state.lock()
+        let handler = self.handler
+        state.unlock()
+        // Before the callout: a run nested in the callout must not read on.
+        invalidate()
+        handler?(self, last)
+    }
+
+    override func refused(_ error: RunLoop.SystemCallError) {
+        state.lock()
+        let handler = self.handler
+        state.unlock()
+        invalidate()
+        handler?(self, .failed(.system(error)))
+    }
+
+    override func giveUp() {
+        let released = state.withLock { () -> (Handler?, InputFormat<Element>.Decoder?) in
+            defer { (handler, decode) = (nil, nil) }
+            return (handler, decode)
+        }
+        withExtendedLifetime(released) {}
+    }
+
+    private func call(_ event: Event) {
+        state.lock()
+        let handler = self.handler
+        state.unlock()
+        handler?(self, event)
+    }
+
+    /// Reads once; returns what is complete, and the last event if it is due.
+    private func read() -> ([Element], Event?) {
+        var elements: [Element] = []
+        let last = withDescriptor { number in
+            withUnsafeTemporaryAllocation(byteCount: InputPortion.size, alignment: 16) { buffer in
+                let result = rl_read(number, buffer.baseAddress, buffer.count)
+                switch result {
+                case -EAGAIN: return Event?.none
+                case 1...: return take(UnsafeRawBufferPointer(rebasing: buffer[..<Int(result)]), into: &elements)
+                // A terminal whose other side has gone gives EIO: there is no other end.
+                case -EIO where rl_is_terminal(number): fallthrough
+                case 0: return take(nil, into: &elements) ?? .ended
+                default: return .failed(.system(RunLoop.SystemCallError(call: "read", code: -result)))
+                }
+            }
+        }
+        return (elements, last ?? nil)
+    }
+
+    /// The lock is not needed against other decoders: the loop's thread alone decodes.
+    private func take(_ bytes: UnsafeRawBufferPointer?, into elements: inout [Element]) -> Event? {
+        guard let decode = state.withLock({ decode }) else { return nil }
+        do throws(RunLoop.InputError) {
+            try decode(bytes, &elements)
+            return nil
+        } catch {
+            return .failed(error)
+        }
+    }
+}
+
+private enum InputPortion {
+    /// Bytes taken from the kernel at a time: what a pipe holds.
+    static let size = 65536
+}

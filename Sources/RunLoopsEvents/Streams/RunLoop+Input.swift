@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import RunLoops
+internal import RunLoopsConcurrency
+
+// Input, output and the ends of children, for tasks.
+extension RunLoop {
+    /// The lines of a file, as a sequence.
+    ///
+    /// ```swift
+    /// for try await line in try loop.lines(of: .standardInput) { … }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - file: What to read. No other code should read from it.
+    ///   - limit: How many bytes a line may have; a longer one ends the sequence with
+    ///     ``RunLoops/RunLoop/InputError/lineTooLong(limit:)``.
+    ///   - isValidated: Whether a line that is no UTF-8 ends the sequence with
+    ///     ``RunLoops/RunLoop/InputError/invalidUTF8``. Otherwise the wrong bytes are replaced by `U+FFFD`.
+    ///   - mode: The mode that the file is read in; `.common` for all common modes.
+    /// - Throws: What adding an event source throws.
+    ///
+    /// - Precondition: the file was not closed.
+    public func lines(
+        of file: File, limit: Int = 1 << 20, isValidated: Bool = false, in mode: Mode = .common
+    ) throws(SystemCallError) -> InputSequence<String> {
+        try input(of: file, as: .lines(limit: limit, isValidated: isValidated), in: mode)
+    }
+
+    /// The bytes of a file, as a sequence; its ``RunLoops/RunLoop/InputSequence/batches`` are arrays of bytes.
+    ///
+    /// - Parameters:
+    ///   - file: What to read. No other code should read from it.
+    ///   - mode: The mode that the file is read in; `.common` for all common modes.
+    /// - Throws: What adding an event source throws.
+    ///
+    /// - Precondition: the file was not closed.
+    public func bytes(of file: File, in mode: Mode = .common) throws(SystemCallError) -> InputSequence<UInt8> {
+        try input(of: file, as: .bytes, in: mode)
+    }
+
+    /// What a format makes of the bytes of a file, as a sequence.
+    ///
+    /// - Parameters:
+    ///   - file: What to read. No other code should read from it.
+    ///   - format: What to make of the bytes, such as `.byteLines`.
+    ///   - mode: The mode that the file is read in; `.common` for all common modes.
+    /// - Throws: What adding an event source throws.
+    ///
+    /// - Precondition: the file was not closed.
+    public func input<Element: Sendable>(
+        of file: File, as format: InputFormat<Element>, in mode: Mode = .common
+    ) throws(SystemCallError) -> InputSequence<Element> {
+        InputSequence(try Intake(file, format, self, mode))
+    }
+
+    /// Writes bytes to a file, and waits until the kernel has taken all of them.
+    ///
+    /// A task that writes more than the other side reads waits for the other side. Close the file after the last call:
+    /// ``RunLoops/RunLoop/File/close()``.
+    ///
+    /// - Parameters:
+    ///   - bytes: What to write.
+    ///   - file: Where to write; should be non-blocking, as the pipes of a ``Child`` are.
+    ///   - mode: The mode in which the file is waited for; `.common` for all common modes.
+    /// - Throws: A ``/RunLoops/RunLoop/SystemCallError`` with `EPIPE` if nobody reads any more; `CancellationError`, when some
+    ///   of the bytes may have been written; `ThreadEndedError` when the loop's thread has ended.
+    ///
+    /// - Precondition: the file was not closed.
+    public func write(_ bytes: some Sequence<UInt8> & Sendable, to file: File, in mode: Mode = .common) async throws {
+        try Task.checkCancellation()
+        let outcome = Outcome<Void>()
+        let writer = try begin(Duty(outcome), bytes, file, mode)
+        try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            outcome.settle(.failure(CancellationError()))
+            writer.source?.invalidate()
+        }
+    }
+
+    /// Waits until a child has ended.
+    ///
+    /// The child goes on if the task is cancelled; end it with ``Child/terminate()``. Any number of tasks may wait for
+    /// one child, at any time.
+    ///
+    /// - Parameters:
+    ///   - child: The child.
+    ///   - mode: The mode in which the child is waited for; `.common` for all common modes.
+    /// - Returns: How the child ended, also if other code has reaped it; see ``ChildSource/Status/unknown``.
+    /// - Throws: What adding an event source throws; `CancellationError`; `ThreadEndedError` when the loop's thread has
+    ///   ended.
+    public func exit(of child: Child, in mode: Mode = .common) async throws -> ChildSource.Exit {
+        try Task.checkCancellation()
+        if let exit = child.exit { return exit }
+        let outcome = Outcome<ChildSource.Exit>()
+        let source = try begin(Duty(outcome), child, mode)
+        return try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            outcome.settle(.failure(CancellationError()))
+            source.source?.invalidate()
+        }
+    }
+
+    // The loop alone keeps the source, and the source its duty: the end of the loop's thread settles the outcome. So
+    // no variable of an async function may keep them.
+
+    private func begin(
+        _ duty: Duty<Void>, _ bytes: some Sequence<UInt8>, _ file: File, _ mode: Mode
+    ) throws(SystemCallError) -> WeakSource {
+        let writer = OutputWriter.sendable(file, highWaterMark: 1, label: "write") { writer, event in
+            if case .failed(let error) = event {
+                duty.outcome.settle(.failure(error))
+            } else {
+                duty.outcome.settle(.success(()))
+            }
+            writer.invalidate()
+        }
+        if writer.write(bytes) {
+            duty.outcome.settle(.success(()))
+            writer.invalidate()
+        } else {
+            try add(writer, in: mode)
+        }
+        return WeakSource(source: writer)
+    }
+
+    private func begin(
+        _ duty: Duty<ChildSource.Exit>, _ child: Child, _ mode: Mode
+    ) throws(SystemCallError) -> WeakSource {
+        let source = ChildSource.sendable(child, label: "exit") { duty.outcome.settle(.success($1)) }
+        try add(source, in: mode)
+        return WeakSource(source: source)
+    }
+}
+
+/// A source that its loop alone keeps.
+private struct WeakSource: Sendable {
+    weak let source: EventSource?
+}

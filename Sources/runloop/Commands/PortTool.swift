@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import RunLoops
+import RunLoopsPorts
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// `runloop port`: ports of other processes, and one of its own.
+struct PortTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "port", abstract: "Messages between processes of one user, by name.",
+        subcommands: [PortListening.self, PortSending.self, PortListing.self])
+}
+
+/// `runloop port ls`.
+struct PortListing: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ls", abstract: "Lists the names that are published, and the processes that have them.")
+
+    static func entries() throws -> [RunLoop.MessagePort.Directory.Entry] {
+        try RunLoop.MessagePort.Directory.user().publishedPorts()
+    }
+
+    func run() throws {
+        for port in try Self.entries() {
+            print("\(port.name)\t\(port.process.map { "process \($0)" } ?? "left behind")")
+        }
+    }
+}
+
+/// `runloop port listen`.
+struct PortListening: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "listen", abstract: "Publishes a port and shows each message, until it is interrupted.")
+
+    @Argument(help: "The port's name.")
+    var name: String
+
+    @Flag(help: "Reply with the same bytes.")
+    var echo = false
+
+    @Option(help: .number("End after so many messages."))
+    var count: Int?
+
+    @Option(name: .customLong("for"), help: .duration("How long: 3s, 500ms, 1.5s, 2m."))
+    var length: Duration?
+
+    @Flag(help: "Show the number of messages at the end alone.")
+    var quiet = false
+
+    func run() throws { try MainActor.assumeIsolated { try listen() } }
+
+    @MainActor
+    private func listen() throws {
+        var received = 0
+        let port = RunLoop.MessagePort.mainActor(label: "listen") { message in
+            received += 1
+            if !quiet { Self.show(Self.line(message)) }
+            if received >= count ?? .max { RunLoop.main.stop() }
+            return echo ? RunLoop.MessagePort.Message(id: message.id, bytes: message.bytes) : nil
+        }
+        try RunLoop.stoppedBySignals {
+            try RunLoop.main.add(port, in: .default)
+            try port.publish(as: name)
+            if !quiet { Self.show("listening as \(name)") }
+            RunLoop.main.run(mode: .default, until: length.map { RunLoop.Instant.now.advanced(by: $0) })
+            port.invalidate()
+        }
+        if quiet { print("\(received) messages") }
+    }
+
+    /// Each line at once, also into a pipe.
+    private static func show(_ line: String) {
+        print(line)
+        fflush(nil)
+    }
+
+    private static func line(_ message: RunLoop.MessagePort.Message) -> String {
+        var line = "id \(message.id): \(Self.shown(message.text))"
+        if !message.descriptors.isEmpty { line += " (\(message.descriptors.count) descriptors)" }
+        return line
+    }
+
+    /// What others send is shown without what a terminal would obey.
+    private static func shown(_ text: String) -> String {
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            let isControl = scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value
+            shown += isControl ? scalar.escaped(asASCII: true) : String(scalar)
+        }
+        return shown
+    }
+}
+
+/// `runloop port send`.
+struct PortSending: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Sends the words as one message; from standard input, one message a line, if there are none.")
+
+    @Argument(
+        help: "The port's name.",
+        completion: .custom { _, _, _ in (try? PortListing.entries().map(\.name)) ?? [] })
+    var name: String
+
+    @Argument(help: "The message.")
+    var text: [String] = []
+
+    @Option(help: .number("The message's id."))
+    var id: Int32 = 0
+
+    @Option(help: .number("Send so many, each with the next id."))
+    var count: Int32 = 1
+
+    @Flag(help: "Wait for the reply to each message, and show it.")
+    var reply = false
+
+    @Option(help: .duration("How long to wait, for each."))
+    var within = Duration.seconds(10)
+
+    func validate() throws {
+        if count < 0 { throw ValidationError("--count cannot be negative") }
+    }
+
+    func run() throws {
+        let sender = try RunLoop.MessagePort.Sender(named: name)
+        guard text.isEmpty else { return try send(text.joined(separator: " "), sender) }
+        while let line = readLine() { try send(line, sender) }
+    }
+
+    private func send(_ text: String, _ sender: RunLoop.MessagePort.Sender) throws {
+        var message = RunLoop.MessagePort.Message(id: id, text: text)
+        for _ in 0..<count {
+            if reply {
+                print(try sender.request(message, within: within).text)
+            } else {
+                try sender.send(message, within: within)
+            }
+            message.id &+= 1
+        }
+    }
+}

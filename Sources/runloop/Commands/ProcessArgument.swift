@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import RunLoopsDiagnostics
+
+/// A process as the command line names it: by number.
+struct ProcessArgument: ExpressibleByArgument {
+    /// The processes that can be looked into.
+    static var defaultCompletionKind: CompletionKind {
+        .custom { _, _, _ in InspectorClient.all().map { "\($0.process)" } }
+    }
+
+    let number: Int32
+
+    init?(argument: String) {
+        guard let number = Int32(argument), number > 0 else { return nil }
+        self.number = number
+    }
+
+    func connect() throws -> InspectorClient {
+        if let client = InspectorClient.find(number) { return client }
+        if Self.status(number) == nil { throw CommandFailure("there is no process \(number)") }
+        throw CommandFailure(
+            "process \(number) cannot be looked into: it must be this user's, link RunLoopsDiagnostics, and be started "
+                + "with RUNLOOP_INSPECT=1 or call Inspector.start()")
+    }
+
+    func ask<Answer>(
+        _ questions: (InspectorClient) throws(InspectorClient.Failure) -> Answer
+    ) throws -> Answer {
+        let client = try connect()
+        do { return try questions(client) } catch { throw Self.failure(number, error) }
+    }
+
+    /// The end of a command that could not ask a process.
+    static func failure(_ process: Int32, _ reason: InspectorClient.Failure) -> CommandFailure {
+        CommandFailure("process \(process): \(state(process, reason))")
+    }
+
+    /// Why a process gives no answer.
+    static func state(_ process: Int32, _ reason: InspectorClient.Failure) -> String {
+        if case .silent = reason, isStopped(process) { "stopped" } else { "\(reason)" }
+    }
+
+    /// Whether a signal or a debugger has stopped it.
+    static func isStopped(_ process: Int32) -> Bool {
+        guard let text = status(process), let end = text.lastIndex(of: ")") else { return false }
+        return ["T", "t"].contains(text[end...].dropFirst(2).first)
+    }
+
+    private static func status(_ process: Int32) -> String? { try? TextFile.read("/proc/\(process)/stat") }
+}

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import RunLoops
+import RunLoopsDiagnostics
+
+/// A loop of another process, in words.
+enum LoopWording {
+    /// `main`, or the thread's name and number.
+    static func thread(_ loop: LoopReport) -> String {
+        if loop.isMain { return "main" }
+        return loop.name.isEmpty ? "\(loop.thread)" : "\(visible(loop.name)) \(loop.thread)"
+    }
+
+    static func mode(_ loop: LoopReport) -> String {
+        guard let mode = loop.mode else { return loop.isLocked ? "?" : "-" }
+        // Apple's raw strings are long; the predefined modes have short names, others their own.
+        switch RunLoop.Mode(mode) {
+        case .default: return "default"
+        case .tracking: return "tracking"
+        case .common: return "common"
+        default: return visible(mode)
+        }
+    }
+
+    /// What it is about, and for how long.
+    static func state(_ loop: LoopReport) -> String {
+        guard loop.activity != .outside, let callout = loop.callouts.last else { return activity(loop) }
+        // A nested run's sleep: what is around it goes on.
+        return (loop.activity == .asleep ? activity(loop) + ", " : "") + "in \(describe(callout))"
+    }
+
+    static func activity(_ loop: LoopReport) -> String {
+        let word =
+            switch loop.activity {
+            case .outside: "no run"
+            case .busy: "awake"
+            case .asleep: "asleep"
+            }
+        return "\(word) for \(time(loop.since))"
+    }
+
+    /// `timer "clock" for 3.2 s`.
+    static func describe(_ callout: LoopReport.Callout) -> String {
+        "\(callout.kind) \(visible(callout.label)) for \(time(callout.since))"
+    }
+
+    /// `timer clock`; the main queue has no other name.
+    static func name(_ callouts: RunLoop.Statistics.Callouts) -> String {
+        let kind = callouts.callee.description
+        return callouts.label == kind ? kind : "\(kind) \(visible(callouts.label))"
+    }
+
+    static func time(_ nanoseconds: Int64) -> String { Format.short(.nanoseconds(max(0, nanoseconds))) }
+
+    /// What another process has named, without what could move the cursor.
+    static func visible(_ text: String) -> String {
+        text.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? String($0) : Format.visible($0) }.joined()
+    }
+
+    /// The same for several lines.
+    static func visibleLines(_ text: String) -> [String] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { visible(String($0)) }
+    }
+}

@@ -1,0 +1,1 @@
+../FoundationRunLoopSameSource/main.swift

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RunLoopsTestSupport
+import Testing
+
+/// What of Foundation works while the main thread sleeps in this package's loop, and the other way round.
+@Suite(
+    .ownThread, .timeLimit(.minutes(10)),
+    .enabled(if: BuiltPrograms.path("FoundationRunLoopPrograms") != nil, "the programs were not built"))
+struct FoundationProcessTests {
+    /// What a program says before it ends with 0.
+    private func output(_ program: String, _ arguments: String...) throws -> [String] {
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = URL(fileURLWithPath: try #require(BuiltPrograms.path(program)))
+        process.arguments = arguments
+        process.standardOutput = pipe
+        // Foundation has not released everything when a program ends, which the address sanitizer would report.
+        process.environment = ProcessInfo.processInfo.environment.merging(["ASAN_OPTIONS": "detect_leaks=0"]) { $1 }
+        try process.run()
+        let said = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return String(decoding: said, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    private func scene(_ name: String) throws -> [String] { try output("FoundationRunLoopPrograms", name) }
+
+    @Test func `URLSession answers`() throws {
+        #expect(try scene("session") == ["session: 200 answered", "done"])
+    }
+
+    @Test func `Process reports its end`() throws { #expect(try scene("process") == ["process: 7", "done"]) }
+
+    @Test func `Process.waitUntilExit() serves Foundation's loop and not this one`() throws {
+        #expect(
+            try scene("wait-for-exit") == ["exit: 7 in Foundation's loop: true in this loop: false", "done"])
+    }
+
+    @Test func `A stream is silent in this loop, and is read without any`() throws {
+        #expect(try scene("stream") == ["in this loop alone: false", "stream: bytes", "done"])
+    }
+
+    @Test func `FileHandle's handlers are called`() throws {
+        #expect(try scene("file-handle") == ["file handle: bytes", "done"])
+    }
+
+    @Test func `The main queue, the main actor and the main operation queue run`() throws {
+        #expect(try scene("main-queue") == ["main queue, main actor, operation queue: true", "done"])
+    }
+
+    @Test func `Foundation's timers do not fire in this loop, and fire where Foundation's is the host`() throws {
+        #expect(
+            try scene("foundation-timer") == ["in this loop alone: false", "in Foundation's loop: true true", "done"])
+    }
+
+    @Test func `A thread of its own serves what knows Foundation's loop alone`() throws {
+        #expect(try scene("foundation-thread") == ["timer on Foundation's thread: true", "done"])
+    }
+
+    @Test(.enabled(if: BuiltPrograms.path("FoundationRunLoopXCTestPrograms") != nil, "the program was not built"))
+    func `A program that waits as XCTest does has its main loop served`() throws {
+        let said = try output("FoundationRunLoopXCTestPrograms")
+        #expect(
+            said == [
+                "closure, closure of a thread, timer", "300 runs were stopped", "20 fires, no turn without a cause",
+            ])
+    }
+
+    @Test(
+        .enabled(
+            if: BuiltPrograms.folder(with: "FoundationRunLoopSameSource", "FoundationRunLoopSameSourceOurs") != nil))
+    func `One source says the same with Foundation's loop and with this one`() throws {
+        let foundations = try output("FoundationRunLoopSameSource")
+        #expect(foundations.count == 30)
+        #expect(try output("FoundationRunLoopSameSourceOurs") == foundations)
+    }
+
+    /// The programs of the article on ports.
+    @Test(
+        .enabled(if: BuiltPrograms.folder(with: "PortedDaemon", "PortedRunLoopLock", "PortedScheduler") != nil),
+        arguments: [
+            ("PortedDaemon", ["alive", "asked to end", "ended after 5 beats"]),
+            ("PortedRunLoopLock", ["called back", "unlocked: true", "unlocked in time: false"]),
+            ("PortedScheduler", ["now", "early", "late", "again"]),
+        ])
+    func `A file of Apple's systems runs with one import changed`(program: String, says: [String]) throws {
+        let said = try output(program)
+        #expect(said == says)
+    }
+}

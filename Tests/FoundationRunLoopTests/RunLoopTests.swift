@@ -1,0 +1,247 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationRunLoop
+import RunLoops
+import RunLoopsTestSupport
+import RunLoopsTesting
+import Testing
+
+import class FoundationRunLoop.RunLoop
+import class FoundationRunLoop.Timer
+
+/// Finding loops, running them, and closures on them.
+@Suite(.ownThread) struct RunLoopTests {
+    @Test func `A thread always finds the same loop, and from the native loop one gets back`() {
+        let isSame = TestThread.run {
+            let loop = RunLoop.current
+            return loop === RunLoop.current && loop.native === RunLoops.RunLoop.current
+                && loop.native.foundation === loop && loop != RunLoop.main
+        }
+        #expect(isSame)
+        #expect(RunLoop.main === RunLoop.main)
+        #expect(RunLoop.main.native === RunLoops.RunLoop.main)
+    }
+
+    @Test func `The loop has Core Foundation's name, which stops it and looks into it`() {
+        TestThread.run {
+            let loop = RunLoop.current
+            #expect(loop.getCFRunLoop() === CFRunLoopGetCurrent())
+            #expect(loop.getCFRunLoop() === loop.getCFRunLoop())
+            #expect(loop.getCFRunLoop().native === loop.native)
+            let timer = Timer(timeInterval: 3600, repeats: false) { _ in Issue.record("An hour cannot have passed.") }
+            loop.add(timer, forMode: .default)
+            let next = CFRunLoopGetNextTimerFireDate(loop.getCFRunLoop(), .defaultMode)
+            #expect(next > CFAbsoluteTimeGetCurrent() + 3000)
+            CFRunLoopPerformBlock(loop.getCFRunLoop(), CFRunLoopMode.defaultMode.rawValue) {
+                CFRunLoopStop(CFRunLoopGetCurrent())
+            }
+            #expect(loop.run(mode: .default, before: .distantFuture))
+            timer.invalidate()
+        }
+    }
+
+    @Test func `Another thread that asks first finds the object that the loop's own thread finds`() throws {
+        try RunLoops.RunLoop.TestThread.with { thread in
+            nonisolated(unsafe) let seen = thread.loop.foundation
+            let isSame = try thread.sync { _ in RunLoop.current === seen }
+            #expect(isSame)
+        }
+    }
+
+    @Test func `The loop goes with its thread`() {
+        let witness = Witness()
+        let native = TestThread.run {
+            witness.watch(RunLoop.current)
+            return RunLoop.current.native
+        }
+        #expect(witness.isGone)
+        // A dead loop does nothing and keeps nothing.
+        let late = Witness()
+        late.watch(native.foundation)
+        #expect(late.isGone)
+    }
+
+    @Test func `Modes have Apple's names`() {
+        #expect(RunLoop.Mode.default.rawValue == "kCFRunLoopDefaultMode")
+        #expect(RunLoop.Mode.common.rawValue == "kCFRunLoopCommonModes")
+        #expect(RunLoop.Mode.tracking.rawValue == "UITrackingRunLoopMode")
+        #expect(RunLoop.Mode.eventTracking.rawValue == "NSEventTrackingRunLoopMode")
+        #expect(RunLoop.Mode.modalPanel.rawValue == "NSModalPanelRunLoopMode")
+        #expect(RunLoop.Mode("a") == RunLoop.Mode(rawValue: "a"))
+        #expect(RunLoop.Mode("a") != RunLoop.Mode("b"))
+        #expect(RunLoop.Mode.default.native == .default)
+    }
+
+    // MARK: Running
+
+    @Test func `A mode with nothing to wait for does not run`() {
+        ManualRunLoop.with { _ in
+            #expect(!RunLoop.current.run(mode: .default, before: .distantFuture))
+            #expect(!RunLoop.current.run(mode: .common, before: .distantFuture))
+            #expect(!RunLoop.current.run(mode: RunLoop.Mode("private"), before: .distantFuture))
+            #expect(RunLoop.current.limitDate(forMode: .default) == nil)
+            // Neither of these waits for ever.
+            RunLoop.current.run()
+            RunLoop.current.run(until: .distantFuture)
+            RunLoop.current.acceptInput(forMode: .default, before: .distantFuture)
+            RunLoop.current.acceptInput(forMode: "kCFRunLoopDefaultMode", before: .distantFuture)
+        }
+    }
+
+    @Test func `One source ends a run and a timer does not`() {
+        ManualRunLoop.with { manual in
+            let lines = Locked<[String]>()
+            let timer = Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in lines.note("timer") }
+            let source = RunLoops.RunLoop.Source { _ in lines.note("source") }
+            manual.loop.add(source, in: .default)
+            manual.loop.performLocally(after: .milliseconds(3500)) { source.signal() }
+            #expect(RunLoop.current.run(mode: .default, before: .distantFuture))
+            #expect(lines.lines == ["timer", "timer", "timer", "source"])
+            timer.invalidate()
+        }
+    }
+
+    @Test func `A run ends at its date, and at once if that has passed`() {
+        ManualRunLoop.with { manual in
+            let fires = Locked<Int>()
+            let timer = Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in fires.increment() }
+            RunLoop.current.run(until: .distantPast)
+            #expect(fires.count == 0)
+            let start = manual.now
+            #expect(RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 3600.5)))
+            #expect((3000...3600).contains(fires.count))
+            #expect(start.duration(to: manual.now) <= .milliseconds(3_600_500))
+            timer.invalidate()
+        }
+    }
+
+    @Test func `The loop runs on through stops until nothing is left`() {
+        ManualRunLoop.with { manual in
+            let fires = Locked<Int>()
+            let native = manual.loop
+            Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { timer in
+                native.stop()
+                if fires.incremented() == 3 { timer.invalidate() }
+            }
+            RunLoop.current.run()
+            #expect(fires.count == 3)
+        }
+    }
+
+    @Test func `The innermost run has the current mode`() {
+        ManualRunLoop.with { _ in
+            #expect(RunLoop.current.currentMode == nil)
+            let seen = Locked<[RunLoop.Mode?]>([])
+            RunLoop.current.perform {
+                seen.withLock { $0.append(RunLoop.current.currentMode) }
+                RunLoop.current.perform(inModes: [.modalPanel]) {
+                    seen.withLock { $0.append(RunLoop.current.currentMode) }
+                }
+                RunLoop.current.run(mode: .modalPanel, before: .distantPast)
+                seen.withLock { $0.append(RunLoop.current.currentMode) }
+            }
+            RunLoop.current.run(mode: .default, before: .distantPast)
+            #expect(seen.copy == [.default, .modalPanel, .default])
+        }
+    }
+
+    @Test func `The limit date is the next timer's, and serves what is ready`() {
+        ManualRunLoop.with { manual in
+            let fires = Locked<Int>()
+            Timer.scheduledTimer(withTimeInterval: 0.1, repeats: false) { _ in fires.increment() }
+            let date = Date(timeIntervalSinceNow: 3600)
+            let later = Timer(fire: date, interval: 0, repeats: false) { _ in fires.increment() }
+            RunLoop.current.add(later, forMode: .default)
+            let first = RunLoop.current.limitDate(forMode: .default)
+            #expect(first.map { $0 < date } == true)
+            #expect(fires.count == 0)
+            manual.advance(by: .milliseconds(100))
+            #expect(fires.count == 1)
+            // The source keeps the mode alive, and no timer is left.
+            manual.loop.add(RunLoops.RunLoop.Source { _ in }, in: .default)
+            later.invalidate()
+            #expect(RunLoop.current.limitDate(forMode: .default) == .distantFuture)
+        }
+    }
+
+    // MARK: Closures
+
+    @Test func `Closures run in their modes and in order`() {
+        ManualRunLoop.with { manual in
+            let lines = Locked<[String]>()
+            RunLoop.current.perform { lines.note("1") }
+            RunLoop.current.perform(inModes: [.tracking]) { lines.note("tracking") }
+            RunLoop.current.perform(inModes: [.default, .tracking]) { lines.note("2") }
+            RunLoop.current.perform(inModes: []) { lines.note("never") }
+            manual.advance(by: .zero)
+            #expect(lines.lines == ["1", "2"])
+            manual.advance(by: .zero, in: .tracking)
+            #expect(lines.lines == ["1", "2", "tracking"])
+        }
+    }
+
+    @Test func `A closure from another thread wakes a sleeping loop`() throws {
+        try RunLoops.RunLoop.TestThread.with { thread in
+            let done = Permit()
+            thread.loop.foundation.perform { done.signal() }
+            done.wait()
+        }
+    }
+
+    @Test func `A closure that is waited for has run, on its own thread at once`() throws {
+        let lines = Locked<[String]>()
+        try RunLoops.RunLoop.TestThread.with { thread in
+            thread.loop.foundation.perform(waitUntilDone: true) { lines.note("there") }
+            #expect(lines.lines == ["there"])
+        }
+        ManualRunLoop.with { _ in
+            RunLoop.current.perform(waitUntilDone: true) { lines.note("here") }
+            #expect(lines.lines == ["there", "here"])
+        }
+    }
+
+    @Test func `Requests run by order, then as they came`() {
+        ManualRunLoop.with { manual in
+            let (lines, target) = (Locked<[String]>(), Token())
+            for (text, order) in [("c", 7), ("a", -1), ("d", 7), ("b", 0)] {
+                RunLoop.current.perform(target: target, order: order) { lines.note(text) }
+            }
+            RunLoop.current.perform(target: target, order: -9, modes: [.tracking]) { lines.note("tracking") }
+            manual.advance(by: .zero)
+            #expect(lines.lines == ["a", "b", "c", "d"])
+            manual.advance(by: .zero, in: .tracking)
+            #expect(lines.lines == ["a", "b", "c", "d", "tracking"])
+        }
+    }
+
+    @Test func `Requests of a target can be cancelled, and release what they hold`() {
+        ManualRunLoop.with { manual in
+            let (lines, mine, other, witness) = (Locked<[String]>(), Token(), Token(), Witness())
+            do {
+                let token = witness.makeToken()
+                RunLoop.current.perform(target: mine, order: 0) { lines.note("mine \(token)") }
+                RunLoop.current.perform(target: mine, afterDelay: 1) { lines.note("mine later \(token)") }
+            }
+            RunLoop.current.perform(target: other, order: 0) { lines.note("other") }
+            RunLoop.current.perform(target: other, afterDelay: 1) { lines.note("other later") }
+            RunLoop.current.cancelPerforms(withTarget: mine)
+            #expect(witness.isGone)
+            manual.advance(by: .milliseconds(999))
+            #expect(lines.lines == ["other"])
+            manual.advance(by: .milliseconds(1))
+            #expect(lines.lines == ["other", "other later"])
+        }
+    }
+
+    @Test func `Requests go with their thread`() {
+        let witness = Witness()
+        TestThread.run {
+            let token = witness.makeToken()
+            RunLoop.current.perform(target: token, afterDelay: 1000, inModes: [.default, .common]) { _ = token }
+            RunLoop.current.perform(target: token, order: 0, modes: [.tracking]) { _ = token }
+            RunLoop.current.perform(inModes: [.tracking]) { _ = token }
+        }
+        #expect(witness.isGone)
+    }
+}

@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationRunLoop
+import RunLoops
+import RunLoopsTestSupport
+import RunLoopsTesting
+import Testing
+
+import class FoundationRunLoop.RunLoop
+import class FoundationRunLoop.Timer
+
+/// Timers under Foundation's names, in virtual time.
+@Suite(.ownThread) struct TimerTests {
+    private let fires = Locked<[Int]>([])
+
+    /// A closure that writes down after how many virtual milliseconds it was called.
+    private func noting(_ manual: ManualRunLoop) -> @Sendable (Timer) -> Void {
+        let (start, fires) = (manual.now, fires)
+        nonisolated(unsafe) let manual = manual
+        return { _ in
+            let passed = start.duration(to: manual.now)
+            fires.withLock { $0.append(Int(passed / .milliseconds(1))) }
+        }
+    }
+
+    @Test func `A scheduled timer fires for the first time after its interval`() {
+        ManualRunLoop.with { manual in
+            let timer = Timer.scheduledTimer(withTimeInterval: 1, repeats: true, block: noting(manual))
+            manual.advance(by: .milliseconds(999))
+            #expect(fires.copy == [])
+            manual.advance(by: .milliseconds(2001))
+            #expect(fires.copy == [1000, 2000, 3000])
+            timer.invalidate()
+            manual.advance(by: .seconds(5))
+            #expect(fires.copy == [1000, 2000, 3000])
+        }
+    }
+
+    @Test func `A timer with an interval fires after it also where Foundation on Linux fires at once`() {
+        ManualRunLoop.with { manual in
+            let timer = Timer(timeInterval: 2, repeats: false, block: noting(manual))
+            RunLoop.current.add(timer, forMode: .default)
+            manual.advance(by: .seconds(10))
+            #expect(fires.copy == [2000])
+        }
+    }
+
+    @Test func `The interval counts from the making of the timer and not from its adding`() {
+        ManualRunLoop.with { manual in
+            let timer = Timer(timeInterval: 2, repeats: true, block: noting(manual))
+            manual.advance(by: .milliseconds(500))
+            RunLoop.current.add(timer, forMode: .default)
+            manual.advance(by: .seconds(4))
+            #expect(fires.copy == [2000, 4000])
+        }
+    }
+
+    @Test func `A date lays the grid and a date that has passed fires at once`() {
+        ManualRunLoop.with { manual in
+            let past = Timer(fire: .distantPast, interval: 1, repeats: true, block: noting(manual))
+            #expect(past.fireDate == .distantPast)
+            RunLoop.current.add(past, forMode: .default)
+            #expect(past.fireDate == .distantPast)
+            manual.advance(by: .milliseconds(2500))
+            #expect(fires.copy == [0, 1000, 2000])
+            past.invalidate()
+        }
+    }
+
+    @Test func `A timer in the distant future keeps the mode from being empty and does not fire`() {
+        ManualRunLoop.with { manual in
+            let timer = Timer(fire: .distantFuture, interval: 1, repeats: true, block: noting(manual))
+            RunLoop.current.add(timer, forMode: .default)
+            #expect(timer.fireDate == .distantFuture)
+            #expect(RunLoop.current.limitDate(forMode: .default) != nil)
+            manual.advance(by: .seconds(1_000_000_000))
+            #expect(fires.copy == [])
+            #expect(timer.isValid)
+        }
+    }
+
+    @Test(arguments: [0, -1, -Double.infinity])
+    func `An interval that is not positive is a tenth of a millisecond`(interval: Double) {
+        ManualRunLoop.with { manual in
+            let timer = Timer(timeInterval: interval, repeats: true, block: noting(manual))
+            #expect(timer.timeInterval == 0.0001)
+            #expect(Timer(fire: Date(), interval: interval, repeats: true) { _ in }.timeInterval == 0.0001)
+            RunLoop.current.add(timer, forMode: .default)
+            manual.advance(by: .milliseconds(1))
+            #expect(fires.copy.count == 10)
+        }
+    }
+
+    @Test func `A timer that fires once is valid in its closure and invalid after it`() {
+        ManualRunLoop.with { manual in
+            let wasValid = Locked<[Bool]>([])
+            let timer = Timer(timeInterval: 1, repeats: false) { timer in
+                wasValid.withLock { $0.append(timer.isValid) }
+            }
+            #expect(timer.timeInterval == 0)
+            RunLoop.current.add(timer, forMode: .default)
+            let date = timer.fireDate
+            manual.advance(by: .seconds(3))
+            #expect(wasValid.copy == [true])
+            #expect(!timer.isValid)
+            // After its end the date at which it has fired.
+            #expect(timer.fireDate == date)
+            timer.fireDate = .distantFuture
+            #expect(timer.fireDate == date)
+            RunLoop.current.add(timer, forMode: .default)
+            manual.advance(by: .seconds(3))
+            #expect(wasValid.copy == [true])
+        }
+    }
+
+    @Test func `Firing by hand leaves the dates and ends a timer that fires once`() {
+        ManualRunLoop.with { manual in
+            let repeating = Timer.scheduledTimer(withTimeInterval: 1, repeats: true, block: noting(manual))
+            repeating.fire()
+            manual.advance(by: .milliseconds(500))
+            repeating.fire()
+            manual.advance(by: .milliseconds(1500))
+            #expect(fires.copy == [0, 500, 1000, 2000])
+            repeating.invalidate()
+            repeating.fire()
+            let once = Timer.scheduledTimer(withTimeInterval: 1, repeats: false, block: noting(manual))
+            once.fire()
+            #expect(!once.isValid)
+            once.fire()
+            manual.advance(by: .seconds(5))
+            #expect(fires.copy == [0, 500, 1000, 2000, 0])
+        }
+    }
+
+    @Test func `A date that is set moves the next fire and lays a new grid`() {
+        ManualRunLoop.with { manual in
+            let timer = Timer.scheduledTimer(withTimeInterval: 1000, repeats: true, block: noting(manual))
+            let date = Date(timeIntervalSinceNow: 3600)
+            timer.fireDate = date
+            #expect(timer.fireDate == date)
+            manual.advance(by: .seconds(3000))
+            #expect(fires.copy == [])
+            manual.advance(by: .seconds(1000))
+            #expect(fires.copy.count == 1)
+            timer.fireDate = .distantPast
+            let before = manual.now
+            manual.advance(by: .zero)
+            #expect(fires.copy.count == 2)
+            #expect(manual.now == before)
+            timer.invalidate()
+        }
+    }
+
+    @Test func `The next date is the same at each ask and on the grid`() {
+        ManualRunLoop.with { manual in
+            let timer = Timer(fire: Date(timeIntervalSinceNow: 1), interval: 1000, repeats: true) { _ in }
+            let first = timer.fireDate
+            RunLoop.current.add(timer, forMode: .default)
+            #expect(timer.fireDate == first)
+            manual.advance(by: .seconds(2))
+            let second = timer.fireDate
+            #expect(timer.fireDate == second)
+            // In 999 virtual seconds, or less if the test was slow, from a date of the real clock.
+            #expect(second > Date(timeIntervalSinceNow: 600))
+            #expect(second <= Date(timeIntervalSinceNow: 999))
+            timer.invalidate()
+        }
+    }
+
+    @Test func `Tolerance serves several timers with one wake-up and never fires one early`() {
+        ManualRunLoop.with { manual in
+            let timers = [1.0, 1.2, 1.4].map { Timer(timeInterval: $0, repeats: false, block: noting(manual)) }
+            for timer in timers {
+                timer.tolerance = 0.5
+                RunLoop.current.add(timer, forMode: .default)
+            }
+            let sleeps = manual.sleeps
+            manual.advance(by: .seconds(2))
+            #expect(fires.copy.count == 3)
+            #expect(Set(fires.copy).count == 1)
+            #expect(fires.copy.allSatisfy { (1400...1500).contains($0) })
+            // One for the timers, one to the end of the two seconds.
+            #expect(manual.sleeps - sleeps <= 2)
+        }
+    }
+
+    @Test func `Tolerance is bounded by half the interval and never negative`() {
+        let timer = Timer(timeInterval: 2, repeats: true) { _ in }
+        timer.tolerance = 5
+        #expect(timer.tolerance == 1)
+        timer.tolerance = -1
+        #expect(timer.tolerance == 0)
+        let once = Timer(timeInterval: 2, repeats: false) { _ in }
+        once.tolerance = 5
+        #expect(once.tolerance == 5)
+    }
+
+    @Test func `A tolerance set after the adding counts`() {
+        ManualRunLoop.with { manual in
+            let exact = Timer.scheduledTimer(withTimeInterval: 1.4, repeats: false, block: noting(manual))
+            let tolerant = Timer.scheduledTimer(withTimeInterval: 1, repeats: false, block: noting(manual))
+            tolerant.tolerance = 0.9
+            manual.advance(by: .seconds(2))
+            #expect(fires.copy == [1400, 1400])
+            #expect(!exact.isValid)
+        }
+    }
+
+    @Test func `A timer is in one loop and many modes of it`() {
+        ManualRunLoop.with { manual in
+            let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
+            RunLoop.current.add(timer, forMode: .default)
+            RunLoop.current.add(timer, forMode: .default)
+            RunLoop.current.add(timer, forMode: .tracking)
+            manual.advance(by: .seconds(1))
+            manual.advance(by: .seconds(1), in: .tracking)
+            #expect(fires.copy == [1000, 2000])
+            nonisolated(unsafe) let sameTimer = timer
+            let isInOther = TestThread.run {
+                RunLoop.current.add(sameTimer, forMode: .default)
+                return RunLoop.current.native.nextTimerDeadline(in: .default) != nil
+            }
+            #expect(!isInOther)
+            timer.invalidate()
+        }
+    }
+
+    @Test func `A common timer fires in the modes that are marked`() {
+        ManualRunLoop.with { manual in
+            manual.loop.addCommonMode(.tracking)
+            let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
+            RunLoop.current.add(timer, forMode: .common)
+            manual.advance(by: .seconds(1), in: .tracking)
+            manual.advance(by: .seconds(1))
+            manual.advance(by: .seconds(1), in: .modalPanel)
+            #expect(fires.copy == [1000, 2000])
+            timer.invalidate()
+        }
+    }
+
+    // MARK: Memory
+
+    @Test func `A timer that is never added goes with its owner`() {
+        let witness = Witness()
+        do {
+            let timer = Timer(timeInterval: 1, repeats: true) { _ in }
+            witness.watch(timer)
+            timer.tolerance = 0.1
+        }
+        #expect(witness.isGone)
+    }
+
+    @Test func `The loop keeps a timer until it is invalid`() {
+        ManualRunLoop.with { manual in
+            let (once, repeating, captured) = (Witness(), Witness(), Witness())
+            do {
+                let token = captured.makeToken()
+                once.watch(Timer.scheduledTimer(withTimeInterval: 1, repeats: false) { _ in _ = token })
+                let timer = Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { timer in
+                    withExtendedLifetime(token) {}
+                    timer.invalidate()
+                }
+                repeating.watch(timer)
+            }
+            #expect(!once.isGone && !repeating.isGone && !captured.isGone)
+            manual.advance(by: .seconds(1))
+            #expect(once.isGone && repeating.isGone && captured.isGone)
+        }
+    }
+
+    @Test func `A timer goes with its thread and is invalid then`() {
+        let witness = Witness()
+        let kept = TestThread.run {
+            witness.watch(Timer.scheduledTimer(withTimeInterval: 100, repeats: true) { _ in })
+            nonisolated(unsafe) let kept = Timer.scheduledTimer(withTimeInterval: 100, repeats: true) { _ in }
+            return Kept(kept)
+        }
+        #expect(witness.isGone)
+        #expect(!kept.timer.isValid)
+        kept.timer.invalidate()
+    }
+
+    private struct Kept: @unchecked Sendable {
+        let timer: Timer
+        init(_ timer: Timer) { self.timer = timer }
+    }
+}

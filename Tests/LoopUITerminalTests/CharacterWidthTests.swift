@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LoopUI
+import Testing
+
+@Suite struct CharacterWidthTests {
+    @Test(
+        arguments: [
+            ("a", 1), ("é", 1), ("e\u{301}", 1), ("日", 2), ("한", 2), ("ﾊ", 1), ("Ａ", 2), ("👍", 2), ("👍🏽", 2),
+            ("👩‍👩‍👧", 2), ("🇩🇪", 2), ("1\u{FE0F}\u{20E3}", 2), ("☎", 1), ("☎\u{FE0F}", 2), ("─", 1), ("\u{301}", 1),
+            ("\u{200B}", 1), ("\n", 1), ("\u{1112}\u{1161}\u{11AB}", 2),
+        ] as [(Character, Int)]) func `A character takes one cell or two`(character: Character, width: Int)
+    {
+        #expect(character.cellWidth == width)
+    }
+
+    @Test func `A text is as wide as its characters`() {
+        #expect("".cellWidth == 0)
+        #expect("日本 e\u{301}!".cellWidth == 7)
+    }
+
+    /// Where the C library differs, and why we do not follow it.
+    private static let differences: [(ClosedRange<UInt32>, String)] = [
+        (0x0600...0x0605, "Signs before numbers: shown, but of the category that we leave out."),
+        (0x06DD...0x06DD, "As above."), (0x070F...0x070F, "As above."), (0x0890...0x0891, "As above."),
+        (0x08E2...0x08E2, "As above."), (0x110BD...0x110BD, "As above."), (0x110CD...0x110CD, "As above."),
+        (0x3248...0x324F, "Circled numbers: ambiguous in Unicode, and narrow outside of East Asia."),
+        (0x4DC0...0x4DFF, "Hexagrams: narrow in Unicode 15, wide from 16 on and in the C library."),
+    ]
+
+    @Test func `Scalars are as wide as the C library says, except for a list`() throws {
+        let locale = try #require(newlocale(LC_CTYPE_MASK, "C.UTF-8", nil))
+        defer { freelocale(locale) }
+        let old = uselocale(locale)
+        defer { uselocale(old) }
+        // The header declares it only for programs that ask for X/Open.
+        let symbol = try #require(dlsym(nil, "wcwidth"))
+        let wcwidth = unsafeBitCast(symbol, to: (@convention(c) (wchar_t) -> CInt).self)
+        var count = 0
+        var wrong: [String] = []
+        for value in UInt32(0x20)...0x10FFFF {
+            guard let scalar = Unicode.Scalar(value), !Self.differences.contains(where: { $0.0.contains(value) }) else {
+                continue
+            }
+            // −1: not assigned in the library's Unicode, or a control.
+            let theirs = wcwidth(wchar_t(value))
+            if theirs < 0 { continue }
+            count += 1
+            if scalar.cellWidth != Int(theirs) {
+                wrong.append("\(String(value, radix: 16)): \(scalar.cellWidth), not \(theirs)")
+            }
+        }
+        #expect(count > 100_000)
+        // Each entry of the list is needed.
+        for (range, reason) in Self.differences {
+            let isNeeded = range.contains { value in
+                let theirs = wcwidth(wchar_t(value))
+                return theirs >= 0 && Int(theirs) != Unicode.Scalar(value)?.cellWidth
+            }
+            #expect(isNeeded, "\(String(range.lowerBound, radix: 16)): \(reason)")
+        }
+        #expect(wrong == [])
+    }
+}

@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LoopUI
+import RunLoopsTestSupport
+import TerminalTestSupport
+import Testing
+
+@testable import LoopUITerminal
+
+@Suite(.ownThread) struct EncoderTests {
+    private func encoder(_ colors: DisplayAbilities.Colors = .direct, unicode: Bool = true) -> Encoder {
+        var encoder = Encoder()
+        encoder.abilities.colors = colors
+        encoder.abilities.hasUnicode = unicode
+        return encoder
+    }
+
+    private func frame(_ width: Int, _ height: Int, _ draw: (inout Canvas) -> Void) -> Frame {
+        var canvas = Canvas(size: Size(Double(width), Double(height)))
+        canvas.fill(canvas.bounds, style: Style(on: .default))
+        draw(&canvas)
+        var grid = CellGrid(width: width, height: height)
+        grid.lay(canvas.grid, x: 0, y: 0, clip: grid.bounds)
+        return Frame(cells: grid)
+    }
+
+    /// What a terminal shows that has the colours.
+    private func expected(_ cell: Cell) -> ScreenModel.Place {
+        func name(_ color: Color, _ base: Int) -> String {
+            switch color.kind {
+            case .default, .clear: "\(base + 9)"
+            case .palette(let index) where index < 8: "\(base + Int(index))"
+            case .palette(let index) where index < 16: "\(base + 52 + Int(index))"
+            case .palette(let index): "\(base + 8);5;\(index)"
+            case .rgb(let red, let green, let blue): "\(base + 8);2;\(red);\(green);\(blue)"
+            }
+        }
+        var place = ScreenModel.Place()
+        place.text = cell.glyph.character.map { String($0) } ?? ""
+        // A mark alone stands on a blank.
+        if place.text == "\u{301}" { place.text = " \u{301}" }
+        place.foreground = name(cell.style.foreground, 30)
+        place.background = name(cell.style.background, 40)
+        let codes = [1, 2, 3, 4, 7, 9]
+        for bit in 0..<6 where cell.style.attributes.rawValue & 1 << bit != 0 { place.attributes.insert(codes[bit]) }
+        return place
+    }
+
+    /// Of a blank, the colour of the letter and its weight are not seen.
+    private func seen(_ place: ScreenModel.Place) -> ScreenModel.Place {
+        var place = place
+        if place.text == " ", place.attributes.isDisjoint(with: [4, 7, 9]) {
+            place.foreground = "39"
+            place.attributes = []
+        }
+        return place
+    }
+
+    private func differences(_ screen: ScreenModel, _ grid: CellGrid) -> [String] {
+        var found = screen.complaints
+        for y in 0..<grid.height {
+            for x in 0..<grid.width where seen(screen[x, y]) != seen(expected(grid[x, y])) {
+                found.append("\(x) \(y): \(screen[x, y]) is not \(expected(grid[x, y]))")
+            }
+        }
+        return found
+    }
+
+    private static let texts = [
+        "plain text", "日本語", "é", "e\u{301}", "👍", "👩‍👩‍👧", "🇩🇪", "1\u{FE0F}\u{20E3}", "─│┌┘█░", "한글", "ﾊﾝ", "a", "    ",
+        "\u{301}", "✓ ✗ …", "☎\u{FE0F}",
+    ]
+
+    @Test func `After any frames the terminal shows the last one`() {
+        var random = SeededRandom(3)
+        for round in 0..<60 {
+            let (width, height) = (Int.random(in: 1...40, using: &random), Int.random(in: 1...8, using: &random))
+            var encoder = encoder()
+            encoder.hasSynchronizedUpdates = round % 2 == 0
+            var screen = ScreenModel(width: width, height: height)
+            var frame = Frame(cells: CellGrid(width: width, height: height))
+            for _ in 0..<12 {
+                var canvas = Canvas(size: Size(Double(width), Double(height)))
+                for _ in 0..<Int.random(in: 0...4, using: &random) {
+                    let colors: [Color] = [.default, .red, .gray, .palette(200), .rgb(1, 2, 3), .rgb(250, 20, 3)]
+                    let style = Style(
+                        colors.randomElement(using: &random)!,
+                        on: Bool.random(using: &random) ? .default : colors.randomElement(using: &random)!,
+                        Style.Attributes(
+                            rawValue: Bool.random(using: &random) ? 0 : UInt32.random(in: 0..<64, using: &random)))
+                    let place = Point(
+                        Double(Int.random(in: -3..<width, using: &random)),
+                        Double(Int.random(in: 0..<height, using: &random)))
+                    if Int.random(in: 0..<5, using: &random) == 0 {
+                        canvas.fill(Rect(origin: place, size: Size(9, 2)), style: style)
+                    } else {
+                        canvas.write(Self.texts.randomElement(using: &random)!, at: place, style: style)
+                    }
+                }
+                frame.cells.lay(canvas.grid, x: 0, y: 0, clip: frame.cells.bounds)
+                frame.cursor = Bool.random(using: &random) ? Point(Double(width - 1), Double(height / 2)) : nil
+                let bytes = encoder.encode(frame)
+                screen.feed(bytes)
+                let found = differences(screen, frame.cells)
+                if !found.isEmpty {
+                    Issue.record("round \(round): \(found), \(String(decoding: bytes, as: UTF8.self).debugDescription)")
+                    return
+                }
+                #expect(screen.modes.contains(25) == (frame.cursor != nil))
+                if let cursor = frame.cursor {
+                    #expect(screen.x == Int(cursor.x) && screen.y == Int(cursor.y))
+                }
+                #expect(!screen.modes.contains(2026))
+            }
+        }
+    }
+
+    @Test(arguments: [("a", 0, "a 本"), ("a", 1, " a本"), ("a", 2, "日a "), ("語", 1, " 語 ")])
+    func `A letter over half of a wide one leaves a blank`(text: String, x: Int, row: String) {
+        var grid = CellGrid(width: 4, height: 1)
+        var below = Canvas(size: Size(4, 1))
+        below.write("日本", at: .zero)
+        grid.lay(below.grid, x: 0, y: 0, clip: grid.bounds)
+        var above = Canvas(size: Size(4, 1))
+        above.write(text, at: Point(Double(x), 0))
+        grid.lay(above.grid, x: 0, y: 0, clip: grid.bounds)
+        #expect(grid.text(row: 0) == String(row.reversed().drop { $0 == " " }.reversed()))
+        var encoder = encoder()
+        var screen = ScreenModel(width: 4, height: 1)
+        screen.feed(encoder.encode(Frame(cells: grid)))
+        #expect(differences(screen, grid) == [])
+    }
+
+    @Test func `A frame that is as the one before is no byte`() {
+        var encoder = encoder()
+        let picture = frame(80, 24) { $0.write("hello", at: Point(3, 3), style: Style(.red, on: .blue, .bold)) }
+        #expect(!encoder.encode(picture).isEmpty)
+        #expect(encoder.encode(picture).isEmpty)
+        encoder.forget()
+        #expect(!encoder.encode(picture).isEmpty)
+    }
+
+    @Test func `A changed line takes at most 50 bytes`() {
+        var encoder = encoder()
+        encoder.hasSynchronizedUpdates = true
+        func picture(_ text: String, _ style: Style = .plain) -> Frame {
+            frame(80, 24) {
+                $0.border($0.bounds)
+                $0.write("keys ", at: Point(2, 5))
+                $0.write(text, at: Point(7, 5), style: style)
+            }
+        }
+        _ = encoder.encode(picture("41"))
+        #expect(String(decoding: encoder.encode(picture("42")), as: UTF8.self) == "\u{1B}[6;9H2")
+        #expect(encoder.encode(picture("some thirty letters that differ")).count <= 50)
+        #expect(encoder.encode(picture("other letters, in red and bold", Style(.red, on: .default, .bold))).count <= 50)
+        #expect(encoder.encode(picture("")).count <= 50)
+    }
+
+    @Test(arguments: [
+        ("a....b", "x....y", "\rx....y"), ("a.....b", "x.....y", "\rx\u{1B}[5Cy"), ("abcdef", "abcdeX", "\u{1B}[5CX"),
+        ("abcdefgh", "        ", "\r\u{1B}[K"), ("ab", "  ", "\r  "),
+    ]) func `The shortest way is taken`(old: String, new: String, bytes: String) {
+        var encoder = encoder()
+        _ = encoder.encode(frame(20, 2) { $0.write("z", at: .zero) })
+        _ = encoder.encode(frame(20, 2) { $0.write(old, at: .zero) })
+        // The cursor into the first column of the row, so that each case begins at the same place.
+        var first = frame(20, 2) { $0.write(old, at: .zero) }
+        first.cursor = Point(0, 0)
+        _ = encoder.encode(first)
+        var second = frame(20, 2) { $0.write(new, at: .zero) }
+        second.cursor = nil
+        let text = String(decoding: encoder.encode(second), as: UTF8.self)
+        #expect(text == bytes.drop { $0 == "\r" } + "\u{1B}[?25l")
+    }
+
+    @Test(arguments: [
+        (Color.rgb(255, 0, 0), DisplayAbilities.Colors.palette16, Color.palette(9)),
+        (.rgb(10, 10, 10), .palette16, .palette(0)), (.rgb(255, 0, 0), .palette256, .palette(196)),
+        (.rgb(128, 128, 128), .palette256, .palette(244)), (.palette(196), .palette16, .palette(9)),
+        (.palette(196), .palette256, .palette(196)), (.rgb(1, 2, 3), .direct, .rgb(1, 2, 3)),
+        (.red, .palette16, .red), (.red, .none, .default), (.rgb(1, 2, 3), .none, .default),
+        (.clear, .direct, .default),
+    ]) func `A colour is the nearest that there is`(color: Color, colors: DisplayAbilities.Colors, nearest: Color) {
+        #expect(Palette.reduce(color, to: colors) == nearest)
+    }
+
+    @Test func `Without Unicode only ASCII is written`() {
+        var encoder = encoder(unicode: false)
+        let picture = frame(12, 3) {
+            $0.border($0.bounds, .rounded)
+            $0.write("日é→✓", at: Point(1, 1))
+        }
+        let bytes = encoder.encode(picture)
+        #expect(bytes.allSatisfy { $0 < 0x80 })
+        var screen = ScreenModel(width: 12, height: 3)
+        screen.feed(bytes)
+        #expect(screen.text == "+----------+\n|???>*     |\n+----------+\n")
+    }
+
+    @Test func `No text can command the terminal`() {
+        var encoder = encoder()
+        var picture = frame(20, 1) { $0.write("a\u{1B}[2J\u{9B}31m\u{202E}b\u{200B}", at: .zero) }
+        picture.title = "t\u{1B}\\\u{7}\u{9C}x"
+        let bytes = encoder.encode(picture)
+        var screen = ScreenModel(width: 20, height: 1)
+        screen.feed(bytes)
+        #expect(screen.complaints == [])
+        #expect(screen.text(row: 0) == "a\u{FFFD}[2J\u{FFFD}31m b")
+        #expect(screen.titles == ["t\\x"])
+    }
+
+    @Test func `Only a large update is marked as one`() {
+        var encoder = encoder()
+        encoder.hasSynchronizedUpdates = true
+        var screen = ScreenModel(width: 80, height: 24)
+        screen.feed(encoder.encode(frame(80, 24) { $0.border($0.bounds) }))
+        #expect(screen.everSet.contains(2026))
+        screen = ScreenModel(width: 80, height: 24)
+        screen.feed(encoder.encode(frame(80, 24) { $0.fill($0.bounds, with: "x", style: .plain) }))
+        #expect(screen.everSet.contains(2026))
+        screen = ScreenModel(width: 80, height: 24)
+        screen.feed(
+            encoder.encode(
+                frame(80, 24) {
+                    $0.fill($0.bounds, with: "x", style: .plain)
+                    $0.write("y", at: .zero)
+                }))
+        #expect(!screen.everSet.contains(2026))
+    }
+
+    /// Printed with `RUNLOOPS_FULL=1`; in an optimised build at most 2 ms.
+    @Test(.enabled(if: isFull)) func `A repaint is cheap`() {
+        let pictures = ["abcdefg", "日本語テキスト"].flatMap { word in
+            [Style.plain, Style(.rgb(200, 30, 30), on: .blue, .bold)].map { style in
+                frame(200, 60) {
+                    for y in 0..<60 {
+                        $0.write(String(repeating: word, count: 30), at: Point(0, Double(y)), style: style)
+                    }
+                }
+            }
+        }
+        for (name, picture) in zip(["letters", "letters in colour", "wide", "wide in colour"], pictures) {
+            var encoder = encoder()
+            var count = 0
+            let whole = (0..<50).map { _ in
+                encoder.forget()
+                return processorTime { count = encoder.encode(picture).count }
+            }
+            let same = (0..<50).map { _ in processorTime { _ = encoder.encode(picture) } }
+            print("encoder, 200×60, \(name): \(whole.min()!) for \(count) bytes, unchanged \(same.min()!)")
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import LoopUI
+import Testing
+
+@testable import LoopUITerminal
+
+/// Which lines somebody gets who hears the screen.
+@MainActor @Suite struct LineDisplayTests {
+    private let display = LineDisplay(environment: Environment { ["LANG": "C.UTF-8"][$0] })
+
+    private func lines(_ rows: [String], cursor: Point? = nil) -> String {
+        var canvas = Canvas(size: Size(20, 4))
+        for (index, row) in rows.enumerated() { canvas.write(row, at: Point(0, Double(index))) }
+        let frame = Frame(cells: canvas.grid, cursor: cursor)
+        defer { display.shown = frame }
+        return display.lines(of: frame)
+    }
+
+    @Test func `First all lines are written, then those that have changed`() {
+        #expect(lines(["one", "", "two"]) == "one\ntwo\n")
+        #expect(lines(["one", "", "two"]) == "")
+        #expect(lines(["one", "new", "two"]) == "new\n")
+    }
+
+    @Test func `The line that the cursor comes to is written, once`() {
+        #expect(lines(["one", "two"], cursor: Point(0, 0)) == "one\ntwo\n")
+        #expect(lines(["one", "two"], cursor: Point(0, 1)) == "two\n")
+        #expect(lines(["one", "two"], cursor: Point(2, 1)) == "")
+        #expect(lines(["one", "2"], cursor: Point(0, 0)) == "one\n2\n")
+        #expect(lines(["one", "2"]) == "")
+        #expect(lines(["one", "2"], cursor: Point(0, 0)) == "one\n")
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import LoopUITesting
+import RunLoops
+import Testing
+
+@testable import LoopUI
+
+/// States of recognisers, and the actions that are called for them.
+@MainActor @Suite struct GestureStateTests {
+    typealias State = GestureRecognizer.State
+
+    @Test func `What comes of a wish depends on the present state alone`() {
+        let all: [State] = [.possible, .began, .changed, .ended, .cancelled, .failed]
+        let table: [State: [State?]] = [
+            .possible: [nil, .began, .began, .ended, .failed, .failed],
+            .began: [nil, nil, .changed, .ended, .cancelled, .cancelled],
+            .changed: [nil, .changed, .changed, .ended, .cancelled, .cancelled],
+            .ended: [nil, nil, nil, nil, nil, nil],
+            .cancelled: [nil, nil, nil, nil, nil, nil],
+            .failed: [nil, nil, nil, nil, nil, nil],
+        ]
+        for state in all {
+            let row = all.map { state.following(wish: $0) }
+            #expect(row == table[state], "\(state)")
+        }
+    }
+
+    @Test func `A gesture that lasts begins, changes, ends and is possible again`() throws {
+        try withProbe { app, view, log in
+            let probe = view.add(ProbeRecognizer(), "probe")
+            probe.onMoved = .changed
+            probe.onEnded = .ended
+            app.down(1)
+            #expect(probe.state == .possible)
+            app.move(2)
+            #expect(probe.state == .began)
+            app.move(3)
+            app.move(4)
+            #expect(probe.state == .changed)
+            app.up(4)
+            #expect(probe.state == .possible)
+            #expect(probe.resets == 1)
+            #expect(
+                log.lines(of: "probe") == [
+                    "probe began", "probe changed", "probe changed", "probe ended",
+                ])
+        }
+    }
+
+    @Test func `A gesture that is recognised as a whole has one action, and stays ended while the finger is down`()
+        throws
+    {
+        try withProbe { app, view, log in
+            let probe = view.add(ProbeRecognizer(), "probe")
+            probe.onMoved = .ended
+            app.down(1)
+            app.move(2)
+            #expect(probe.state == .ended)
+            app.move(3)
+            #expect(probe.state == .ended)
+            #expect(probe.resets == 0)
+            app.up(3)
+            #expect(probe.state == .possible)
+            #expect(probe.resets == 1)
+            #expect(log.lines(of: "probe") == ["probe ended"])
+        }
+    }
+
+    @Test func `A gesture that fails has no action, and sees nothing until the touches have ended`() throws {
+        try withProbe { app, view, log in
+            let probe = view.add(ProbeRecognizer(), "probe")
+            probe.onBegan = .failed
+            probe.touchLog = log
+            app.down(1)
+            #expect(probe.state == .failed)
+            probe.onMoved = .began
+            app.move(2)
+            #expect(probe.state == .failed)
+            app.up(2)
+            #expect(probe.state == .possible)
+            #expect(log.lines == ["recogniser began", "view began", "view moved", "view ended"])
+        }
+    }
+
+    @Test func `A gesture whose touches are taken away is cancelled, and fails before it has begun`() throws {
+        try withProbe { app, view, log in
+            let probe = view.add(ProbeRecognizer(), "probe")
+            probe.onMoved = .changed
+            app.down(1)
+            app.move(2)
+            app.cancel(2)
+            #expect(log.take() == ["view began", "view cancelled", "probe began", "probe cancelled"])
+            app.down(1)
+            app.cancel(1)
+            #expect(log.take() == ["view began", "view cancelled"])
+            #expect(probe.state == .possible)
+        }
+    }
+
+    @Test func `Disabling a recogniser cancels the gesture, and makes it fail before it has begun`() throws {
+        try withProbe { app, view, log in
+            let probe = view.add(ProbeRecognizer(), "probe")
+            probe.onMoved = .changed
+            app.down(1)
+            app.move(2)
+            probe.isEnabled = false
+            app.move(3)
+            #expect(probe.state == .cancelled)
+            probe.isEnabled = true
+            app.move(4)
+            #expect(probe.state == .cancelled)
+            app.up(4)
+            #expect(probe.state == .possible)
+            #expect(log.take(of: "probe") == ["probe began", "probe cancelled"])
+            app.down(1)
+            probe.isEnabled = false
+            app.move(2)
+            app.up(2)
+            #expect(log.take() == ["view began", "view moved", "view ended"])
+            app.down(1)
+            app.move(2)
+            app.up(2)
+            #expect(log.take() == ["view began", "view moved", "view ended"])
+        }
+    }
+
+    @Test func `All states of one turn have their actions, and changes of one turn are one`() throws {
+        try withProbe { app, view, log in
+            let probe = view.add(ProbeRecognizer(), "probe")
+            probe.onMoved = .changed
+            probe.onEnded = .ended
+            app.pushTogether(
+                PointerInput(.began, at: Point(1, 1)), PointerInput(.moved, at: Point(2, 1)),
+                PointerInput(.began, at: Point(7, 1), identifier: 1), PointerInput(.moved, at: Point(3, 1)),
+                PointerInput(.moved, at: Point(8, 1), identifier: 1), PointerInput(.moved, at: Point(4, 1)),
+                PointerInput(.ended, at: Point(8, 1), identifier: 1), PointerInput(.ended, at: Point(4, 1)))
+            let actions = log.take(of: "probe")
+            #expect(actions == ["probe began", "probe changed", "probe ended"])
+            #expect(probe.state == .possible)
+        }
+    }
+
+    @Test func `A recogniser that never says anything fails when the fingers are up`() throws {
+        try withProbe { app, view, log in
+            let probe = ProbeRecognizer()
+            view.addGestureRecognizer(probe)
+            app.tap(at: Point(1, 1))
+            #expect(log.take() == ["view began", "view ended"])
+            #expect(probe.resets == 1)
+            #expect(probe.state == .possible)
+        }
+    }
+
+    @Test func `A recogniser sees touches before the view, and the subview's recognisers before the superview's`()
+        throws
+    {
+        try withProbe { app, view, log in
+            let inner = ProbeView(log, "inner", frame: Rect(0, 0, 10, 10))
+            view.addSubview(inner)
+            for (name, owner) in [("outer", view), ("inner", inner)] {
+                let probe = ProbeRecognizer()
+                probe.touchLog = Log()
+                probe.addAction { _ in log.add("\(name) action") }
+                probe.onBegan = .ended
+                probe.cancelsTouchesInView = false
+                probe.canPreventOthers = false
+                owner.addGestureRecognizer(probe)
+            }
+            let first = ProbeRecognizer()
+            first.touchLog = log
+            view.addGestureRecognizer(first)
+            app.down(1)
+            #expect(log.take() == ["recogniser began", "inner began", "inner action", "outer action"])
+        }
+    }
+}

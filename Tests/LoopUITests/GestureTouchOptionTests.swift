@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import LoopUI
+import LoopUITesting
+import RunLoops
+import Testing
+
+/// What a view gets of touches that a recogniser looks at.
+@MainActor @Suite struct GestureTouchOptionTests {
+    @Test func `A recognised gesture cancels what the view has got, and keeps the rest from it`() throws {
+        try withProbe { app, view, log in
+            let probe = ProbeRecognizer()
+            probe.onMoved = .changed
+            view.addGestureRecognizer(probe)
+            app.down(1)
+            #expect(log.take() == ["view began"])
+            app.move(2)
+            #expect(log.take() == ["view cancelled"])
+            app.move(3)
+            app.up(3)
+            #expect(log.take() == [])
+        }
+    }
+
+    @Test func `A recognised gesture leaves the view its touches if it has to`() throws {
+        try withProbe { app, view, log in
+            let probe = view.add(ProbeRecognizer(), "probe")
+            probe.onMoved = .changed
+            probe.onEnded = .ended
+            probe.cancelsTouchesInView = false
+            app.down(1)
+            app.move(2)
+            app.up(2)
+            #expect(log.take() == ["view began", "view moved", "probe began", "view ended", "probe ended"])
+        }
+    }
+
+    @Test func `A cancelled touch says so, and has the place where it is`() throws {
+        try withProbe { app, view, log in
+            let probe = ProbeRecognizer()
+            probe.onMoved = .began
+            view.addGestureRecognizer(probe)
+            var seen: [String] = []
+            view.whenTouched = { seen.append("\($0.phase) \($0.location(in: nil).x)") }
+            app.down(1)
+            app.move(2)
+            #expect(seen == ["began 1.0", "cancelled 2.0"])
+        }
+    }
+
+    @Test func `A delayed beginning is delivered with what has come since when the gesture fails`() throws {
+        try withProbe { app, view, log in
+            let probe = ProbeRecognizer()
+            probe.delaysTouchesBegan = true
+            view.addGestureRecognizer(probe)
+            var places: [Double] = []
+            view.whenTouched = { places.append($0.location(in: nil).x) }
+            app.down(1)
+            app.move(2)
+            app.move(3)
+            #expect(log.take() == [])
+            probe.state = .failed
+            app.settle()
+            #expect(log.take() == ["view began", "view moved"])
+            app.up(4)
+            #expect(log.take() == ["view ended"])
+            #expect(places == [1, 3, 4])
+        }
+    }
+
+    @Test func `A delayed beginning is discarded when the gesture is recognised`() throws {
+        try withProbe { app, view, log in
+            let probe = ProbeRecognizer()
+            probe.delaysTouchesBegan = true
+            probe.onEnded = .ended
+            view.addGestureRecognizer(probe)
+            app.down(1)
+            app.move(2)
+            app.up(2)
+            #expect(log.take() == [])
+        }
+    }
+
+    @Test func `A delayed beginning of a touch that the display takes away is never delivered`() throws {
+        try withProbe { app, view, log in
+            let probe = ProbeRecognizer()
+            probe.delaysTouchesBegan = true
+            view.addGestureRecognizer(probe)
+            app.down(1)
+            app.cancel(1)
+            #expect(log.take() == [])
+        }
+    }
+
+    /// The sequences of the documentation of `delaysTouchesEnded`.
+    @Test(arguments: [true, false])
+    func `The ends of two taps are delayed until they are two taps`(delays: Bool) throws {
+        try withProbe { app, view, log in
+            let tap = TapGestureRecognizer()
+            tap.numberOfTapsRequired = 2
+            tap.delaysTouchesEnded = delays
+            view.addGestureRecognizer(tap)
+            app.tap(at: Point(1, 1), count: 2)
+            #expect(
+                log.take()
+                    == (delays
+                        ? ["view began", "view began", "view cancelled", "view cancelled"]
+                        : ["view began", "view ended", "view began", "view cancelled"]))
+        }
+    }
+
+    @Test func `A delayed end is delivered when no second tap follows`() throws {
+        try withProbe { app, view, log in
+            let tap = TapGestureRecognizer()
+            tap.numberOfTapsRequired = 2
+            view.addGestureRecognizer(tap)
+            app.tap(at: Point(1, 1))
+            #expect(log.take() == ["view began"])
+            app.advance(by: .milliseconds(350))
+            #expect(log.take() == ["view ended"])
+            #expect(tap.state == .possible)
+        }
+    }
+
+    @Test func `A delayed end is not delayed by what the next touch may become`() throws {
+        try withProbe { app, view, log in
+            let (quick, slow) = (ProbeRecognizer(), ProbeRecognizer())
+            slow.expects = true
+            view.addGestureRecognizer(quick)
+            view.addGestureRecognizer(slow)
+            app.tap(at: Point(1, 1))
+            #expect(log.take() == ["view began"])
+            app.down(5)
+            #expect(log.take() == ["view began"])
+            slow.state = .failed
+            app.settle()
+            #expect(quick.state == .possible)
+            #expect(log.take() == ["view ended"])
+            app.up(5)
+            #expect(log.take() == ["view ended"])
+        }
+    }
+
+    @Test func `A touch that a recogniser ignores stays with the view`() throws {
+        try withProbe { app, view, log in
+            let pan = view.add(PanGestureRecognizer(), "pan")
+            pan.maximumNumberOfTouches = 1
+            app.down(1)
+            app.down(20, finger: 1)
+            app.move(2)
+            #expect(log.take() == ["view began", "view began", "view cancelled", "pan began"])
+            app.move(21, finger: 1)
+            app.up(21, finger: 1)
+            #expect(log.take() == ["view moved", "view ended"])
+            app.up(2)
+            #expect(log.take() == ["pan ended"])
+        }
+    }
+
+    @Test func `A finger that joins a gesture is not the view's`() throws {
+        try withProbe { app, view, log in
+            let pan = PanGestureRecognizer()
+            view.addGestureRecognizer(pan)
+            app.down(1)
+            app.move(3)
+            _ = log.take()
+            app.down(20, finger: 1)
+            app.move(22, finger: 1)
+            #expect(pan.numberOfTouches == 2)
+            app.up(22, finger: 1)
+            app.up(3)
+            #expect(log.take() == [])
+        }
+    }
+
+    @Test func `A touch that the delegate refuses is not seen`() throws {
+        try withProbe { app, view, log in
+            let tap = TapGestureRecognizer()
+            let delegate = ProbeDelegate()
+            tap.delegate = delegate
+            tap.logActions(log, "tap")
+            view.addGestureRecognizer(tap)
+            delegate.receives = false
+            app.tap(at: Point(1, 1))
+            #expect(log.take() == ["view began", "view ended"])
+            delegate.receives = true
+            app.tap(at: Point(1, 1))
+            #expect(log.take() == ["view began", "view cancelled", "tap ended"])
+        }
+    }
+}

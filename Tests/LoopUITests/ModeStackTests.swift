@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import LoopUI
+import LoopUITesting
+import RunLoops
+import RunLoopsTestSupport
+import Testing
+
+/// Modes that a program pushes: its own ones, and ones that nothing can happen in.
+@MainActor @Suite(.ownThread) struct ModeStackTests {
+    private let mode = RunLoop.Mode("a program's own")
+
+    @Test func `A mode of the program's own runs its items alone, until one of them pops it`() throws {
+        try withProbe { app, view, log in
+            let application = app.application
+            let timer = RunLoop.Timer(.every(.seconds(1))) { [mode] timer in
+                MainActor.assumeIsolated {
+                    log.add("timer in \(application.loop.currentMode == mode)")
+                    if log.lines.count == 3 { application.modes.pop(mode) }
+                }
+            }
+            application.loop.add(timer, in: mode)
+            application.modes.push(mode)
+            app.display.push(.pointer(PointerInput(.began, at: Point(1, 1))))
+            app.advance(by: .seconds(10))
+            #expect(log.take() == ["timer in true", "timer in true", "timer in true", "view began"])
+            timer.invalidate()
+        }
+    }
+
+    @Test func `A mode that was made common has the application's input`() throws {
+        try withProbe { app, view, log in
+            app.application.loop.addCommonMode(mode)
+            app.application.modes.push(mode)
+            app.tap(at: Point(1, 1))
+            #expect(log.take() == ["view began", "view ended"])
+        }
+    }
+
+    @Test func `Pushing a mode that nothing can happen in traps`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
+            try TestApplication.with { app in app.application.modes.push(RunLoop.Mode("empty")) }
+        }
+        expectText(result, "cannot run in the mode empty: it has no source and no timer. Make it a common mode")
+    }
+
+    @Test func `A pushed mode whose last item goes traps`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
+            try TestApplication.with { app in
+                let mode = RunLoop.Mode("brief")
+                app.application.loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in }, in: mode)
+                app.application.modes.push(mode)
+                app.advance(by: .seconds(2))
+            }
+        }
+        expectText(result, "cannot run in the mode brief")
+    }
+
+    @Test func `A drag that begins as the program ends does not trap`() throws {
+        try withProbe { app, _, _ in
+            let timer = RunLoop.Timer(.every(.seconds(1))) { _ in }
+            app.application.loop.add(timer, in: .default)
+            app.application.terminate()
+            app.application.modes.push(.tracking)
+            app.advance(by: .seconds(1))
+            #expect(app.application.state == .notRunning)
+            timer.invalidate()
+        }
+    }
+}

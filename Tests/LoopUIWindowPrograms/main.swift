@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A program whose window the tests drive. It says on standard output what comes in and what the loop does.
+
+#if Window
+import Glibc
+import LoopUI
+import LoopUIWindow
+import RunLoops
+
+@MainActor func say(_ text: String) {
+    let line = Array((text + "\n").utf8)
+    _ = write(STDOUT_FILENO, line, line.count)
+}
+
+/// Says what comes to it, and shows the last of it.
+final class Echo: View {
+    private var last = "ready"
+    private var column = 0.0
+
+    override var canBecomeFirstResponder: Bool { true }
+    override var cursor: Point? { Point(column, 2) }
+
+    private func note(_ text: String) {
+        last = text
+        say(text)
+        setNeedsDisplay()
+    }
+
+    override func draw(in canvas: inout Canvas) {
+        canvas.border(canvas.bounds, .rounded, style: Style(.blue))
+        canvas.write(last, at: Point(2, 1))
+        canvas.fill(Rect(2, 3, 4, 2), style: Style(on: .rgb(200, 30, 60)))
+    }
+
+    override func layoutSubviews() { say("size \(frame.width) \(frame.height)") }
+
+    private func place(_ touches: Set<Touch>) -> String {
+        guard let touch = touches.first else { return "nowhere" }
+        let point = touch.location(in: self)
+        return "\(touch.identifier) at \(point.x) \(point.y)"
+    }
+
+    override func touchesBegan(_ touches: Set<Touch>, with event: Event?) {
+        note("began \(place(touches)) \(modifiers(event?.modifiers ?? []))")
+    }
+    override func touchesMoved(_ touches: Set<Touch>, with event: Event?) { note("moved \(place(touches))") }
+    override func touchesEnded(_ touches: Set<Touch>, with event: Event?) { note("ended \(place(touches))") }
+    override func touchesCancelled(_ touches: Set<Touch>, with event: Event?) { note("cancelled \(place(touches))") }
+
+    override func wheelTurned(_ wheel: Wheel, with event: Event?) {
+        note("wheel \(wheel.notches.x) \(wheel.notches.y)")
+    }
+
+    override func pasted(_ paste: Paste, with event: Event?) { note("paste \(paste.text)") }
+
+    override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
+        for press in presses {
+            let phase = press.phase == .repeated ? "again" : "down"
+            note("\(phase) \(press.key) \(modifiers(press.modifiers))")
+            if press.key == .right { column += 1 }
+            if press.key == .function(2) { Pasteboard.general.text = "from the program ß" }
+        }
+        super.pressesBegan(presses, with: event)
+    }
+
+    override func pressesCancelled(_ presses: Set<Press>, with event: Event?) {
+        for press in presses { note("gone \(press.key)") }
+    }
+
+    override func pressesEnded(_ presses: Set<Press>, with event: Event?) {
+        for press in presses { note("up \(press.key)") }
+    }
+
+    private func modifiers(_ modifiers: KeyModifiers) -> String {
+        let names: [(KeyModifiers, String)] = [
+            (.shift, "shift"), (.control, "control"), (.alt, "alt"), (.command, "command"),
+        ]
+        return "[" + names.filter { modifiers.contains($0.0) }.map(\.1).joined(separator: " ") + "]"
+    }
+}
+
+/// Changes all of its cells as often as it can, and counts.
+final class Ticker: View {
+    private var count = 0
+    private var timer: RunLoop.Timer?
+
+    override func didMoveToWindow() {
+        let timer = RunLoop.Timer(.after(.milliseconds(10), every: .milliseconds(10))) { [weak self] _ in self?.tick() }
+        RunLoop.current.add(timer, in: .common)
+        self.timer = timer
+    }
+
+    private func tick() {
+        count += 1
+        setNeedsDisplay()
+        if count % 10 == 0 {
+            let counts = Application.current?.commit.counts
+            say("tick \(count) frames \(counts?.frames ?? 0) refusals \(counts?.refusals ?? 0)")
+        }
+    }
+
+    override func draw(in canvas: inout Canvas) {
+        for row in 0..<Int(canvas.size.height) {
+            let text = String(repeating: String(count), count: 80)
+            canvas.write(text, at: Point(0, Double(row)), style: Style(.palette(UInt8((count + row) % 256))))
+        }
+    }
+}
+
+/// Counts how often the loop wakes up while nothing happens.
+final class Idle: View {
+    private var wakeUps = 0
+
+    override func draw(in canvas: inout Canvas) { canvas.write("idle", at: Point(1, 1)) }
+
+    func begin(after delay: Duration, lasting duration: Duration) {
+        let start = RunLoop.Timer(.after(delay)) { [self] _ in
+            let observer = RunLoop.Observer(.afterWaiting) { [self] _, _ in wakeUps += 1 }
+            RunLoop.current.add(observer, in: .common)
+            let end = RunLoop.Timer(.after(duration)) { [self] _ in
+                // The last one is the timer's own.
+                say("wake-ups \(wakeUps - 1)")
+                Application.current?.terminate()
+            }
+            RunLoop.current.add(end, in: .common)
+        }
+        RunLoop.current.add(start, in: .common)
+    }
+}
+
+final class Delegate: ApplicationDelegate {
+    let scene = CommandLine.arguments.dropFirst().first ?? "echo"
+
+    func applicationDidFinishLaunching(_ application: Application) {
+        let controller = ViewController()
+        controller.title = "Scene \(scene) ☀"
+        switch scene {
+        case "ticks": controller.view = Ticker()
+        case "idle":
+            let idle = Idle()
+            controller.view = idle
+            idle.begin(after: .seconds(1), lasting: .seconds(5))
+        case "gallery": controller.view = Gallery()
+        case "slow":
+            // Before the display's own observer, which is the last.
+            let observer = RunLoop.Observer(.beforeWaiting, order: .max - 1) { _, _ in usleep(50_000) }
+            RunLoop.current.add(observer, in: .common)
+            controller.view = Echo()
+        default: controller.view = Echo()
+        }
+        let window = Window()
+        window.rootViewController = controller
+        window.makeKeyAndVisible()
+        window.makeFirstResponder(controller.view)
+        (controller.view as? Gallery)?.begin()
+        controller.view.setNeedsDisplay()
+        application.commit.afterCommit { say("shown") }
+    }
+    func applicationDidBecomeActive(_ application: Application) { say("active") }
+    func applicationWillResignActive(_ application: Application) { say("inactive") }
+    func applicationDidEnterBackground(_ application: Application) { say("background") }
+    func applicationWillEnterForeground(_ application: Application) { say("foreground") }
+    func applicationWillTerminate(_ application: Application) { say("terminate") }
+}
+
+do {
+    let scene = CommandLine.arguments.dropFirst().first ?? "echo"
+    let size = scene == "gallery" ? Size(76, 21) : Size(40, 10)
+    let theme: WindowTheme = CommandLine.arguments.contains("light") ? .light : .dark
+    try Application.runInWindow(Delegate.self, display: WindowDisplay(size: size, theme: theme))
+    say("end")
+} catch {
+    say("error \(error)")
+    exit(1)
+}
+#endif

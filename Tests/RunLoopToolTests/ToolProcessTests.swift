@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import RunLoopsTestSupport
+import Testing
+
+@testable import RunLoopsDiagnostics
+
+@Suite("The built tool", .ownThread, .timeLimit(.minutes(10)), .enabled(if: builtTool != nil))
+struct ToolProcessTests {
+    /// What the commands print, without errors unless they say so, and their status; `$tool` is the tool,
+    /// `$program` a program to look into.
+    private func shell(_ commands: String) throws -> (text: String, status: CInt) {
+        let text = """
+            # A path may have spaces: what variables hold is not split into words.
+            IFS=
+            tool='\(builtTool ?? "")'; program=$(dirname $tool)/RunLoopsDiagnosticsPrograms
+            XDG_RUNTIME_DIR=$(mktemp -d); export XDG_RUNTIME_DIR; cd $XDG_RUNTIME_DIR
+            trap 'rm -r $XDG_RUNTIME_DIR' EXIT
+            \(commands)
+            """
+        // Of this thread, which blocks all signals, the shell would have that.
+        return try TestThread.run {
+            let stream = try #require(popen(text, "re"))
+            var bytes: [UInt8] = []
+            while case let byte = fgetc(stream), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+            return (String(decoding: bytes, as: UTF8.self), pclose(stream) >> 8 & 0xFF)
+        }
+    }
+
+    /// What one command prints while `$pid`, another of the tool's processes, can be looked into.
+    private func looking(_ command: String) throws -> (text: String, status: CInt) {
+        try shell(
+            """
+            RUNLOOP_INSPECT=1 $tool port listen looked-at --quiet >/dev/null &
+            pid=$!
+            until $tool dump $pid 2>/dev/null | grep -q asleep; do :; done
+            \(command)
+            status=$?
+            kill $pid
+            wait $pid
+            exit $status
+            """)
+    }
+
+    /// What `ps --json` says of the process that can be looked into: others of the same user may be there too.
+    private func listed(_ commands: String) throws -> JSON? {
+        let lines = try looking("echo $pid; \(commands)").text.split(separator: "\n")
+        let process = try #require(lines.first.flatMap { Int64($0) })
+        let processes = try #require(try JSON(parsing: lines.dropFirst().joined())["processes"]?.array)
+        return processes.first { $0["process"]?.integer == process }
+    }
+
+    @Test func `ps as JSON has each process with its loops, or why it does not answer`() throws {
+        let process = try listed("$tool ps --json")
+        #expect(process?["program"]?.string == "runloop")
+        #expect(process?["loops"]?.array?.first?["activity"]?.string == "asleep")
+        #expect(try listed("kill -STOP $pid; $tool ps --json; kill -CONT $pid")?["error"]?.string == "stopped")
+        #expect(try listed("kill $pid; wait $pid; $tool ps --json") == nil)
+    }
+
+    @Test func `dump as JSON has what the loop holds`() throws {
+        let (text, status) = try looking("$tool dump --json $pid")
+        let loop = try #require(try JSON(parsing: text)["loops"]?.array?.first)
+        #expect(status == 0)
+        #expect(loop["description"]?.string?.contains("listen") == true)
+    }
+
+    @Test func `top once ends by itself, as lines and as JSON`() throws {
+        let lines = try looking("$tool top --once --every 50ms $pid")
+        #expect(lines.status == 0)
+        #expect(lines.text.contains("turns/s") && lines.text.contains("asleep for"))
+        #expect(lines.text.split(separator: "\n").count == 2)
+        let (text, status) = try looking("$tool top --once --every 50ms --json $pid")
+        #expect(status == 0)
+        #expect(try JSON(parsing: text)["loops"]?.array?.first?["statistics"]?["turns"] != nil)
+    }
+
+    @Test func `doctor as JSON prints nothing else, whatever the program prints`() throws {
+        let (text, status) = try shell("$tool doctor --json -- $program work 500 2>errors")
+        let report = try JSON(parsing: text)
+        #expect(status == 0 || status == 1)
+        #expect(report["program"]?.string == "RunLoopsDiagnosticsPrograms")
+        #expect(report["lost"]?.number == 0)
+        let findings = try #require(report["findings"]?.array)
+        #expect(findings.allSatisfy { $0["kind"]?.string != nil && $0["text"]?.string != nil })
+        #expect((status == 1) == !findings.isEmpty)
+    }
+
+    @Test func `misuse ends with status 64, help with 0, and what cannot be done with 1`() throws {
+        let errors = try shell("$tool top --nonsense 2>&1; echo $?; $tool dump 2147483647 2>&1; echo $?")
+        #expect(errors.text.contains("See 'runloop top --help' for more information.\n64\n"))
+        #expect(errors.text.hasSuffix("Error: there is no process 2147483647\n1\n"))
+        let help = try shell("$tool --version && $tool trace --help && $tool help port send")
+        #expect(help.status == 0)
+        #expect(help.text.split(separator: "\n").first?.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
+    }
+
+    @Test(arguments: [("runloop d", "describe doctor dump"), ("runloop top --o", "--once")])
+    func `bash completes commands and options`(line: String, expected: String) throws {
+        #expect(try completions(of: line).sorted().joined(separator: " ") == expected)
+    }
+
+    @Test func `bash completes the numbers of processes that can be looked into, and names of ports`() throws {
+        let processes = try looking("echo $pid; " + Self.completing("runloop dump "))
+        let lines = processes.text.split(separator: "\n")
+        #expect(try lines.dropFirst().contains(#require(lines.first)))
+        #expect(try looking(Self.completing("runloop port send ")).text == "looked-at\n")
+    }
+
+    private func completions(of line: String) throws -> [String] {
+        try shell(Self.completing(line)).text.split(separator: "\n").map(String.init)
+    }
+
+    /// A command that prints what bash would offer at the end of a line.
+    private static func completing(_ line: String) -> String {
+        """
+        bash -c '
+        PATH=$(dirname "$0"):$PATH
+        source <(runloop --generate-completion-script bash)
+        COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=($1) COMP_TYPE=9
+        [[ $1 != *" " ]] || COMP_WORDS+=("")
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        _runloop runloop "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+        printf "%s\\n" "${COMPREPLY[@]}"
+        ' $tool '\(line)' 2>/dev/null
+        """
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import RunLoops
+import RunLoopsDiagnostics
+import RunLoopsKit
+import RunLoopsPorts
+import RunLoopsTestSupport
+import Testing
+
+/// Every operation that may need a descriptor, in a process that has 0, 1, 2, … left: it works or throws a typed error,
+/// leaves nothing open, lets its loop sleep, and works when there are descriptors again.
+///
+/// The table of the documentation is printed when everything is asked for.
+@Suite(.timeLimit(.minutes(10)), .serialized) struct RunningOutEverywhereProcessTests {
+    @Test(arguments: RunningOutScenes.all.map(\.name))
+    func `An operation without descriptors works or throws and its loop sleeps`(name: String) async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { [name] in
+            await letDispatchOpenItsTimers()
+            let scene = try #require(RunningOutScenes.all.first { $0.name == name })
+            // What the process makes once and keeps.
+            try expectSuccess(try play(scene.play, left: nil))
+            var line = "FIG \(name):"
+            var works = false
+            var left = 0
+            while !works, left < 20 {
+                let before = countOpenDescriptors()
+                let outcome = try play(scene.play, left: left)
+                line += " \(left) \(outcome);"
+                #expect(outcome.error == nil || outcome.isTyped, "\(left) left: \(outcome)")
+                #expect(outcome.waiting < .milliseconds(100), "\(left) left: \(outcome)")
+                #expect(countOpenDescriptors() == before, "\(left) left: \(outcome)")
+                works = outcome.error == nil
+                left += 1
+            }
+            #expect(works)
+            try expectSuccess(try play(scene.play, left: nil))
+            print(line)
+            fflush(nil)
+        }
+        if isFull, let result { print(String(decoding: result.standardOutputContent, as: UTF8.self)) }
+    }
+
+    @Test(arguments: 0..<4) func `The main loop without descriptors runs or says what to do`(left: Int) {
+        let output = Programs.play(
+            program: "RunLoopsSynchronousMainPrograms", ["without descriptors", "\(left)"], withErrors: true)
+        switch left {
+        case 0: #expect(output.text.contains("Raise the limit of open files (ulimit -n)"))
+        case 3:
+            #expect(output.exitStatus == 0)
+            #expect(output.text == "has run: stopped\n")
+        default: #expect(output.text.contains("EMFILE: raise the limit of open files"))
+        }
+    }
+}
+
+/// How a scene has ended.
+private struct Outcome: CustomStringConvertible {
+    var error: (any Error)?
+    /// The processor time of the whole process while the loop was seen waiting, which would be all of it in a loop that spins.
+    var waiting = Duration.zero
+
+    var isTyped: Bool {
+        switch error {
+        case is RunLoop.SystemCallError, is RunLoop.PortError, is RunLoop.HangWatch.Refusal,
+            is RunLoop.Inspector.StartError:
+            true
+        default: false
+        }
+    }
+
+    var description: String { "\(error.map { "throws \($0)" } ?? "works"), \(waiting)" }
+}
+
+private func expectSuccess(_ outcome: Outcome) throws { if let error = outcome.error { throw error } }
+
+/// Plays a scene on a new thread with `left` descriptors, or with all that there are, and watches its loop wait.
+private func play(_ scene: @escaping RunningOutScenes.Scene, left: Int?) throws -> Outcome {
+    // Longer with each descriptor more, in case the machine is busy: at last that is time enough for what works.
+    let stage = try PoorProcess(limit: left.map { .milliseconds(300 * ($0 + 1)) } ?? plenty)
+    let scarcity = left.map { Scarcity(left: $0) }
+    let outcome = TestThread.run {
+        let loop = RunLoop.current
+        var outcome = Outcome()
+        do { try scene(loop, stage) } catch { outcome.error = error }
+        if left == nil { return outcome }
+        let keeper = RunLoop.Source { _ in }
+        loop.add(keeper, in: .default)
+        let before = processorTime()
+        loop.run(mode: .default, for: .milliseconds(isFull ? 500 : 150))
+        outcome.waiting = processorTime() - before
+        return outcome
+    }
+    scarcity?.end()
+    stage.strike()
+    return outcome
+}
+
+private func processorTime() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+}

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import RunLoops
+import RunLoopsTestSupport
+import Testing
+
+@testable import RunLoopsDiagnostics
+
+/// A folder of its own, gone with the value's life.
+private final class Folder {
+    let path: String
+
+    init() {
+        var template = Array("/tmp/runloop-replace-XXXXXX".utf8CString)
+        path = mkdtemp(&template).map { String(cString: $0) } ?? "/nonexistent"
+    }
+
+    deinit {
+        for name in names { unlink("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    /// What is in it, in order.
+    var names: [String] {
+        guard let directory = opendir(path) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            names.append(
+                withUnsafeBytes(of: entry.pointee.d_name) {
+                    String(cString: $0.bindMemory(to: CChar.self).baseAddress!)
+                })
+        }
+        return names.filter { $0 != "." && $0 != ".." }.sorted()
+    }
+
+    func text(_ name: String) -> String? {
+        guard let file = fopen("\(path)/\(name)", "re") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+@Suite("Putting a file in place of another", .ownThread)
+struct FileReplacementTests {
+    private let folder = Folder()
+
+    private func write(_ text: String, _ name: String) throws {
+        try FileReplacement.write(text, to: "\(folder.path)/\(name)")
+    }
+
+    private func mode(_ name: String) -> mode_t {
+        var status = stat()
+        return lstat("\(folder.path)/\(name)", &status) == 0 ? status.st_mode : 0
+    }
+
+    @Test func `a file that is there is replaced, keeps its permissions, and nothing else is left`() throws {
+        try write("old", "file")
+        chmod("\(folder.path)/file", 0o600)
+        try write("new", "file")
+        #expect(folder.text("file") == "new")
+        #expect(mode("file") == S_IFREG | 0o600)
+        #expect(folder.names == ["file"])
+    }
+
+    @Test func `whoever reads finds the old file or the new file, each whole`() throws {
+        let texts = ["a", "b"].map { String(repeating: $0, count: 100_000) }
+        try write(texts[0], "file")
+        let isDone = Locked(false)
+        let path = folder.path
+        let writer = TestThread {
+            for round in 1...200 { try? FileReplacement.write(texts[round & 1], to: "\(path)/file") }
+            isDone.withLock { $0 = true }
+        }
+        while !isDone.withLock({ $0 }) { #expect(texts.contains(folder.text("file") ?? "")) }
+        writer.join()
+    }
+
+    @Test func `a pipe, a directory, a device and links to them are refused and stay`() throws {
+        let place = folder.path
+        mkfifo("\(place)/pipe", 0o600)
+        symlink("pipe", "\(place)/link")
+        for name in ["pipe", "link"] {
+            let error = #expect(throws: RunLoop.SystemCallError.self) { try write("x", name) }
+            #expect(error?.code == EEXIST)
+        }
+        #expect(mode("pipe") & S_IFMT == S_IFIFO && mode("link") & S_IFMT == S_IFLNK)
+        let folderError = #expect(throws: RunLoop.SystemCallError.self) { try FileReplacement.check(place) }
+        #expect(folderError?.code == EISDIR)
+        let deviceError = #expect(throws: RunLoop.SystemCallError.self) { try FileReplacement.check("/dev/null") }
+        #expect(deviceError?.code == EEXIST)
+        #expect(folder.names == ["link", "pipe"])
+    }
+
+    @Test func `a link to a regular file, or to nothing, is replaced itself`() throws {
+        try write("kept", "target")
+        for target in ["target", "nothing"] {
+            symlink(target, "\(folder.path)/link")
+            try write("new", "link")
+            #expect(mode("link") & S_IFMT == S_IFREG && folder.text("link") == "new")
+            unlink("\(folder.path)/link")
+        }
+        #expect(folder.text("target") == "kept" && folder.names == ["target"])
+    }
+
+    @Test func `a folder that is not there is known before`() {
+        let error = #expect(throws: RunLoop.SystemCallError.self) {
+            try FileReplacement.check("\(folder.path)/no/file")
+        }
+        #expect(error?.code == ENOENT)
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import RunLoops
+import RunLoopsTestSupport
+import RunLoopsTesting
+import Testing
+
+@testable import RunLoopsDiagnostics
+
+/// Keeps the kinds of what it hears.
+private final class Listener: LoopSubscriber {
+    let begun = Locked<[RunLoop.Mode?]>([])
+    let heard = Locked<[String]>([])
+
+    func begin(in mode: RunLoop.Mode?, at time: Int64) { begun.withLock { $0.append(mode) } }
+
+    func hear(_ event: LoopEvent, at time: Int64, depth: UInt16) {
+        if case .calls(let callee, _) = event { heard.withLock { $0.append("\(callee) \(depth)") } }
+    }
+}
+
+@Suite("A subscription", .ownThread, .timeLimit(.minutes(10)))
+struct SubscriptionTests {
+    private func subscription(most: Int = .max, over: Locked<Int> = Locked(0)) -> Subscription<Listener> {
+        Subscription(most: most, whenOver: { _ in over.withLock { $0 += 1 } }, make: { _, _ in Listener() })
+    }
+
+    @Test func `has one subscriber for a loop, however often the loop is added`() {
+        ManualRunLoop.with { manual in
+            let subscription = subscription()
+            #expect(subscription.add(manual.loop) && subscription.add(manual.loop))
+            manual.loop.perform {}
+            manual.loop.poll()
+            #expect(subscription.present.map(\.subscriber.heard.copy) == [["block 1"]])
+        }
+    }
+
+    @Test func `that was stopped adds no loop, and leaves no tracer`() {
+        ManualRunLoop.with { manual in
+            let subscription = subscription()
+            #expect(subscription.add(manual.loop))
+            #expect(subscription.stop().count == 1 && subscription.stop().isEmpty)
+            manual.loop.perform {}
+            manual.loop.poll()
+            #expect(manual.loop.tracer == nil)
+            #expect(!subscription.add(manual.loop) && manual.loop.tracer == nil)
+        }
+    }
+
+    @Test func `leaves out the loops beyond its limit, without a tracer`() {
+        let subscription = subscription(most: 1)
+        ManualRunLoop.with { first in
+            #expect(subscription.add(first.loop))
+            ManualRunLoop.with { second in
+                #expect(!subscription.add(second.loop) && second.loop.tracer == nil)
+            }
+        }
+    }
+
+    @Test func `reports the subscriber of a loop whose thread has ended`() {
+        let over = Locked(0)
+        let subscription = subscription(over: over)
+        TestThread.run { _ = subscription.add(.current) }
+        #expect(subscription.present.isEmpty && over.copy == 1)
+    }
+
+    @Test func `that follows another has its loops, later ones too, until it is stopped`() {
+        ManualRunLoop.with { first in
+            let (leader, follower) = (subscription(), subscription())
+            #expect(leader.add(first.loop))
+            follower.follow(leader)
+            #expect(leader.followerCount == 1 && follower.present.count == 1)
+            #expect(follower.present[0].subscriber.begun.copy.isEmpty, "the loop has done nothing since")
+            first.loop.perform {}
+            first.loop.poll()
+            #expect(follower.present[0].subscriber.heard.copy == ["block 1"])
+            ManualRunLoop.with { second in
+                #expect(leader.add(second.loop) && follower.present.count == 2)
+            }
+            _ = follower.stop()
+            #expect(leader.followerCount == 0)
+        }
+    }
+
+    @Test func `begins in the middle of a run with the run's mode`() {
+        ManualRunLoop.with { manual in
+            let subscription = subscription()
+            let loop = manual.loop
+            loop.perform { _ = subscription.add(loop) }
+            loop.poll()
+            #expect(subscription.present[0].subscriber.begun.copy == [.default])
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxKernel
+import Glibc
+import RunLoops
+import RunLoopsEvents
+import RunLoopsTestSupport
+import Testing
+
+/// With the variables of a service, each in a process of its own.
+@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ServiceEnvironmentProcessTests {
+    // MARK: Telling
+
+    @Test func `Without a service manager there is nothing to tell, and no wake-up`() async {
+        await #expect(processExitsWith: .success) {
+            for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID"] { unsetenv(name) }
+            let notify = try NotifySocket.fromEnvironment()
+            #expect(notify == nil)
+            #expect(try NotifySocket.watchdogInterval() == nil)
+            #expect(try NotifySocket("/run/systemd/notify").watchdogTimer { _ in } == nil)
+            #expect(try ListenDescriptor.inherited() == [])
+        }
+    }
+
+    @Test func `The service manager hears at the address in the environment, and no descriptor stays`() async {
+        await #expect(processExitsWith: .success) {
+            await letDispatchOpenItsTimers()
+            let manager = ServiceManagerStandIn("@run-loops-\(getpid())")
+            setenv("NOTIFY_SOCKET", manager.path, 1)
+            let before = countOpenDescriptors()
+            #expect(try NotifySocket.fromEnvironment()?.path == manager.path)
+            let notify = try #require(try NotifySocket.fromEnvironment(unsetting: true))
+            #expect(getenv("NOTIFY_SOCKET") == nil)
+            for _ in 0..<100 { try? notify.send(.ready) }
+            #expect(countOpenDescriptors() == before)
+            #expect(manager.next() == ["READY=1"])
+            setenv("NOTIFY_SOCKET", "nonsense", 1)
+            #expect(throws: ServiceManagerError.environment(variable: "NOTIFY_SOCKET", value: "nonsense")) {
+                _ = try NotifySocket.fromEnvironment()
+            }
+        }
+    }
+
+    @Test func `The watchdog is for the process that the variables name`() async {
+        await #expect(processExitsWith: .success) {
+            setenv("WATCHDOG_USEC", "2500000", 1)
+            #expect(try NotifySocket.watchdogInterval() == .milliseconds(2_500))
+            setenv("WATCHDOG_PID", "\(getpid())", 1)
+            #expect(try NotifySocket.watchdogInterval() == .milliseconds(2_500))
+            let notify = try NotifySocket("/notify")
+            #expect(try notify.watchdogTimer { _ in } != nil)
+            setenv("WATCHDOG_PID", "\(getppid())", 1)
+            #expect(try NotifySocket.watchdogInterval() == nil)
+            #expect(try notify.watchdogTimer { _ in } == nil)
+            for (variable, value) in [
+                ("WATCHDOG_PID", ""), ("WATCHDOG_PID", "-4"), ("WATCHDOG_PID", "me"), ("WATCHDOG_USEC", "0"),
+                ("WATCHDOG_USEC", "-1"), ("WATCHDOG_USEC", "5s"), ("WATCHDOG_USEC", "18446744073709551615"),
+            ] {
+                setenv(variable, value, 1)
+                #expect(throws: ServiceManagerError.environment(variable: variable, value: value)) {
+                    _ = try NotifySocket.watchdogInterval()
+                }
+            }
+        }
+    }
+
+    // MARK: Socket activation
+
+    @Test func `Sockets that were opened for the program are served, with their names`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let directory = TemporaryDirectory()
+                let path = directory.path("door")
+                placeListeningSocket(path, 100)
+                setenv("LISTEN_PID", "\(getpid())", 1)
+                setenv("LISTEN_FDS", "2", 1)
+                setenv("LISTEN_FDNAMES", "door:store", 1)
+                dup2(open("/dev/null", O_RDONLY), 101)
+                let all = try ListenDescriptor.inherited(from: 100, unsetting: true)
+                #expect(all.map(\.name) == ["door", "store"] && all.map(\.descriptor) == [100, 101])
+                #expect(all.allSatisfy { fcntl($0.descriptor, F_GETFD) == FD_CLOEXEC })
+                #expect(getenv("LISTEN_FDS") == nil && getenv("LISTEN_PID") == nil && getenv("LISTEN_FDNAMES") == nil)
+                #expect(try ListenDescriptor.inherited() == [])
+                let accepted = Box(0)
+                let listener = try SocketListener(adopting: all[0]) { listener, event in
+                    if case .accepted = event { accepted.value += 1 }
+                    listener.invalidate()
+                }
+                #expect(listener.label == "door" && listener.address.path == path)
+                add(listener, to: loop)
+                let connector = try SocketConnector(to: .unix(path)) { _, _ in }
+                add(connector, to: loop)
+                #expect(loop.runPlenty() == .finished)
+                #expect(accepted.value == 1)
+                // The manager's file stays, the descriptor does not.
+                #expect(access(path, F_OK) == 0 && fcntl(100, F_GETFD) == -1)
+                #expect(throws: RunLoop.SystemCallError(call: "getsockopt", code: ENOTSOCK)) {
+                    _ = try SocketListener(adopting: all[1]) { _, _ in }
+                }
+                #expect(fcntl(101, F_GETFD) == FD_CLOEXEC, "still open")
+            }
+        }
+    }
+
+    @Test func `Sockets for another process are left alone`() async {
+        await #expect(processExitsWith: .success) {
+            setenv("LISTEN_FDS", "1", 1)
+            let withoutProcess = try ListenDescriptor.inherited(unsetting: false)
+            #expect(withoutProcess == [])
+            setenv("LISTEN_PID", "\(getppid())", 1)
+            #expect(try ListenDescriptor.inherited(unsetting: false) == [])
+            #expect(getenv("LISTEN_FDS") != nil)
+        }
+    }
+
+    @Test func `Nonsense is an error`() async {
+        await #expect(processExitsWith: .success) {
+            let own = "\(getpid())"
+            let cases: [(variables: [String: String], wrong: String)] = [
+                (["LISTEN_PID": "x", "LISTEN_FDS": "1"], "LISTEN_PID"),
+                (["LISTEN_PID": "0", "LISTEN_FDS": "1"], "LISTEN_PID"),
+                (["LISTEN_PID": own, "LISTEN_FDS": "-1"], "LISTEN_FDS"),
+                (["LISTEN_PID": own, "LISTEN_FDS": "two"], "LISTEN_FDS"),
+                (["LISTEN_PID": own, "LISTEN_FDS": "99999999999"], "LISTEN_FDS"),
+                (["LISTEN_PID": own, "LISTEN_FDS": "1", "LISTEN_FDNAMES": "a:b"], "LISTEN_FDNAMES"),
+                (["LISTEN_PID": own, "LISTEN_FDS": "2", "LISTEN_FDNAMES": "a"], "LISTEN_FDNAMES"),
+            ]
+            for (variables, wrong) in cases {
+                for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
+                for (name, value) in variables { setenv(name, value, 1) }
+                #expect(throws: ServiceManagerError.environment(variable: wrong, value: variables[wrong] ?? "")) {
+                    _ = try ListenDescriptor.inherited()
+                }
+                #expect(getenv("LISTEN_FDS") == nil)
+            }
+            // More than are open.
+            setenv("LISTEN_PID", own, 1)
+            setenv("LISTEN_FDS", "2147482647", 1)
+            #expect(throws: ServiceManagerError.system(.init(call: "fcntl", code: EBADF))) {
+                _ = try ListenDescriptor.inherited(from: 1000, unsetting: true)
+            }
+        }
+    }
+}
+
+/// A Unix socket that listens, with the number `place`.
+private func placeListeningSocket(_ path: String, _ place: CInt) {
+    let made = rl_socket_create(AF_UNIX)
+    var storage = [UInt8](repeating: 0, count: Int(RL_ADDRESS_ROOM))
+    var name = path
+    let length = name.withUTF8 { rl_address_unix(&storage, $0.baseAddress, $0.count) }
+    #expect(rl_socket_listen(made, storage, UInt32(length), 8) == 0)
+    // Blocking, and inherited, as from a service manager.
+    #expect(dup2(made, place) == place)
+    close(made)
+    #expect(fcntl(place, F_SETFL, 0) == 0)
+}

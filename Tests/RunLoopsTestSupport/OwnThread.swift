@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import RunLoops
+package import Testing
+
+/// Runs each test on a thread that no other test uses meanwhile, a few tests at a time.
+///
+/// Most tests of a run loop block. Swift's pool has as many threads as the machine has processors; a test that blocks in one of them
+/// would hold up all tests that await something.
+package struct OwnThread: TestTrait, SuiteTrait, TestScoping {
+    package var isRecursive: Bool { true }
+
+    package func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        let thread = await ThreadPool.shared.take()
+        let start = ContinuousClock.now
+        defer {
+            Durations.shared.note(ContinuousClock.now - start, of: test)
+            ThreadPool.shared.giveBack(thread)
+        }
+        try await withTaskExecutorPreference(thread) { try await function() }
+    }
+}
+
+/// How long the tests have taken on their threads, without the wait for one, which Swift Testing counts.
+///
+/// The longest are printed at the end of the process.
+private final class Durations: Sendable {
+    static let shared = Durations()
+
+    private let longest = Locked<[(duration: Duration, name: String)]>([])
+
+    private init() {
+        atexit {
+            for (duration, name) in Durations.shared.longest.copy { print("▹ \(duration) on its thread: \(name)") }
+            fflush(nil)
+        }
+    }
+
+    func note(_ duration: Duration, of test: Test) {
+        longest.withLock { longest in
+            longest.append((duration, "\(test.displayName ?? test.name)"))
+            longest.sort { $0.duration > $1.duration }
+            if longest.count > 10 { longest.removeLast() }
+        }
+    }
+}
+
+extension Trait where Self == OwnThread {
+    /// Runs each test on a thread that no other test uses meanwhile.
+    package static var ownThread: OwnThread { OwnThread() }
+}
+
+/// The threads of the tests: more than processors, because most tests wait most of the time.
+private final class ThreadPool: Sendable {
+    static let shared = ThreadPool(width: 8)
+
+    private struct State {
+        var free: [ThreadExecutor]
+        /// Served in the order in which they came.
+        var waiting: [CheckedContinuation<ThreadExecutor, Never>] = []
+    }
+    private let state: Locked<State>
+
+    init(width: Int) { state = Locked(State(free: (0..<width).map { _ in ThreadExecutor() })) }
+
+    func take() async -> ThreadExecutor {
+        await withCheckedContinuation { continuation in
+            let thread = state.withLock { state -> ThreadExecutor? in
+                if let thread = state.free.popLast() { return thread }
+                state.waiting.append(continuation)
+                return nil
+            }
+            if let thread { continuation.resume(returning: thread) }
+        }
+    }
+
+    func giveBack(_ thread: ThreadExecutor) {
+        let next = state.withLock { state -> CheckedContinuation<ThreadExecutor, Never>? in
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            state.free.append(thread)
+            return nil
+        }
+        next?.resume(returning: thread)
+    }
+}
+
+/// A thread that runs the jobs of the tasks that prefer it, one after the other, as long as the process lives.
+private final class ThreadExecutor: TaskExecutor {
+    private let jobs = Locked<[UnownedJob]>([])
+    private let added = Permit()
+
+    init() {
+        var handle = pthread_t()
+        let result = pthread_create(
+            &handle, nil,
+            { argument in
+                // As the threads of Swift's pool: a signal of the process is for the threads that a test makes.
+                var all = sigset_t()
+                sigfillset(&all)
+                pthread_sigmask(SIG_SETMASK, &all, nil)
+                // SAFETY: the reference passed below, which is never released.
+                let executor = Unmanaged<ThreadExecutor>.fromOpaque(argument.unsafelyUnwrapped).takeUnretainedValue()
+                while true { executor.runNext() }
+            }, Unmanaged.passRetained(self).toOpaque())
+        precondition(result == 0, "pthread_create: \(result)")
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        jobs.withLock { $0.append(job) }
+        added.signal()
+    }
+
+    private func runNext() {
+        added.waitForEver()
+        jobs.withLock { $0.removeFirst() }.runSynchronously(on: asUnownedTaskExecutor())
+    }
+}

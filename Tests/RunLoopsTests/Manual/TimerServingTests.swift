@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxKernel
+import RunLoopsTestSupport
+import RunLoopsTesting
+import Testing
+
+@testable import RunLoops
+
+/// What timers of a loop count, where the counts end, and how the cost of a serving grows.
+@Suite(.ownThread, .timeLimit(.minutes(10))) struct TimerServingTests {
+    // MARK: The sequence
+
+    @Test func `A timer waits while more timers come than a number of 32 bits can count`() {
+        ManualRunLoop.with { manual in
+            let (loop, calls) = (manual.loop, Locked<[String]>([]))
+            loop.add(RunLoop.Timer(.after(.seconds(10))) { _ in calls.note("first") }, in: .default)
+            for half in 1...3 {
+                // As many puts as half of the numbers, less a few.
+                loop.timerSequence &+= UInt32.max / 2 - 5
+                for number in 0..<10 {
+                    loop.add(
+                        RunLoop.Timer(.after(.seconds(10))) { _ in calls.note("\(half).\(number)") }, in: .default)
+                }
+            }
+            manual.advance(by: .seconds(10))
+            #expect(calls.lines == ["first"] + (1...3).flatMap { half in (0..<10).map { "\(half).\($0)" } })
+            #expect(loop.isEmpty(.default))
+        }
+    }
+
+    @Test func `Timers of all clocks and closures keep their order where the numbers end`() {
+        ManualRunLoop.with { manual in
+            let (loop, calls) = (manual.loop, Locked<[String]>([]))
+            loop.timerSequence = .max - 12
+            var names: [RunLoop.Delayed] = []
+            for number in 0..<30 {
+                let text = "\(number)"
+                switch number % 5 {
+                case 0: loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in calls.note(text) }, in: .default)
+                case 1:
+                    loop.add(
+                        RunLoop.Timer(.after(.seconds(1)), tolerance: .milliseconds(number)) { _ in calls.note(text) },
+                        in: .default)
+                case 2:
+                    loop.add(
+                        RunLoop.Timer(.after(.seconds(1), clock: .boottime)) { _ in calls.note(text) }, in: .default)
+                case 3: loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in calls.note(text) }, in: .common)
+                default: names.append(loop.performLocally(after: .seconds(1)) { calls.note(text) })
+                }
+            }
+            #expect(loop.cancel(names[0]))
+            #expect(loop.cancel(names[5]))
+            #expect(!loop.cancel(names[0]))
+            manual.advance(by: .seconds(2))
+            #expect(calls.lines == (0..<30).filter { $0 != 4 && $0 != 29 }.map { "\($0)" })
+        }
+    }
+
+    @Test func `A serving knows what came before it where the numbers end`() {
+        ManualRunLoop.with { manual in
+            let (loop, calls) = (manual.loop, Locked<[String]>([]))
+            func add(
+                _ text: String, _ delay: Duration = .seconds(1), _ body: @escaping () -> Void = {}
+            ) -> RunLoop.Timer {
+                let timer = RunLoop.Timer(.after(delay)) { _ in
+                    calls.note(text)
+                    body()
+                }
+                loop.add(timer, in: .default)
+                return timer
+            }
+            var putOff: RunLoop.Timer?
+            var again: RunLoop.Timer?
+            loop.timerSequence = .max - 6
+            _ = add("first") {
+                putOff?.restart(after: .seconds(1))
+                again?.restart(after: .zero)
+                for number in 0..<6 { _ = add("late \(number)", .zero) }
+                // A nested run serves what is due, and what came late.
+                loop.add(RunLoop.Timer(.after(.zero)) { _ in calls.note("nested") }, in: "nested")
+                loop.poll(mode: "nested")
+            }
+            putOff = add("put off")
+            again = add("again")
+            _ = add("last")
+            manual.advance(by: .seconds(1))
+            loop.poll()
+            // A stray that is due fires in its place: rule 3.3.11.
+            #expect(calls.lines == ["first", "nested", "again", "last"] + (0..<6).map { "late \($0)" })
+            manual.advance(by: .seconds(1))
+            #expect(calls.lines.last == "put off")
+        }
+    }
+
+    // MARK: Buckets
+
+    @Test func `Timers may have been in more modes than a loop has tables for`() {
+        ManualRunLoop.with { manual in
+            let (loop, calls) = (manual.loop, Locked<[String]>([]))
+            loop.mostTimerBuckets = 4
+            let kept = RunLoop.Timer(.after(.seconds(1))) { _ in calls.note("kept") }
+            loop.add(kept, in: "kept")
+            let name = loop.performLocally(after: .seconds(1), in: "closure") { calls.note("closure") }
+            for number in 0..<20 {
+                let modes: [RunLoop.Mode] = [RunLoop.Mode("mode \(number)"), RunLoop.Mode("mode \(number + 1)")]
+                let clock: RunLoop.TimeBase = number % 3 == 0 ? .boottime : .monotonic
+                let timer = RunLoop.Timer(.after(.seconds(1), clock: clock)) { _ in calls.note("\(number)") }
+                loop.add(timer, in: modes[0])
+                // Some are in two modes.
+                if number % 4 == 0 { loop.add(timer, in: modes[1]) }
+                manual.advance(by: .seconds(number % 2 == 0 ? 1 : 0), in: modes[0])
+                #expect(calls.lines.contains("\(number)") == (number % 2 == 0))
+                #expect(loop.contains(timer, in: modes[0]) == (number % 2 == 1))
+                timer.invalidate()
+                #expect(loop.isEmpty(modes[0]))
+            }
+            #expect(calls.lines.count == 10)
+            #expect(loop.contains(kept, in: "kept"))
+            manual.advance(by: .seconds(1), in: "kept")
+            #expect(loop.cancel(name))
+            #expect(calls.lines.last == "kept")
+        }
+    }
+
+    @Test func `Timers in more sets of modes at a time than a loop has tables for are refused`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            ManualRunLoop.with { manual in
+                manual.loop.mostTimerBuckets = 4
+                for number in 0..<5 {
+                    manual.loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in }, in: RunLoop.Mode("mode \(number)"))
+                }
+            }
+        }
+        expectText(result, "use fewer modes")
+    }
+
+    // MARK: Cost
+
+    /// What one callout does to all other timers that are due.
+    enum Deed: CaseIterable, Sendable { case putOff, remove, invalidate }
+
+    /// Processor time, of which a busy machine takes nothing, and the best of three: four times as many timers may cost
+    /// a little more than four times as much, and not sixteen times.
+    @Test(arguments: Deed.allCases)
+    func `What a callout does to n due timers costs not much more than n`(deed: Deed) {
+        func cost(_ count: Int) -> Int64 {
+            ManualRunLoop.with { manual in
+                let loop = manual.loop
+                let others = (0..<count).map { _ in RunLoop.Timer(.after(.milliseconds(2))) { _ in } }
+                loop.add(
+                    RunLoop.Timer(.after(.milliseconds(1))) { _ in
+                        for other in others {
+                            switch deed {
+                            case .putOff: other.restart(after: .seconds(3600))
+                            case .remove: loop.remove(other, from: .default)
+                            case .invalidate: other.invalidate()
+                            }
+                        }
+                    }, in: .default)
+                for other in others { loop.add(other, in: .default) }
+                // Late, so that all are due together.
+                loop.add(RunLoop.Source { _ in }, in: "other")
+                manual.advance(by: .milliseconds(5), in: "other")
+                let began = rl_thread_processor_time(rl_thread_id())
+                loop.poll()
+                return rl_thread_processor_time(rl_thread_id()) - began
+            }
+        }
+        let (few, many) = (1500, 6000)
+        let costs = (0..<3).map { _ in (cost(few), cost(many)) }
+        let (least, most) = (costs.map(\.0).min()!, costs.map(\.1).min()!)
+        #expect(most < least * 9, "\(few): \(least) ns, \(many): \(most) ns")
+    }
+}

@@ -1,0 +1,322 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import RunLoops
+import RunLoopsTestSupport
+import Testing
+
+/// A forked child does no harm to its parent's loops, whatever it does with them, and has loops of its own.
+@Suite(
+    .ownThread, .timeLimit(.minutes(10)),
+    .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
+struct ForkProcessTests {
+    // MARK: The parent's items in the child
+
+    @Test(arguments: ["invalidate", "events", "release", "exit", "nothing"])
+    func `What a child does with a descriptor source leaves the source of its parent alone`(_ deed: String) async {
+        await #expect(processExitsWith: .success) { [deed] in
+            TestThread.run {
+                let loop = RunLoop.current
+                let pipe = DescriptorPair.pipe()
+                let calls = Box(0)
+                var source: RunLoop.DescriptorSource? = RunLoop.DescriptorSource(dup(pipe.first), closes: true) {
+                    source, _ in
+                    calls.value += 1
+                    readText(source.descriptor)
+                    RunLoop.current.stop()
+                }
+                #expect(throws: Never.self) { try source.map { try loop.add($0, in: .default) } }
+                loop.poll()
+                let end = ForkedChild.run {
+                    switch deed {
+                    case "invalidate": source?.invalidate()
+                    case "events": source?.events = []
+                    case "release": source = nil
+                    case "exit": exit(0)
+                    default: break
+                    }
+                    return true
+                }
+                #expect(end == .good)
+                pipe.send()
+                #expect(loop.runPlenty() == .stopped)
+                #expect(calls.value == 1)
+            }
+        }
+    }
+
+    @Test func `A child makes no kernel call on an object of its parent's loop`() async {
+        await #expect(processExitsWith: .success) {
+            let calls = CountingCalls()
+            withRealLoop(calls: calls) { loop in
+                let pipe = DescriptorPair.pipe()
+                let descriptor = RunLoop.DescriptorSource(pipe.first) { _, _ in }
+                addDescriptorSource(descriptor, to: loop)
+                let other = RunLoop.DescriptorSource(pipe.second) { _, _ in }
+                addDescriptorSource(other, to: loop)
+                let timer = RunLoop.Timer(.after(.seconds(1000))) { _ in }
+                loop.add(timer, in: .default)
+                let later = RunLoop.Timer(.after(.seconds(2000), clock: .realtime)) { _ in }
+                loop.add(later, in: .default)
+                let source = loop.addSource()
+                let observer = RunLoop.Observer(.exit) { _, _ in }
+                loop.add(observer, in: .common)
+                #expect((try? loop.pollDescriptor) != nil)
+                loop.runReady()
+                calls.takeCounts()
+                let end = ForkedChild.run {
+                    timer.restart(after: .zero)
+                    timer.tolerance = .seconds(1)
+                    later.fireInstant = .now(.realtime)
+                    source.signal()
+                    descriptor.events = .writable
+                    for item in [timer, later, source, observer, descriptor, other] as [RunLoop.Item] {
+                        item.invalidate()
+                    }
+                    let made = calls.takeCounts()
+                    if !made.isEmpty { SystemCalls.writeToStandardError("\(made)\n") }
+                    return made.isEmpty
+                }
+                #expect(end == .good)
+                #expect(timer.isValid && descriptor.events == .readable)
+                #expect(loop.contains(observer, in: .common))
+            }
+        }
+    }
+
+    @Test func `The end of the forking thread in the child leaves its loop to the parent`() async {
+        await #expect(processExitsWith: .success) {
+            let cancelled = Locked(0)
+            let ends: ForkedChild.End? = TestThread.run {
+                let loop = RunLoop.current
+                let pipe = DescriptorPair.pipe()
+                addDescriptorSource(RunLoop.DescriptorSource(pipe.first) { _, _ in loop.stop() }, to: loop)
+                loop.add(
+                    RunLoop.Source.sendable(cancel: { _, _ in cancelled.increment() }, perform: { _ in }), in: .default)
+                loop.poll()
+                let child = fork()
+                // Back to the thread's start routine, which tears down what is the thread's.
+                if child == 0 { return nil }
+                var status: CInt = 0
+                waitpid(child, &status, 0)
+                pipe.send()
+                #expect(loop.runPlenty() == .stopped)
+                return status == 0 ? .good : .signalled(status)
+            }
+            guard let ends else { _exit(cancelled.count == 0 ? 0 : 1) }
+            #expect(ends == .good)
+            #expect(cancelled.count == 1)
+        }
+    }
+
+    @Test func `A child takes nothing from the descriptor that a host of its parent waits for`() async {
+        await #expect(processExitsWith: .success) {
+            TestThread.run {
+                let loop = RunLoop.current
+                let fired = Box(false)
+                let timer = RunLoop.Timer(.every(.milliseconds(50))) { _ in fired.value = true }
+                loop.add(timer, in: .default)
+                let descriptor = (try? loop.pollDescriptor) ?? -1
+                loop.runReady()
+                fired.value = false
+                let end = ForkedChild.run {
+                    timer.invalidate()
+                    return true
+                }
+                #expect(end == .good)
+                var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                #expect(poll(&wanted, 1, 300_000) == 1)
+                loop.runReady()
+                #expect(fired.value)
+            }
+        }
+    }
+
+    @Test func `An item of the parent's loop cannot enter a loop of the child, and an item of no loop can`() async {
+        await #expect(processExitsWith: .success) {
+            TestThread.run {
+                let taken = RunLoop.Timer.sendable(.after(.seconds(1000))) { _ in }
+                RunLoop.current.add(taken, in: .default)
+                let free = RunLoop.Timer.sendable(.after(.zero)) { _ in RunLoop.current.stop() }
+                let end = ForkedChild.run {
+                    let loop = RunLoop.current
+                    return !loop.add(taken, in: .default) && loop.add(free, in: .default)
+                        && loop.runPlenty() == .stopped
+                }
+                #expect(end == .good)
+                #expect(RunLoop.current.contains(taken, in: .default))
+                #expect(free.isValid)
+            }
+        }
+    }
+
+    // MARK: When the parent forks
+
+    @Test func `A child may run its own loop in a callout of its parent's, and traps when it returns from it`() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            TestThread.run {
+                let loop = RunLoop.current
+                let (ran, returned) = (Locked(ForkedChild.End?.none), Locked(ForkedChild.End?.none))
+                loop.perform {
+                    let end = ForkedChild.run {
+                        RunLoop.current.perform { RunLoop.current.stop() }
+                        return RunLoop.current !== loop && RunLoop.current.runPlenty() == .stopped
+                    }
+                    ran.withLock { $0 = end }
+                }
+                let rest = Locked(0)
+                loop.perform {
+                    let child = fork()
+                    // The child leaves the callout.
+                    if child == 0 { return }
+                    var status: CInt = 0
+                    waitpid(child, &status, 0)
+                    let end: ForkedChild.End = status & 0x7F != 0 ? .signalled(status & 0x7F) : .exited(status >> 8)
+                    returned.withLock { $0 = end }
+                }
+                loop.perform {
+                    rest.increment()
+                    loop.stop()
+                }
+                loop.addSource()
+                #expect(loop.runPlenty() == .stopped)
+                #expect(ran.copy == .good)
+                #expect(returned.copy == .signalled(SIGILL) || returned.copy == .signalled(SIGTRAP))
+                #expect(rest.count == 1)
+            }
+        }
+        expectText(result, "If fork() was called in a callout of the loop, the child must not return from the callout.")
+    }
+
+    @Test func `A thread forks while another sleeps in its loop, which goes on`() async {
+        await #expect(processExitsWith: .success) {
+            let loops = Locked<RunLoop?>(nil)
+            let timers = Locked<[RunLoop.Timer]>([])
+            let calls = Locked(0)
+            let began = Permit()
+            let sleeper = TestThread {
+                let loop = RunLoop.current
+                let keeper = RunLoop.Timer.sendable(.after(.seconds(100_000))) { _ in }
+                loop.add(keeper, in: .default)
+                timers.withLock { $0 = [keeper] }
+                loops.withLock { $0 = loop }
+                began.signal()
+                #expect(loop.runPlenty() == .stopped)
+            }
+            began.wait()
+            guard let loop = loops.copy else { return }
+            waitUntilAtRest(loop)
+            let end = ForkedChild.run {
+                for timer in timers.copy { timer.invalidate() }
+                RunLoop.current.perform { RunLoop.current.stop() }
+                return RunLoop.current.runPlenty() == .stopped
+            }
+            #expect(end == .good)
+            loop.perform { calls.increment() }
+            loop.perform { RunLoop.current.stop() }
+            sleeper.join()
+            #expect(calls.count == 1)
+        }
+    }
+
+    @Test func `A thread forks again and again while others change a loop, and each child has a loop that works`() async
+    {
+        await #expect(processExitsWith: .success) {
+            let isOver = Locked(false)
+            let began = Permit()
+            let mode: RunLoop.Mode = "mode"
+            let busy = TestThread {
+                let loop = RunLoop.current
+                for round in 0... {
+                    if isOver.copy { break }
+                    let timer = RunLoop.Timer.sendable(.after(.zero)) { _ in }
+                    loop.add(timer, in: mode)
+                    timer.invalidate()
+                    // Later, when the Swift runtime has made what it makes once: it has locks of its own.
+                    if round == 100 { began.signal() }
+                }
+            }
+            began.wait()
+            for round in 0..<(isFull ? 2_000 : 100) {
+                let end = ForkedChild.run {
+                    let own = RunLoop.current
+                    own.add(RunLoop.Timer(.after(.zero)) { _ in own.stop() }, in: mode)
+                    return own.runPlenty(mode) == .stopped
+                }
+                #expect(end == .good, "round \(round)")
+            }
+            isOver.withLock { $0 = true }
+            busy.join()
+        }
+    }
+
+    // MARK: What the child has of its own
+
+    @Test func `A child has a loop of its own on the thread that forked, and so has the child's child`() async {
+        await #expect(processExitsWith: .success) {
+            TestThread.run {
+                let loop = RunLoop.current
+                let source = loop.addSource()
+                let end = ForkedChild.run {
+                    let own = RunLoop.current
+                    own.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in own.stop() }, in: .default)
+                    let inner = ForkedChild.run {
+                        let third = RunLoop.current
+                        third.perform { third.stop() }
+                        return third !== own && third !== loop && third.runPlenty() == .stopped
+                    }
+                    return inner == .good && own !== loop && own === RunLoop.current && own.runPlenty() == .stopped
+                }
+                #expect(end == .good)
+                source.signal()
+                loop.perform { loop.stop() }
+                #expect(loop === RunLoop.current && loop.runPlenty() == .stopped)
+            }
+        }
+    }
+
+    @Test func `A child has a main loop of its own, which is its thread's`() async {
+        await #expect(processExitsWith: .success) {
+            let main = RunLoop.main
+            let end = TestThread.run {
+                ForkedChild.run {
+                    let own = RunLoop.main
+                    own.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in own.stop() }, in: .common)
+                    return own !== main && own === RunLoop.current && own.threadID == getpid()
+                        && own.runPlenty() == .stopped
+                }
+            }
+            #expect(end == .good)
+            #expect(main === RunLoop.main)
+        }
+    }
+
+    @Test func `A child lets its own loop go and exits by exit`() async {
+        await #expect(processExitsWith: .success) {
+            let end = TestThread.run { () -> ForkedChild.End in
+                RunLoop.current.addSource()
+                return ForkedChild.run {
+                    RunLoop.current.addSource()
+                    RunLoop.current.poll()
+                    exit(0)
+                }
+            }
+            #expect(end == .good)
+        }
+    }
+
+    @Test func `A program that is started by posix_spawn, which shares its parent's memory, changes nothing`() async {
+        await #expect(processExitsWith: .success) {
+            TestThread.run {
+                let loop = RunLoop.current
+                loop.addSource()
+                let generation = ForkGeneration()
+                #expect(system("exit 7") == 7 << 8)
+                #expect(!generation.isInherited)
+                loop.perform { loop.stop() }
+                #expect(loop.runPlenty() == .stopped)
+            }
+        }
+    }
+}
