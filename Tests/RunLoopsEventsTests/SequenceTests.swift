@@ -12,6 +12,7 @@ import Testing
 /// Signals and file changes, awaited.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SequenceTests {
     @Test func `Signals come as a sequence, and what was there before is restored`() async throws {
+        // No other test has this signal: what it does belongs to the process.
         let thread = try RunLoopThread(name: "signals")
         let events = try thread.loop.signals(of: SIGURG)
         kill(getpid(), SIGURG)
