@@ -193,7 +193,8 @@ extension PseudoTerminal {
         _ commands: String, columns: UInt16 = 80, rows: UInt16 = 24, environment: [String] = [], _ program: Inspected
     ) throws {
         // A path may have spaces: what variables hold is not split into words.
-        let ready = "IFS=; until grep -q ready ready 2>/dev/null; do sleep 0.05; done; pid=$(cat pid)"
+        let waiting = "until grep -q ready ready 2>/dev/null; do sleep 0.05; kill -0 $PPID || exit; done"
+        let ready = "IFS=; \(waiting); pid=$(cat pid)"
         try self.init(
             ["/bin/sh", "-c", "cd \(program.folder); \(ready); \(commands)"], columns: columns, rows: rows,
             environment: ["tool=\(builtTool ?? "")", "XDG_RUNTIME_DIR=\(program.folder)"] + environment)

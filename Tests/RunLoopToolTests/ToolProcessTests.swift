@@ -35,7 +35,7 @@ struct ToolProcessTests {
             """
             RUNLOOP_INSPECT=1 $tool port listen looked-at --quiet >/dev/null &
             pid=$!
-            until $tool dump $pid 2>/dev/null | grep -q asleep; do :; done
+            until $tool dump $pid 2>/dev/null | grep -q asleep; do sleep 0.05; kill -0 $PPID || exit; done
             \(command)
             status=$?
             kill $pid

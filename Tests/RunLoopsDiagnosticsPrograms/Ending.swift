@@ -28,7 +28,10 @@ enum Ending {
             free(twice)
             free(twice)
         case "allocating": endWhileAllocating()
-        case "trap": fatalError("asked for")
+        case "trap":
+            // A thread that has just been made blocks every signal until its first step, and says so to the crash's reporter.
+            while !otherThreadsSleep() { usleep(1000) }
+            fatalError("asked for")
         case "handler":
             signal(SIGTERM) { _ in _exit(7) }
             kill(getpid(), SIGTERM)
@@ -45,6 +48,26 @@ enum Ending {
             exit(status == SIGTERM ? 7 : 1)
         default: kill(getpid(), CInt(how) ?? SIGKILL)
         }
+    }
+
+    /// Whether all but the main thread, which asks, are asleep.
+    private static func otherThreadsSleep() -> Bool {
+        guard let tasks = opendir("/proc/self/task") else { return false }
+        defer { closedir(tasks) }
+        while let task = readdir(tasks) {
+            let name = withUnsafePointer(to: &task.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard let thread = Int32(name), thread != getpid() else { continue }
+            let file = open("/proc/self/task/\(name)/stat", O_RDONLY | O_CLOEXEC)
+            defer { close(file) }
+            var text = [UInt8](repeating: 0, count: 256)
+            let count = read(file, &text, text.count)
+            // "number (name) state": the name may have any characters.
+            guard count > 0, let end = text.lastIndex(of: UInt8(ascii: ")")) else { continue }
+            if text[end + 2] != UInt8(ascii: "S") { return false }
+        }
+        return true
     }
 
     /// The signal interrupts a thread that is in the allocator most of the time.

@@ -106,7 +106,7 @@ struct HangProcessTests {
             folder=$(mktemp -d /tmp/run-loops-hangs.XXXXXX)
             '\(hangPrograms ?? "")' dies $folder >/dev/null &
             # It hangs for ten minutes, which is the limit of this test.
-            until ls $folder/*.txt >/dev/null 2>&1; do sleep 0.1; done
+            until ls $folder/*.txt >/dev/null 2>&1; do sleep 0.1; kill -0 $PPID || exit; done
             kill -9 $!
             wait $! 2>/dev/null
             cat $folder/*

@@ -93,7 +93,7 @@ final class RaceArena {
             while counter.load(ordering: .acquiring) < count {
                 spins += 1
                 // Usually both threads are on a processor. On a busy machine the other may have to wait for this one.
-                if spins > 100_000 { sched_yield() }
+                if spins > 1000 { sched_yield() }
             }
         }
     }
