@@ -57,11 +57,15 @@ static void take_registers(const ucontext_t *context, rl_stack_sample *sample) {
 // What is there from the pointer on, up to the end of the thread's own stack. On a fibre's stack, or on a handler's,
 // the end is not known: the copy goes up to the next page that cannot be read, and unwinding as far as it makes sense.
 static void copy_stack(rl_stack_sample *sample, uint64_t from, uint64_t end) {
-    sample->stack = from;
     sample->size = 0;
     if (from % 8 != 0) return;
-    uint64_t size = from < end && end - from < RL_SAMPLE_BYTES ? end - from : RL_SAMPLE_BYTES;
-    sample->size = rl_copy_memory(from, sample->bytes, size) & ~(uint64_t)7;
+    // The page of the pointer is not there yet where a function has made room in it and has not written to it: the stack
+    // grows when it is written to. What is to be read begins in the next page then.
+    for (int page = 0; page < 2 && sample->size == 0; page++, from = (from | 4095) + 1) {
+        uint64_t size = from < end && end - from < RL_SAMPLE_BYTES ? end - from : RL_SAMPLE_BYTES;
+        sample->stack = from;
+        sample->size = rl_copy_memory(from, sample->bytes, size) & ~(uint64_t)7;
+    }
 }
 
 // Async-signal-safe: only system calls, no lock, no allocation.

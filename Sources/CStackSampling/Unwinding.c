@@ -287,9 +287,13 @@ static bool is_code(cursor *cursor, uint64_t address) {
 // For a thread that waits in the kernel only two registers are known. A function that keeps a frame pointer has pushed
 // its caller's beside the return address: the first such pair above the stack pointer is taken as this frame's own.
 static bool find_frame_pointer(cursor *cursor) {
-    uint64_t end = cursor->sample->stack + cursor->sample->size;
+    const rl_stack_sample *sample = cursor->sample;
+    uint64_t end = sample->stack + sample->size;
+    uint64_t pointer = cursor->registers[STACK_POINTER];
     uint64_t caller, address;
-    for (uint64_t at = (cursor->registers[STACK_POINTER] + 15) & ~(uint64_t)15; read_word(cursor, at, &caller); at += 16) {
+    // The copy may begin above the pointer.
+    if (pointer < sample->stack) pointer = sample->stack;
+    for (uint64_t at = (pointer + 15) & ~(uint64_t)15; read_word(cursor, at, &caller); at += 16) {
         if (caller <= at || caller >= end || caller % 16 != 0) continue;
         if (!read_word(cursor, at + 8, &address) || !is_code(cursor, address)) continue;
         learn(cursor, FRAME_POINTER, at);

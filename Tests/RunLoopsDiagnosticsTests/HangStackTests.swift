@@ -85,6 +85,25 @@ struct StackSamplerTests {
         }
     }
 
+    /// A function that has made room in a page of its stack, and has not written to it, has its pointer where nothing is yet.
+    @Test func `A stack whose pointer is in a page that is not there yet is copied from the next page on`() throws {
+        let page = 4096
+        let memory = try #require(mmap(nil, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+        defer { munmap(memory, 3 * page) }
+        mprotect(memory, page, PROT_NONE)
+        let start = UInt64(UInt(bitPattern: memory))
+        let end = start + UInt64(3 * page)
+        let sample = UnsafeMutablePointer<rl_stack_sample>.allocate(capacity: 1)
+        defer { sample.deallocate() }
+        #expect(rl_sample_waiting(start + UInt64(page) - 16, 1, end, sample) == 0)
+        #expect(sample.pointee.stack == start + UInt64(page))
+        #expect(sample.pointee.size == UInt64(2 * page))
+        // Where nothing is in the next page either, there is no stack.
+        mprotect(memory, 3 * page, PROT_NONE)
+        #expect(rl_sample_waiting(start + UInt64(page) - 16, 1, end, sample) == -EFAULT)
+        #expect(sample.pointee.size == 0)
+    }
+
     @Test(.enabled(if: dlsym(nil, "__tsan_init") == nil, "the thread sanitizer holds signals back"))
     func `that computes`() throws { #expect(try find("spinsForTheTest", .spin) == nil) }
 
