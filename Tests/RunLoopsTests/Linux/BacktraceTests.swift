@@ -9,7 +9,7 @@ import Testing
 /// Specification 8: a stack trace says what kind of callout it is.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct BacktraceTests {
     private static func names() -> [String] {
-        guard let trace = try? Backtrace.capture(), let symbols = trace.symbolicated() else { return [] }
+        guard let trace = try? Backtrace.capture(limit: nil), let symbols = trace.symbolicated() else { return [] }
         return symbols.frames.compactMap { $0.symbol?.name }
     }
 
