@@ -50,7 +50,7 @@ enum Ending {
         }
     }
 
-    /// Whether all but the main thread, which asks, are asleep.
+    /// Whether all threads except the main thread, which asks, are asleep.
     private static func otherThreadsSleep() -> Bool {
         guard let tasks = opendir("/proc/self/task") else { return false }
         defer { closedir(tasks) }
