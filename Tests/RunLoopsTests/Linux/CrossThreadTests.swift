@@ -343,7 +343,7 @@ import Testing
         kind: ItemKind, mode: RunLoop.Mode
     ) {
         withRealLoop { loop in
-            let rounds = Sanitizer.isAny ? 2000 : 20_000
+            let rounds = isThorough && !Sanitizer.isAny ? 20_000 : 2000
             let pipe = DescriptorPair.pipe()
             let handover = Handover()
             let invalidator = TestThread {
