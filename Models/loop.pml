@@ -177,11 +177,11 @@ inline waitInHost(isReady, asks) {
     if :: isReady -> sleeper = IN_HOST; kernelWake(sleeper) :: else fi
 }
 
-/* With the lock held: Sleep is set, and the guest's descriptor follows. After a sleep outside the host it drops what was
- * written to the wake descriptor until now, EpollGuest.speak().
+/* With the lock held: Sleep is set, and the guest's descriptor follows. After a sleep outside the host it empties the wake
+ * descriptor, EpollGuest.speak(): what was written until now is no edge any more, in no epoll.
  */
 inline setGuest() {
-    if :: guestEdge = false :: skip fi;
+    if :: d_step { guestEdge = false; edge[0] = false; edge[1] = false; wasWritten = false } :: skip fi;
     d_step {
         sleepMode = guestMode;
         sleepLimit = (hasTimer[guestMode] -> TIMER : FOREVER);

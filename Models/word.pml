@@ -161,7 +161,7 @@ bool fellAsleepStopped;      /* the bit of the stop in the word that fallAsleep 
 bool hasEpoll[MODES];        /* EpollReadiness.epoll, made with the first descriptor */
 bool edge[MODES];            /* the wake descriptor has an edge that the mode's epoll has not reported */
 bool guestEdge;              /* the same in the guest's epoll */
-bool wasWritten;             /* the wake descriptor is never read: an epoll that it is put into begins with an edge */
+bool wasWritten;             /* the wake descriptor is readable: an epoll that it is put into begins with an edge */
 
 /* EpollWaker.wake(_:_:): one system call. An edge goes to every epoll that the wake descriptor is in. */
 inline kernelWake(sleeper) {

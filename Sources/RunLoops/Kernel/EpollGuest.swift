@@ -47,7 +47,7 @@ final class EpollGuest: GuestDescriptor {
         wake = try waker.makeWakeDescriptor()
         descriptor = try check("epoll_create1", calls.epollCreate())
         do {
-            // Never read, as everywhere: an edge is reported once, by the epoll_wait in awaken().
+            // Not read to be silent: an edge is reported once, by the epoll_wait in awaken().
             try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: Self.wakeBits, token: Source.wake))
             for base in RunLoop.TimeBase.allCases { try makeTimer(base) }
         } catch {
@@ -105,9 +105,11 @@ final class EpollGuest: GuestDescriptor {
     }
 
     func speak() {
+        // Emptied first. To ask for it again makes an edge of whatever was written to it earlier, and the descriptor
+        // would be readable until this thread takes the edge: a host that watches from another thread would be called
+        // for nothing. Nothing is lost: who wrote has changed the wake word before, and the loop enters its host by it.
+        _ = calls.eventTake(wake)
         _ = calls.epollModify(descriptor, wake, events: Self.wakeBits, token: Source.wake)
-        // Nobody reads the wake descriptor: what was written to it earlier counts as new.
-        awaken()
     }
 
     func link(_ readiness: any Readiness) -> Bool {

@@ -18,8 +18,10 @@ final class EpollWaker: @unchecked Sendable {
     @exclusivity(unchecked) var fineWait: FineWait
     /// Taken inside the lock of a readiness.
     private let making = Lock()
-    /// Made with the first epoll of the loop; it is in every epoll of the loop, edge-triggered and never read: each
-    /// write is an edge, and the count cannot overflow within the age of the universe.
+    /// Made with the first epoll of the loop; it is in every epoll of the loop, edge-triggered and not read for a
+    /// wake-up: each write is an edge, and the count cannot overflow within the age of the universe.
+    ///
+    /// ``EpollGuest/speak()`` alone empties it.
     @exclusivity(unchecked) private(set) var wakeDescriptor: CInt = -1
     /// The timer slack is a property of the thread: set once, before the first timed wait.
     @exclusivity(unchecked) private var hasFineSlack = false

@@ -33,6 +33,8 @@ package protocol GuestDescriptor: AnyObject {
     func silence()
 
     /// From now on a wake-up makes the descriptor readable again, and so does what is linked and set anew.
+    ///
+    /// A wake-up of the silence does not, not even for a moment: a host may watch from another thread.
     func speak()
 
     /// Takes the wake-up that has made the descriptor readable, if any: the descriptor is silent until the next one.

@@ -23,7 +23,7 @@ final class Guest {
     @exclusivity(unchecked) var servesMainQueue = true
     /// How often the mode of the next wait was set by itself: a run that ends leaves it at that.
     @exclusivity(unchecked) var modesSet = 0
-    /// Whether the thread has slept by itself since it was in the host.
+    /// Whether the descriptor shows nothing until the next wait in the host.
     @exclusivity(unchecked) var isSilent = false
 
     init(_ set: any GuestDescriptor, in mode: ModeState) {
@@ -81,12 +81,13 @@ extension RunLoop {
         }
     }
 
-    /// The thread is about to sleep by itself.
+    /// Until the next wait in the host the descriptor shows nothing: the thread is about to sleep by itself, or to watch
+    /// the main queue for a run of its own.
     ///
     /// A host may watch the descriptor from another thread meanwhile. It would find readable, again and again, what this
-    /// sleep ends for.
+    /// run serves.
     @inline(never)
-    func sleepOutsideHost(_ guest: Guest) {
+    func silence(_ guest: Guest) {
         leaveHost()
         if guest.isSilent { return }
         guest.isSilent = true

@@ -41,6 +41,8 @@ extension RunLoop {
     private func watchMainQueue(_ mainQueue: MainQueue, _ run: RunState, _ mode: ModeState) {
         if mode.watchesMainQueue == run.servesMainQueue { return }
         mode.watchesMainQueue = run.servesMainQueue
+        // A host that does the queue's work itself, and watches from another thread, would see the work of this run.
+        if run.servesMainQueue, let guest, !guest.servesMainQueue { silence(guest) }
         withLock {
             guard run.servesMainQueue else { return mode.descriptors.readiness.unregister(mainQueue.descriptor) }
             do {
@@ -65,8 +67,8 @@ extension RunLoop {
         return mode.watchesMainQueue
     }
 
-    /// Has the queue's descriptor watched no more, for a host that does the queue's work itself: a run of the loop's own has left it
-    /// watched, and each work of the queue would make the loop look ready.
+    /// Has the queue's descriptor watched no more, for a host that does the queue's work itself: a run of the loop's own
+    /// has left it watched, and each work of the queue would make the loop look ready.
     func leaveMainQueueToHost(_ mode: ModeState) {
         guard let mainQueue, mode.watchesMainQueue else { return }
         mode.watchesMainQueue = false
@@ -216,7 +218,7 @@ extension RunLoop {
 
     /// Sleeps until there is something to do, or the time is over.
     private func sleepUntilReady(_ run: RunState, _ mode: ModeState) -> Cause {
-        if let guest { sleepOutsideHost(guest) }
+        if let guest { silence(guest) }
         // Nothing is called before the thread has slept, and other threads wake it or make it look again.
         var hasBlock = hasWakingBlock(mode)
         while true {

@@ -184,6 +184,31 @@ struct GuestRunTests {
         }
     }
 
+    @Test func `Between a sleep of its own and the next wait in the host, nothing shows for a moment`() throws {
+        let calls = CountingCalls()
+        let shown = try withGuest(calls: calls) { host in
+            let loop = host.loop
+            loop.add(RunLoop.Source { _ in }, in: .default)
+            // Wakes the host, and then the sleep: both write to the same descriptor.
+            loop.wakeUp()
+            #expect(host.isReady)
+            loop.runReady()
+            let shown = Locked<[String]>()
+            calls.afterEach { call in if host.isReady { shown.note(call) } }
+            let thread = TestThread {
+                waitUntil { loop.currentMode != nil && loop.isWaiting }
+                loop.perform { RunLoop.current.stop() }
+            }
+            #expect(loop.runPlenty() == .stopped)
+            thread.join()
+            calls.afterEach(nil)
+            #expect(!host.isReady)
+            return shown.lines
+        }
+        // A host that watches from another thread sees any moment.
+        #expect(shown == [])
+    }
+
     @Test func `A host inside a callout hears of everything once it has prepared`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, Locked<[String]>())

@@ -99,6 +99,24 @@ struct MainQueueTests {
             print("queued", try isReadable(20_000))
             RunLoop.main.runReady()
             print("served", try isReadable(20))
+        case "guest of a host with the queue":
+            func isReadable() throws -> Bool {
+                var one = pollfd(fd: try RunLoop.main.pollDescriptor, events: Int16(POLLIN), revents: 0)
+                return poll(&one, 1, 0) > 0
+            }
+            _ = try isReadable()
+            RunLoop.main.runReady(servingMainQueue: false)
+            DispatchQueue.main.async { say("queue in the loop's own run") }
+            print("before a run", try isReadable())
+            print(RunLoop.main.run(mode: .default, for: .seconds(300), returnAfterSourceHandled: true))
+            DispatchQueue.main.async {
+                DispatchQueue.main.async { say("the next") }
+                print("in a turn that does not sleep", try! isReadable())
+            }
+            print("after a run", try isReadable())
+            print(RunLoop.main.poll(mode: .default))
+            print("after a turn", try isReadable())
+            print(RunLoop.main.poll(mode: .default))
         case "identity":
             print(RunLoop.current === RunLoop.main)
             DispatchQueue.global().sync { }
@@ -125,6 +143,21 @@ struct MainQueueTests {
             ("actor items", "timer main actor's\nblock state\nsource state\nstopped\n"),
             ("fair", "stopped 20 true\n"),
             ("guest", "fresh false\nqueued true\nqueue\nserved false\n"),
+            (
+                "guest of a host with the queue",
+                """
+                before a run false
+                queue in the loop's own run
+                handledSource
+                after a run false
+                in a turn that does not sleep false
+                timedOut
+                after a turn false
+                the next
+                timedOut
+
+                """
+            ),
             ("identity", "true\nfalse\n"),
         ]
         let outputs = compiler.runProgram(Self.program, expected.map { "'\($0.name)'" })

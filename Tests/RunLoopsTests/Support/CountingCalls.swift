@@ -13,6 +13,7 @@ final class CountingCalls: KernelCalls, @unchecked Sendable {
         var failures: [(call: String, code: CInt, skips: Int)] = []
         var lastingFailures: [String: CInt] = [:]
         var open: Set<CInt> = []
+        var afterEach: (@Sendable (String) -> Void)?
     }
 
     private let linux = LinuxCalls()
@@ -49,9 +50,13 @@ final class CountingCalls: KernelCalls, @unchecked Sendable {
     /// Descriptors the kernel has made and not closed.
     var openDescriptors: Int { state.withLock { $0.open.count } }
 
+    /// Has `body` called after every call, on the thread that made it and with its name.
+    func afterEach(_ body: (@Sendable (String) -> Void)?) { state.withLock { $0.afterEach = body } }
+
     // MARK: Passing on
 
     private func pass(_ call: String, _ body: () -> CInt) -> CInt {
+        defer { state.withLock { $0.afterEach }?(call) }
         let failure = state.withLock { state -> CInt? in
             state.counts[call, default: 0] += 1
             if let code = state.lastingFailures[call] { return code }
