@@ -167,8 +167,8 @@ let package = Package(
             swiftSettings: strict),
         // A test target that depends on this library has the main loop while it waits in XCTest.
         .target(
-            name: "FoundationRunLoopXCTest", dependencies: ["RunLoops", "RunLoopsDispatch", "CGuestAtLoad"],
-            swiftSettings: strict),
+            name: "FoundationRunLoopXCTest", dependencies: ["RunLoops", "CGuestAtLoad"], swiftSettings: strict,
+            linkerSettings: [.linkedLibrary("Foundation")]),
         .target(name: "CGuestAtLoad"),
         // A loop inside GLib's, and the other way round. Empty without the trait, as are the next three.
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CGuestAtLoad
-internal import Dispatch
+@preconcurrency internal import CoreFoundation
 internal import RunLoops
-internal import RunLoopsDispatch
 
 #if canImport(Glibc)
 internal import Glibc
@@ -21,29 +20,45 @@ internal import Musl
 ///
 /// Under Swift Testing, which gives the main thread away, the module does nothing: there `RunLoopsTestingMain` runs the
 /// main loop.
+///
+/// Foundation's loop watches the guest's descriptor itself, as a source of version 1. `MainQueueGuest` would do for the
+/// waits, but it does its work on the main queue, and the work of the main queue ends a test's own
+/// `run(mode:before:)`.
 @MainActor
 private enum Guest {
-    /// Never released: the loop stays a guest for as long as there are tests.
-    static var guest: MainQueueGuest?
-
     static func enter() {
+        let descriptor: CInt
         do {
-            guest = try MainQueueGuest()
+            descriptor = try RunLoop.main.pollDescriptor
         } catch {
             fatalError("The main run loop cannot be a guest of XCTest's: \(error)")
         }
+        var context = CFRunLoopSourceContext1()
+        context.version = 1
+        context.info = UnsafeMutableRawPointer(bitPattern: Int(descriptor))
+        context.getPort = { CInt(Int(bitPattern: $0)) }
+        context.perform = { _ in Guest.runReady() }
+        // The two versions of the context begin alike, and CFRunLoopSourceCreate looks at `version` to tell them apart.
+        let source = withUnsafeMutableBytes(of: &context) { bytes in
+            // SAFETY: version is 1, so that as many bytes are read as a CFRunLoopSourceContext1 has.
+            CFRunLoopSourceCreate(nil, 0, bytes.assumingMemoryBound(to: CFRunLoopSourceContext.self).baseAddress)
+        }
+        // Never removed: the loop stays a guest for as long as there are tests.
+        CFRunLoopAddSource(CFRunLoopGetMain(), source, kCFRunLoopCommonModes)
+        // The descriptor stands for the work of the main queue too until a call asks the loop to leave that work.
+        runReady()
     }
+
+    /// Foundation's loop calls this on the main thread.
+    private nonisolated static func runReady() { RunLoop.main.runReady(in: .default, servingMainQueue: false) }
 }
 
 /// The C part calls this when the program is loaded.
 @_cdecl("run_loops_guest_at_load")
-func enterMainQueueAtLoad() {
+func enterFoundationsLoopAtLoad() {
     // A program without XCTest in it is not touched: it runs the main loop itself.
     guard dlopen("libXCTest.so", RTLD_LAZY | RTLD_NOLOAD) != nil else { return }
-    // Not before the first wait: nor is a program that runs no test of XCTest.
-    DispatchQueue.main.async {
-        // Where the main thread was given away, another thread does the main queue's work.
-        guard SystemCalls.threadID == SystemCalls.mainThreadID else { return }
-        MainActor.assumeIsolated { Guest.enter() }
-    }
+    // Not before the first wait: nor is a program that runs no test of XCTest. In Foundation's loop, and not on the main
+    // queue, which a test's own run serves too.
+    CFRunLoopPerformBlock(CFRunLoopGetMain(), kCFRunLoopCommonModes) { MainActor.assumeIsolated { Guest.enter() } }
 }

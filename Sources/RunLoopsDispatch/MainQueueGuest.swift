@@ -15,6 +15,10 @@ public import RunLoops
 /// makes two changes of threads; a host that waits for the descriptor itself has one change. A block that is posted
 /// with `wake: false` waits for the next occasion.
 ///
+/// What is ready when a run of the loop's own begins may be on the main queue already. Where that run does the main
+/// queue's work, the guest's part in it counts as any other work of the queue: a run that returns after a handled source
+/// can return for it.
+///
 /// `dispatchMain()` and an asynchronous `main` cannot be the host on Linux: there the main thread ends, and other
 /// threads do the main queue's work.
 ///

@@ -64,7 +64,9 @@ struct FoundationProcessTests {
         let said = try output("FoundationRunLoopXCTestPrograms")
         #expect(
             said == [
+                "the first run: until its limit",
                 "closure, closure of a thread, timer", "300 runs were stopped", "20 fires, no turn without a cause",
+                "300 of 300 were served", "the last run: until its limit",
             ])
     }
 
