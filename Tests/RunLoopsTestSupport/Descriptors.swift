@@ -3,6 +3,7 @@
 
 import CLinuxKernel
 import Glibc
+import Synchronization
 package import Testing
 
 /// A pipe or a pair of sockets, closed with the value's life.
@@ -116,5 +117,10 @@ package func duplicateFarAway(_ descriptor: CInt) -> CInt {
     raiseDescriptorLimit()
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    return fcntl(descriptor, F_DUPFD_CLOEXEC, CInt(limit.rlim_cur) - 10)
+    let highest = CInt(limit.rlim_cur) - 10
+    // The lowest that is free would be the number that another test has closed.
+    let earlier = CInt(duplicates.wrappingAdd(1, ordering: .relaxed).oldValue % 5000)
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, highest - earlier % (highest / 4))
 }
+
+private let duplicates = Atomic<Int>(0)
