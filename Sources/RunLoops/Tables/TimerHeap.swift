@@ -12,23 +12,32 @@ package struct TimerHeap: ~Copyable {
     /// One date and the slot that it belongs to.
     package struct Entry: BitwiseCopyable {
         package let date: Int64
-        /// Grows with each entry that is put in; equal dates are ordered by it.
-        package var sequence: UInt32
-        package let slot: UInt32
+        /// The sequence in the upper half, the slot in the lower half.
+        private var rank: UInt64
 
         @inline(__always)
         package init(date: Int64, sequence: UInt32, slot: UInt32) {
             self.date = date
-            self.sequence = sequence
-            self.slot = slot
+            rank = UInt64(sequence) &<< 32 | UInt64(slot)
+        }
+
+        /// Grows with each entry that is put in; equal dates are ordered by it.
+        package var sequence: UInt32 {
+            @inline(__always) get { UInt32(truncatingIfNeeded: rank &>> 32) }
+            set { rank = UInt64(newValue) &<< 32 | UInt64(slot) }
+        }
+
+        package var slot: UInt32 {
+            @inline(__always) get { UInt32(truncatingIfNeeded: rank) }
         }
 
         @inline(__always)
-        package func isBefore(_ other: Entry) -> Bool {
-            // Both sides are computed: a branch that the processor cannot predict costs more than either.
-            let isEarlier = date < other.date
-            let isFirstOfEqual = date == other.date && sequence < other.sequence
-            return isEarlier || isFirstOfEqual
+        package func isBefore(_ other: Entry) -> Bool { order < other.order }
+
+        /// Date and sequence as one number: comparing two takes four instructions and no branch, which the processor
+        /// could not predict.
+        private var order: Int128 {
+            @inline(__always) get { Int128(date) &<< 64 | Int128(rank) }
         }
 
         /// Whether this entry was put in after the entry with this number.
@@ -79,7 +88,14 @@ package struct TimerHeap: ~Copyable {
     ///
     /// - Precondition: an entry has the slot.
     @inline(__always)
-    package mutating func update(_ entry: Entry) { move(entry, to: Int(positions[Int(entry.slot)])) }
+    package mutating func update(_ entry: Entry) {
+        let index = Int(positions[Int(entry.slot)])
+        if index > 0, entry.isBefore(entries[(index &- 1) >> 2]) {
+            siftUp(entry, from: index)
+        } else {
+            siftDown(entry, from: index)
+        }
+    }
 
     /// - Precondition: an entry has the slot.
     @inline(__always)
@@ -88,7 +104,7 @@ package struct TimerHeap: ~Copyable {
         let index = Int(positions[Int(slot)])
         positions[Int(slot)] = Self.nowhere
         count -= 1
-        if index < count { move(entries[count], to: index) }
+        if index < count { siftDown(entries[count], from: index) }
     }
 
     /// Takes the first entry out.
@@ -136,15 +152,6 @@ package struct TimerHeap: ~Copyable {
         (positions.base + old).initialize(repeating: Self.nowhere, count: positions.capacity - old)
     }
 
-    @inline(__always)
-    private func move(_ entry: Entry, to index: Int) {
-        if index > 0, entry.isBefore(entries[(index &- 1) >> 2]) {
-            siftUp(entry, from: index)
-        } else {
-            siftDown(entry, from: index)
-        }
-    }
-
     // The addresses of both tables are looked up once: nothing below moves them.
 
     @inline(__always)
@@ -160,32 +167,49 @@ package struct TimerHeap: ~Copyable {
         Self.put(entry, at: index, entries, positions)
     }
 
+    /// Moves a hole down to the bottom, and the entry up from there: most entries come from the bottom and belong there,
+    /// so that comparing with the entry on the way down would be in vain.
     @inline(__always)
     private func siftDown(_ entry: Entry, from start: Int) {
         let (entries, positions) = (entries.base, positions.base)
-        let count = count
-        var index = start
+        let end = entries + count
+        var hole = entries + start
         while true {
-            let firstChild = (index << 2) &+ 1
-            let children = entries + firstChild
-            var least: Int
-            if firstChild &+ 4 <= count {
+            let children = Self.children(of: hole, entries)
+            var least = children
+            if children + 4 <= end {
                 // A little tournament, whose first two games do not wait for each other.
-                let left = children[1].isBefore(children[0]) ? 1 : 0
-                let right = children[3].isBefore(children[2]) ? 3 : 2
-                least = children[right].isBefore(children[left]) ? right : left
+                let left = children[1].isBefore(children[0]) ? children + 1 : children
+                let right = children[3].isBefore(children[2]) ? children + 3 : children + 2
+                least = right.pointee.isBefore(left.pointee) ? right : left
             } else {
-                if firstChild >= count { break }
-                least = 0
-                for child in 1..<max(1, count &- firstChild) where children[child].isBefore(children[least]) {
-                    least = child
+                if children >= end { break }
+                var child = children + 1
+                while child < end {
+                    if child.pointee.isBefore(least.pointee) { least = child }
+                    child += 1
                 }
             }
-            if !children[least].isBefore(entry) { break }
-            Self.put(children[least], at: index, entries, positions)
-            index = firstChild &+ least
+            Self.put(least.pointee, at: Self.index(of: hole, entries), entries, positions)
+            hole = least
         }
-        Self.put(entry, at: index, entries, positions)
+        siftUp(entry, from: Self.index(of: hole, entries))
+    }
+
+    /// The first of the children of an entry: four times as far from the first entry, and one further.
+    @inline(__always)
+    private static func children(
+        of entry: UnsafeMutablePointer<Entry>, _ entries: UnsafeMutablePointer<Entry>
+    ) -> UnsafeMutablePointer<Entry> {
+        let bytes = UnsafeRawPointer(entry) - UnsafeRawPointer(entries)
+        return (UnsafeMutableRawPointer(entries + 1) + bytes &* 4).assumingMemoryBound(to: Entry.self)
+    }
+
+    /// The distance of two pointers, which as a signed number would be rounded.
+    @inline(__always)
+    private static func index(of entry: UnsafeMutablePointer<Entry>, _ entries: UnsafeMutablePointer<Entry>) -> Int {
+        let bytes = UnsafeRawPointer(entry) - UnsafeRawPointer(entries)
+        return Int(bitPattern: UInt(bitPattern: bytes) / UInt(MemoryLayout<Entry>.stride))
     }
 
     @inline(__always)
