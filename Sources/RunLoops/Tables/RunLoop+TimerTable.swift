@@ -224,23 +224,33 @@ extension RunLoop {
     /// Returns the closure's name.
     @inline(__always)
     func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: ModeState) -> Delayed.Name {
-        let bucket = soleBucket(of: mode).takeUnretainedValue()
-        comes(date, in: bucket)
-        let index = bucket.queue.insert(body, at: date, sequence: timerSequence)
-        bucket.countTimers(1)
-        timerComes(date, in: bucket)
+        // An optional: a closure cannot consume what it captures.
+        var body: DelayedBody? = consume body
+        let index = soleBucket(of: mode)._withUnsafeGuaranteedRef { bucket in
+            comes(date, in: bucket)
+            let index = bucket.queue.insert(body.take()!, at: date, sequence: timerSequence)
+            bucket.countTimers(1)
+            timerComes(date, in: bucket)
+            return index
+        }
         return Delayed.Name(loop: number, mode: mode.mode, index: index, sequence: timerSequence)
     }
 
     @inline(__always)
     func takeDelayed(_ name: Delayed.Name) -> DelayedBody? {
         let mode = name.mode == .default ? defaultMode.soleBucket : existingMode(name.mode)?.soleBucket
-        guard let bucket = mode?.takeUnretainedValue() else { return nil }
-        let first = bucket.queue.firstDate
-        guard let body = bucket.queue.remove(delayed: name.index, sequence: name.sequence) else { return nil }
-        bucket.countTimers(-1)
-        if bucket.queue.firstDate > first { firstTimerGoes(first, bucket) }
-        if guest != nil { datesChangedInHost() }
+        var body: DelayedBody?
+        mode?._withUnsafeGuaranteedRef { bucket in
+            let first = bucket.queue.firstDate
+            body = bucket.queue.remove(delayed: name.index, sequence: name.sequence)
+            switch body {
+            case .none: return
+            case .some: break
+            }
+            bucket.countTimers(-1)
+            if bucket.queue.firstDate > first { firstTimerGoes(first, bucket) }
+            if guest != nil { datesChangedInHost() }
+        }
         return body
     }
 

@@ -328,7 +328,9 @@ extension RunLoop {
         // Asked each time: a callout may have made timers count anew.
         let sequence = servedThrough
         var first: Due?
-        for bucket in mode.timerBuckets {
+        // By index: a loop over the array itself counts a reference to it.
+        for index in 0..<mode.timerBuckets.count {
+            let bucket = mode.timerBuckets[index]
             bucket._withUnsafeGuaranteedRef { it in
                 let until = limit[it.base]
                 guard let entry = it.queue.firstDue(at: until, through: sequence) else { return }
