@@ -403,9 +403,11 @@ package final class EpollReadiness: Readiness {
             calls.timerSet(timers[index].descriptor, deadline: deadline, cancelOnSet: base == .realtime))
     }
 
+    @inline(__always)
     private func fetch(_ count: CInt, into ready: inout [ReadyDescriptor]) {
         // Negative: EINTR (a signal handler ran, the loop looks again), ENOSYS (above).
         guard count > 0 else { return }
+        let buffer = buffer
         for index in 0..<Int(count) {
             let token = rl_epoll_token(buffer + index)
             if token >= OwnToken.realtime || isSleepless && !isRegistered(token) { continue }
@@ -415,7 +417,9 @@ package final class EpollReadiness: Readiness {
 
     /// Whether the event is of a file that still has its descriptor.
     ///
+    /// Apart, so that a wait whose epoll is not stale pays for a question alone.
     /// - Complexity: O(n) in the descriptors of the set.
+    @inline(never)
     private func isRegistered(_ token: UInt64) -> Bool {
         lock.lock()
         defer { lock.unlock() }

@@ -25,7 +25,7 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         @inline(__always)
         static func isHeld(_ found: UInt32) -> Bool { found != free && found >> 2 == now(free) >> 2 }
         @inline(__always)
-        static func isContended(_ found: UInt32) -> Bool { found & 3 == contended }
+        static func isContended(_ found: UInt32) -> Bool { found & contended != 0 }
     }
 
     // An atomic is never moved while it is borrowed, and a lock that a thread waits for is borrowed: the kernel may
