@@ -92,13 +92,17 @@ extension RunLoop {
     @inline(__always)
     func takeOut(_ timer: Timer) {
         guard timer.bucket != .none else { return }
-        withBucket(of: timer) { leave(timer, $0) }
-        if timer.state.contains(.firing), !timer.state.contains(.onLoan) {
+        if timer.state.contains(.firing) {
+            withBucket(of: timer) { leaveDuringCallout(timer, $0) }
             // The caller of the timer has the loop's reference, and releases it.
-            timer.state.insert(.onLoan)
+            if !timer.state.contains(.onLoan) {
+                timer.state.insert(.onLoan)
+                return
+            }
         } else {
-            Unmanaged.passUnretained(timer).release()
+            withBucket(of: timer) { leave(timer, $0) }
         }
+        Unmanaged.passUnretained(timer).release()
     }
 
     /// Takes out a timer that has become invalid, if it is in a mode; the timer is no longer a common item.
@@ -130,11 +134,19 @@ extension RunLoop {
         timersFiringElsewhere.removeAll { $0.toOpaque() == Unmanaged.passUnretained(timer).toOpaque() }
     }
 
+    /// A timer that is in no queue leaves its bucket.
     @inline(__always)
-    private func leave(_ timer: Timer, _ bucket: TimerBucket) {
+    private func leaveDuringCallout(_ timer: Timer, _ bucket: TimerBucket) {
         timer.bucket = .none
         bucket.countTimers(-1)
-        if timer.state.contains(.firing) { return forgetFiringElsewhere(timer) }
+        forgetFiringElsewhere(timer)
+    }
+
+    @inline(__always)
+    private func leave(_ timer: Timer, _ bucket: TimerBucket) {
+        if timer.state.contains(.firing) { return leaveDuringCallout(timer, bucket) }
+        timer.bucket = .none
+        bucket.countTimers(-1)
         if timer.fire <= bucket.queue.firstDate { firstTimerGoes(timer.fire, bucket) }
         bucket.queue.remove(timer)
         if guest != nil { datesChangedInHost() }

@@ -163,7 +163,6 @@ extension RunLoop {
             case .timer(let timer):
                 spent = fire(timer, releasing: spent)
             case .delayed(let body):
-                due.bucket._withUnsafeGuaranteedRef { $0.countTimers(-1) }
                 unlock()
                 spent?.release()
                 spent = nil
@@ -261,22 +260,28 @@ extension RunLoop {
 
     /// Ends a timer's callout, with the lock held of its loop, which is this one; a timer of no loop has its own.
     ///
-    /// Returns false if the timer will not fire again: then it is invalid and in no mode.
+    /// Returns false if the timer will not fire again: then it is invalid and in no mode. The clock is read only if the
+    /// timer fires again.
     @inline(__always)
-    private func conclude(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64, _ now: Int64) -> Bool {
-        if finish(timer, &handler, date, now) { return true }
-        if timer.isValid { timer.markInvalid() }
+    private func conclude(
+        _ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64, _ now: @autoclosure () -> Int64
+    ) -> Bool {
+        if timer.isValid {
+            if timer.isRepeating || timer.state.contains(.restarted) {
+                putBack(timer, &handler, date, now())
+                return true
+            }
+            timer.markInvalid()
+        }
         discard(timer)
         timer.state.remove(.firing)
         return false
     }
 
     /// Puts a timer that will fire again back, with the lock held of its loop, which is this one.
-    ///
-    /// Returns false if the timer will not fire again.
-    private func finish(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64, _ now: Int64) -> Bool {
+    @inline(never)
+    private func putBack(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64, _ now: Int64) {
         let wasRestarted = timer.state.contains(.restarted)
-        guard timer.isValid, timer.isRepeating || wasRestarted else { return false }
         timer.handler = handler.take()
         timer.state.subtract([.firing, .restarted])
         // A date set in the callout counts if it is later than the date that was served; any other date is passed over.
@@ -287,7 +292,6 @@ extension RunLoop {
         }
         // A timer that has left its modes in the callout waits outside.
         if timer.bucket != .none { withBucket(of: timer) { enqueue(timer, in: $0) } }
-        return true
     }
 
     // MARK: One pass. With the lock held.
@@ -359,6 +363,10 @@ extension RunLoop {
                     }
                 case .delayed: break
                 }
+            }
+            switch served {
+            case .timer: break
+            case .delayed: bucket.countTimers(-1)
             }
             taken = consume served
         }
