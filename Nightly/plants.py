@@ -140,10 +140,10 @@ plant("timer at the wrong place", {"extremes timers": ["due earlier"]},
        "        let entry = TimerHeap.Entry(date: timer.fire + (PLANT(1000) ? 20_000_000 : 0), sequence"))
 plant("timer put back for ever", {"extremes timers": ["are left in the mode"]},
       ("RunLoops/Turn/TimerServing.swift",
-       "        guard timer.isValid, timer.isRepeating || wasRestarted else { return false }\n",
-       "        let stays = PLANT(100_000)\n"
-       "        if stays { timer.fire = .max / 2 }\n"
-       "        guard timer.isValid, timer.isRepeating || wasRestarted || stays else { return false }\n"))
+       "            if timer.isRepeating || timer.state.contains(.restarted) {\n",
+       "            let stays = PLANT(100_000)\n"
+       "            if stays { timer.fire = .max / 2 }\n"
+       "            if timer.isRepeating || timer.state.contains(.restarted) || stays {\n"))
 plant("invalid timer fires", {STRESS: ["invalid timers fired"]},
       ("RunLoops/Items/Timer.swift",
        "            markInvalid()\n"
@@ -232,8 +232,8 @@ plant("timer never released",
        "extremes timers": ["memory is left"],
        SOAK: ["resident memory, KiB has grown"]},
       ("RunLoops/Tables/RunLoop+TimerTable.swift",
-       "            Unmanaged.passUnretained(timer).release()\n",
-       "            if !PLANT() { Unmanaged.passUnretained(timer).release() }\n"),
+       "        Unmanaged.passUnretained(timer).release()\n",
+       "        if !PLANT() { Unmanaged.passUnretained(timer).release() }\n"),
       ("RunLoops/Turn/TimerServing.swift",
        "            spent?.release()\n"
        "            switch handler {",
