@@ -460,14 +460,6 @@ private func expectRefusal(
     #expect(left == -1, "a child is left after \(step)")
 }
 
-/// Waits without a loop.
-private func waitForEnd(_ child: Child) -> ChildSource.Status {
-    while true {
-        if let exit = child.exit { return exit.status }
-        usleep(1000)
-    }
-}
-
 /// What a program writes to its output, to the end.
 private func output(
     of executable: Child.Executable, _ arguments: [String] = [], environment: Child.Environment = .inherited,
@@ -498,10 +490,4 @@ private func shell(
     try output(
         of: .path("/bin/sh"), ["-c", command], environment: environment, directory: directory, input: input,
         descriptors: descriptors, group: group, limits: limits)
-}
-
-/// A function of its own, because tasks may not wait so.
-private func end(_ thread: RunLoopThread) {
-    thread.stop()
-    thread.join()
 }

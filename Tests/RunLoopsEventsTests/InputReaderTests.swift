@@ -329,10 +329,3 @@ private func residentBytes() -> Int {
     defer { close(file) }
     return (readText(file).split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
 }
-
-/// A function of its own, because tasks may not wait so.
-private func end(_ thread: RunLoopThread, _ others: TestThread...) {
-    for other in others { other.join() }
-    thread.stop()
-    thread.join()
-}

@@ -74,11 +74,6 @@ public final class Child: Sendable, CustomStringConvertible {
         try check("pidfd_send_signal", file.generation.isInherited ? -ESRCH : rl_pidfd_signal(file.number, signal))
     }
 
-    /// Asks the child to end, with `SIGTERM`; does nothing if it has ended.
-    ///
-    /// A child may ignore `SIGTERM`; ``send(_:)`` of `SIGKILL` ends any child.
-    public func terminate() { try? send(SIGTERM) }
-
     /// The number and how the child has ended, if it has.
     public var description: String {
         "<Child \(process)>{\(known.withLock { $0 }.map { "\($0.status)" } ?? "not reaped")}"

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import RunLoops
 import RunLoopsEvents
+import RunLoopsKit
 import RunLoopsTestSupport
 import Testing
 
@@ -20,4 +22,19 @@ func add(_ source: RunLoop.DescriptorSource, to loop: RunLoop, in mode: RunLoop.
 @discardableResult
 func withLoop<Result: Sendable>(_ body: @escaping @Sendable (RunLoop) throws -> Result) throws -> Result {
     try TestThread.run { () throws in try body(RunLoop.current) }
+}
+
+/// Ends a thread with a loop, after others: a function of its own, because tasks may not wait so.
+func end(_ thread: RunLoopThread, _ others: TestThread...) {
+    for other in others { other.join() }
+    thread.stop()
+    thread.join()
+}
+
+/// Waits for the end of a child without a loop.
+func waitForEnd(_ child: Child) -> ChildSource.Status {
+    while true {
+        if let exit = child.exit { return exit.status }
+        usleep(1000)
+    }
 }
