@@ -105,7 +105,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
         self.handler = handler
         self.window = window
         super.init(file, for: .readable, origin)
-        if window > .zero { makeWindowTimer() }
+        if window > .zero { windowTimer = origin.restingTimer("window") { [weak self] in self?.closeWindow() } }
     }
 
     // MARK: Paths
@@ -174,15 +174,6 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     static func withoutRepetitions(_ events: [Event]) -> [Event] {
         var seen: Set<Event> = []
         return events.reversed().filter { seen.insert($0).inserted }.reversed()
-    }
-
-    /// A timer for every window: it rests, and is set when a window opens.
-    private func makeWindowTimer() {
-        let rest = Duration.seconds(1_000_000_000)
-        // The closure that takes long is the program's: its place is the one to name.
-        windowTimer = .sendable(
-            .every(rest), label: "window of \(label)", fileID: origin.fileID, line: origin.line
-        ) { [weak self] _ in self?.closeWindow() }
     }
 
     override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {

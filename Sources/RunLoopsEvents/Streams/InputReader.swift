@@ -171,7 +171,7 @@ public final class InputReader<Element: Sendable>: EventSource, @unchecked Senda
     }
 }
 
-private enum InputPortion {
+enum InputPortion {
     /// Bytes taken from the kernel at a time: what a pipe holds.
     static let size = 65536
 }

@@ -104,6 +104,33 @@ extension RunLoop {
         }
     }
 
+    /// Waits until a child has ended and all that it has written is read.
+    ///
+    /// The child goes on if the task is cancelled; end it with ``Child/terminate(killAfter:on:in:)``. One task waits, and no
+    /// other code reads the child's pipes.
+    ///
+    /// - Parameters:
+    ///   - child: The child, which may have ended.
+    ///   - limit: How many bytes the child may write to each stream.
+    ///   - outputWait: How long to wait after the exit for the ends of the pipes; for ever if `nil`.
+    ///   - mode: The mode in which the child is waited for; `.common` for all common modes.
+    /// - Returns: How the child ended, and what it has written.
+    /// - Throws: A ``ChildCompletion/Failure`` if the output is not all there; what adding an event source throws;
+    ///   `CancellationError`; `ThreadEndedError` when the loop's thread has ended.
+    public func completion(
+        of child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), in mode: Mode = .common
+    ) async throws -> ChildCompletion.Report {
+        try Task.checkCancellation()
+        let outcome = Outcome<ChildCompletion.Report>()
+        let source = try begin(Duty(outcome), child, limit, outputWait, mode)
+        return try await withTaskCancellationHandler {
+            try await outcome.value()
+        } onCancel: {
+            outcome.settle(.failure(CancellationError()))
+            source.source?.invalidate()
+        }
+    }
+
     // The loop alone keeps the source, and the source its duty: the end of the loop's thread settles the outcome. So
     // no variable of an async function may keep them.
 
@@ -131,6 +158,16 @@ extension RunLoop {
         _ duty: Duty<ChildSource.Exit>, _ child: Child, _ mode: Mode
     ) throws(SystemCallError) -> WeakSource {
         let source = ChildSource.sendable(child, label: "exit") { duty.outcome.settle(.success($1)) }
+        try add(source, in: mode)
+        return WeakSource(source: source)
+    }
+
+    private func begin(
+        _ duty: Duty<ChildCompletion.Report>, _ child: Child, _ limit: Int, _ outputWait: Duration?, _ mode: Mode
+    ) throws(SystemCallError) -> WeakSource {
+        let source = ChildCompletion.sendable(
+            child, limit: limit, outputWait: outputWait, label: "completion"
+        ) { _, result in duty.outcome.settle(result.mapError { $0 }) }
         try add(source, in: mode)
         return WeakSource(source: source)
     }

@@ -1,0 +1,25 @@
+// A child that has a tenth of a second: how it ended, and all that it has said.
+
+import RunLoops
+import RunLoopsEvents
+
+let loop = RunLoop.current
+
+// snippet.CODE
+let command = "echo 42; echo careful >&2; exec sleep 60"
+let child = try Child.spawn(.name("sh"), arguments: ["-c", command], output: .pipe, error: .pipe)
+
+let tooLong = loop.performLocally(after: .milliseconds(100)) {
+    child.terminate(killAfter: .seconds(5), on: loop)
+}
+let completion = ChildCompletion(child, limit: 65536) { _, result in
+    loop.cancel(tooLong)
+    switch result {
+    case .success(let report): print(report.exit.status, report.outputText, report.errorText)
+    case .failure(let failure): print(failure, failure.report.outputText)
+    }
+    loop.stop()
+}
+try loop.add(completion, in: .default)
+loop.run()
+// snippet.end

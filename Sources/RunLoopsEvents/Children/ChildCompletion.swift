@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+internal import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// Calls a closure on a loop's thread once, when a child has ended and all that it has written is read.
+///
+/// ```swift
+/// let child = try Child.spawn(.name("sort"), input: .file("/etc/passwd"), output: .pipe, error: .pipe)
+/// let completion = ChildCompletion(child, limit: 1 << 20) { _, result in … }
+/// ```
+///
+/// The end of standard output, the end of standard error and the exit come in any order. The completion waits for all three; a
+/// stream that is no pipe has no end to wait for. It reads both pipes while the child runs, so that a child never waits for room.
+///
+/// - A child that writes more than the limit to a stream is killed (`SIGKILL`), and so is a child whose output cannot be read:
+///   nobody would read on, and the child would wait for ever. The closure is called after the exit.
+/// - A process that the child has left behind may hold a pipe open. After the exit the completion waits for it as long as
+///   the program says, then reads what is there, which is all that the child itself has written, and reports
+///   ``Failure/Reason/heldOpen``.
+///
+/// Nothing is lost by a failure: it has the exit, and what was read. A child that never ends is the program's to end, with
+/// ``Child/terminate(killAfter:on:in:)``. The source is invalidated before its callout. A completion that is invalidated
+/// earlier leaves the child as it is.
+///
+/// Corresponds to a `DispatchGroup` around a Foundation `Process` and its pipes.
+///
+/// Thread safety: all members may be used by any thread.
+public final class ChildCompletion: EventSource, @unchecked Sendable {
+    /// Called with the completion and its result.
+    typealias Handler = (ChildCompletion, Result<Report, Failure>) -> Void
+
+    /// The child.
+    public let child: Child
+    private let limit: Int
+    private let state = Lock()
+    // Guarded by `state`.
+    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private var output: [UInt8] = []
+    @exclusivity(unchecked) private var error: [UInt8] = []
+    /// The first reason for a failure.
+    @exclusivity(unchecked) private var reason: Failure.Reason?
+    // Set by init, and not changed after it.
+    @exclusivity(unchecked) private var readers: [InputReader<UInt8>] = []
+    private let outputWait: Duration?
+    @exclusivity(unchecked) private var waitTimer: RunLoop.Timer?
+
+    /// A completion whose closure runs on the thread that makes it, and may use that thread's state.
+    ///
+    /// - Parameters:
+    ///   - child: The child, which may have ended. No other code reads its pipes.
+    ///   - limit: How many bytes the child may write to each stream.
+    ///   - outputWait: How long the completion waits after the exit for the ends of the pipes; for ever if `nil`.
+    ///   - label: The name in descriptions and tools; where the completion was made, if `nil`.
+    ///   - fileID: Where the completion was made.
+    ///   - line: Where the completion was made.
+    ///   - handler: Called with the completion, and how the child ended and what it has written.
+    ///
+    /// Adding the completion to the loop of another thread traps.
+    /// - Complexity: O(n) in the bytes, in portions of at most 64 KiB a turn.
+    public convenience init(
+        _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping (ChildCompletion, Result<Report, Failure>) -> Void
+    ) {
+        self.init(child, limit, outputWait, .here(label, fileID, line), handler)
+    }
+
+    /// A completion whose closure may run on any thread: it can be added to any loop.
+    ///
+    /// The parameters are those of ``init(_:limit:outputWait:label:fileID:line:handler:)``.
+    public static func sendable(
+        _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @Sendable (ChildCompletion, Result<Report, Failure>) -> Void
+    ) -> ChildCompletion {
+        ChildCompletion(child, limit, outputWait, .anywhere(label, fileID, line), handler)
+    }
+
+    /// A completion whose closure runs on the main actor: it can be added to the main loop, from any thread.
+    ///
+    /// The parameters are those of ``init(_:limit:outputWait:label:fileID:line:handler:)``.
+    public static func mainActor(
+        _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        handler: @escaping @MainActor (ChildCompletion, Result<Report, Failure>) -> Void
+    ) -> ChildCompletion {
+        ChildCompletion(child, limit, outputWait, .mainThread(label, fileID, line)) { completion, result in
+            MainActor.assumeIsolated { handler(completion, result) }
+        }
+    }
+
+    private init(
+        _ child: Child, _ limit: Int, _ outputWait: Duration?, _ origin: SourceOrigin, _ handler: @escaping Handler
+    ) {
+        self.child = child
+        self.limit = max(0, limit)
+        self.outputWait = outputWait
+        self.handler = handler
+        super.init(child.file, for: .readable, origin)
+        for (stream, file) in [(Stream.output, child.standardOutput), (.error, child.standardError)] {
+            guard let descriptor = file?.file else { continue }
+            // A file of its own: other code may close the child's at any time.
+            let reader = InputReader<UInt8>.sendable(
+                RunLoop.File(descriptor), as: .bytes, label: "\(stream) of \(label)", fileID: origin.fileID,
+                line: origin.line
+            ) { [weak self] reader, event in self?.read(event, from: stream, by: reader) }
+            readers.append(reader)
+        }
+        if outputWait != nil, !readers.isEmpty {
+            waitTimer = origin.restingTimer("wait for output") { [weak self] in self?.stopWaiting() }
+        }
+    }
+
+    // MARK: Modes
+
+    override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {
+        if let waitTimer { loop.add(waitTimer, in: mode) }
+        for reader in readers {
+            do throws(RunLoop.SystemCallError) {
+                try loop.add(reader, in: mode)
+            } catch {
+                fail(.unreadable(.system(error)))
+            }
+        }
+    }
+
+    override func left(_ mode: RunLoop.Mode, of loop: RunLoop) {
+        if let waitTimer { loop.remove(waitTimer, from: mode) }
+        for reader in readers { loop.remove(reader, from: mode) }
+    }
+
+    // MARK: The loop's thread
+
+    override func ready(_ events: Events) {
+        // No exit is to be expected of a readable pidfd; if it happens, the kernel reports the end again.
+        guard child.exit != nil else { return }
+        // The pidfd stays readable.
+        watched = []
+        if let outputWait { waitTimer?.restart(after: outputWait) }
+        completeIfDone()
+    }
+
+    private func read(_ event: InputReader<UInt8>.Event, from stream: Stream, by reader: InputReader<UInt8>) {
+        switch event {
+        case .received(let bytes):
+            let isTooMuch = state.withLock { keep(bytes, from: stream) }
+            if isTooMuch { fail(.outputTooLong(stream, limit: limit)) }
+        case .ended: break
+        case .failed(let error): fail(.unreadable(error))
+        }
+        completeIfDone()
+    }
+
+    /// Keeps what the limit allows; returns whether there is more.
+    ///
+    /// With the lock held.
+    private func keep(_ bytes: [UInt8], from stream: Stream) -> Bool {
+        let room = limit - (stream == .output ? output.count : error.count)
+        switch stream {
+        case .output: output.append(contentsOf: bytes.prefix(room))
+        case .error: error.append(contentsOf: bytes.prefix(room))
+        }
+        return bytes.count > room
+    }
+
+    /// Reads no more, and sees to it that the child ends.
+    private func fail(_ reason: Failure.Reason) {
+        state.withLock { if self.reason == nil { self.reason = reason } }
+        for reader in readers { reader.invalidate() }
+        // ESRCH: it has ended and was reaped.
+        try? child.send(SIGKILL)
+        // The exit may be known already: it is looked at again, on the loop's thread.
+        watched = .readable
+    }
+
+    /// The time for processes that hold a pipe open is over.
+    private func stopWaiting() {
+        for reader in readers where reader.isValid {
+            // What is in the pipe now, and not what comes while it is being read.
+            var count = reader.withDescriptor { Int(rl_bytes_waiting($0)) } ?? 0
+            while count > 0, reader.isValid {
+                reader.ready(.readable)
+                count -= InputPortion.size
+            }
+        }
+        if readers.contains(where: \.isValid) {
+            state.withLock { if reason == nil { reason = .heldOpen } }
+            for reader in readers { reader.invalidate() }
+        }
+        completeIfDone()
+    }
+
+    private func completeIfDone() {
+        guard !readers.contains(where: \.isValid), let exit = child.exit else { return }
+        state.lock()
+        let handler = self.handler
+        let report = Report(exit: exit, output: output, error: error)
+        let reason = self.reason
+        state.unlock()
+        // Before the callout: a run nested in the callout must not report the end again.
+        invalidate()
+        handler?(self, reason.map { .failure(Failure($0, report)) } ?? .success(report))
+    }
+
+    override func refused(_ error: RunLoop.SystemCallError) { completeIfDone() }
+
+    override func giveUp() {
+        let released = state.withLock { () -> (Handler?, [UInt8], [UInt8]) in
+            defer { (handler, output, error) = (nil, [], []) }
+            return (handler, output, error)
+        }
+        waitTimer?.invalidate()
+        for reader in readers { reader.invalidate() }
+        withExtendedLifetime(released) {}
+    }
+}
