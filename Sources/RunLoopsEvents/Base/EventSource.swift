@@ -5,9 +5,9 @@ internal import RunLoops
 
 /// A source that calls a closure on a loop's thread when something happens in the system.
 ///
-/// The subclasses say what: ``SignalSource``, ``ChildSource``, ``ChildCompletion``, ``FileWatch``, ``InputReader``,
-/// ``OutputWriter``, ``SocketListener``, ``SocketConnector``, ``SocketStream``. A source is added to modes of one loop with
-/// ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works from then on until it is invalidated or taken out. A loop
+/// The subclasses say what: ``SignalSource``, ``ChildSource``, ``ChildCompletion``, ``FileWatch``, ``FileFollower``,
+/// ``InputReader``, ``OutputWriter``, ``SocketListener``, ``SocketConnector``, ``SocketStream``. A source is added to modes of
+/// one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works from then on until it is invalidated or taken out. A loop
 /// keeps its sources: the program does not have to.
 ///
 /// Like a timer, each kind is made in one of three ways: with a plain closure, which stays on the thread that makes the

@@ -51,6 +51,28 @@ extension RunLoop {
             return .invalidating(watch)
         }
     }
+
+    /// What happens to the file at a path, whichever file is there, as a sequence.
+    ///
+    /// - Parameters:
+    ///   - path: The file, which need not be there.
+    ///   - moment: When the contents of the file count as changed.
+    ///   - window: For how long changes are collected, from the first on; zero for not at all.
+    ///   - mode: The mode that the follower is in; `.common` for all common modes.
+    ///   - buffering: What is kept of changes that no task waits for.
+    /// - Throws: What making a ``FileFollower`` throws.
+    public func changes(
+        following path: String, when moment: FileFollower.Moment = .written, coalescing window: Duration = .zero,
+        in mode: Mode = .common, buffering: RunLoop.EventSequence<FileFollower.Change>.Buffering = .unbounded
+    ) throws(SystemCallError) -> RunLoop.EventSequence<FileFollower.Change> {
+        try RunLoop.EventSequence(buffering: buffering) { emitter throws(SystemCallError) in
+            let follower = try FileFollower.sendable(path, when: moment, coalescing: window, label: "changes") {
+                emitter.emit($1)
+            }
+            try add(follower, in: mode)
+            return .invalidating(follower)
+        }
+    }
 }
 
 extension RunLoop.EventSequence.Stop {

@@ -43,8 +43,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     /// Changes are collected from now on, also before the watch is added to a loop.
     ///
     /// - Parameters:
-    ///   - paths: What to watch. To follow a file that is replaced by another file, watch the directory that the file
-    ///     is in.
+    ///   - paths: What to watch. To follow a file that is replaced by another file, use a ``FileFollower``.
     ///   - changes: The changes to report.
     ///   - recursive: Whether directories in directories are watched.
     ///   - window: For how long changes are collected. Zero: each turn reports what there is. Else the first change opens the
@@ -165,7 +164,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     private func take() -> (Handler?, [Event]) {
         guard let file = descriptor else { return (nil, []) }
         return state.withLock {
-            let records = Self.read(file)
+            let records = InotifyRecord.readMoves(file)
             return (handler, records.isEmpty ? [] : tree.apply(records))
         }
     }
@@ -197,23 +196,5 @@ public final class FileWatch: EventSource, @unchecked Sendable {
         }
         windowTimer?.invalidate()
         withExtendedLifetime(released) {}
-    }
-
-    /// The records that are there; and a few later ones, if the records end in the middle of a move.
-    ///
-    /// The kernel queues the halves of a move right after each other, but not in one step. A reader that comes in
-    /// between waits a millisecond for the other half: only a move out of the watched paths takes that long.
-    private static func read(_ file: Descriptor) -> [InotifyRecord] {
-        let portion = 65536
-        return withUnsafeTemporaryAllocation(byteCount: portion, alignment: 16) { buffer in
-            var records: [InotifyRecord] = []
-            for _ in 0..<4 {
-                let count = rl_read(file.number, buffer.baseAddress, portion)
-                if count <= 0 { break }
-                records += InotifyRecord.parse(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)]))
-                if !MovePairs(records).isIncomplete || rl_wait_readable(file.number, 1) <= 0 { break }
-            }
-            return records
-        }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinuxKernel
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -33,6 +35,32 @@ struct InotifyRecord: Equatable {
                     watch: header.wd, mask: header.mask, cookie: header.cookie,
                     name: String(decoding: name, as: UTF8.self)))
             start = end
+        }
+        return records
+    }
+}
+
+extension InotifyRecord {
+    /// The records that are there: at most as many as a portion has room for.
+    static func read(_ file: Descriptor) -> [InotifyRecord] {
+        let portion = 65536
+        return withUnsafeTemporaryAllocation(byteCount: portion, alignment: 16) { buffer in
+            let count = rl_read(file.number, buffer.baseAddress, portion)
+            return count > 0 ? parse(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)])) : []
+        }
+    }
+
+    /// The records that are there; and a few later ones, if the records end in the middle of a move.
+    ///
+    /// The kernel queues the halves of a move right after each other, but not in one step. A reader that comes in
+    /// between waits a millisecond for the other half: only a move out of the watched paths takes that long.
+    static func readMoves(_ file: Descriptor) -> [InotifyRecord] {
+        var records: [InotifyRecord] = []
+        for _ in 0..<4 {
+            let portion = read(file)
+            if portion.isEmpty { break }
+            records += portion
+            if !MovePairs(records).isIncomplete || rl_wait_readable(file.number, 1) <= 0 { break }
         }
         return records
     }

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+public import RunLoops
+
+/// Calls a closure on a loop's thread when the file at a path changes, whichever file is there.
+///
+/// Files with settings are replaced by a rename, logs are rotated, and both may not be there yet. A follower follows the path
+/// through all of it: another file is renamed over the old one, the file is removed and made again, its directories come,
+/// go and come again.
+///
+/// The follower looks at the file when the kernel says that something happened, and reports the difference: a file that is
+/// removed and made again between two turns has been ``Change/replaced``. What is reported is how things are now. Make the
+/// follower first and read the file then: nothing is missed in between.
+///
+/// A follower has a descriptor of the kernel (inotify), of which a user has 128 by default, and a kernel watch for the file and
+/// for each directory on the way. A name that comes or goes beside the file, or goes in a directory above, wakes the loop,
+/// without a call; what is written to other files does not. If the path leads through a link to another directory, the file there is followed through replacements by
+/// a rename, and through each change of the link; that it comes again after it was removed is not seen.
+///
+/// For everything in a directory, use a ``FileWatch``.
+///
+/// Thread safety: all members may be used by any thread.
+public final class FileFollower: EventSource, @unchecked Sendable {
+    /// What has happened to the file at the path since the last report.
+    public enum Change: Hashable, Sendable {
+        /// There is a file now: read it from its beginning.
+        case appeared
+        /// There is another file now: read it from its beginning.
+        case replaced
+        /// The same file may have new contents.
+        case changed
+        /// The same file is shorter than at the last report, such as a log that was copied and emptied.
+        case truncated
+        /// There is no file any more.
+        case vanished
+        /// The path cannot be watched now, and changes may be missed until something else on the way changes.
+        ///
+        /// `ENOSPC` if the user's limit (`max_user_watches`) is reached, `EACCES` if the file or its directory may not be
+        /// read.
+        case unwatched(RunLoop.SystemCallError)
+    }
+
+    /// When the contents of the file count as changed.
+    public enum Moment: Hashable, Sendable {
+        /// A program that could write to the file has closed it: for settings.
+        case written
+        /// With each write: for logs.
+        case modified
+    }
+
+    /// Called with the follower and what happened.
+    typealias Handler = (FileFollower, Change) -> Void
+
+    private let state = Lock()
+    // Guarded by `state`.
+    @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private var followed: FollowedPath
+    // Set by init, and not changed after it.
+    private let window: Duration
+    /// Closes the window; `nil` without a window.
+    @exclusivity(unchecked) private var windowTimer: RunLoop.Timer?
+
+    /// A follower whose closure runs on the thread that makes it, and may use that thread's state.
+    ///
+    /// - Parameters:
+    ///   - path: The file, which need not be there, nor its directories. A relative path begins in the directory that is this
+    ///     process's own whenever the follower looks.
+    ///   - moment: When the contents of the file count as changed.
+    ///   - window: For how long changes are collected; zero for not at all. The first change opens the window, and its end
+    ///     reports the difference, so that the loop wakes twice, however often the file is written.
+    ///   - label: The name in descriptions and tools; where the follower was made, if `nil`.
+    ///   - fileID: Where the follower was made.
+    ///   - line: Where the follower was made.
+    ///   - handler: Called with the follower and what happened since the last time.
+    /// - Throws: `EMFILE` if the user or the process has too many descriptors, `ENOSPC` if the user's limit of watches
+    ///   (`max_user_watches`) is reached, `EACCES` if the file or its directory may not be read.
+    ///
+    /// Adding the follower to the loop of another thread traps.
+    /// - Complexity: O(n) in the directories of the path.
+    public convenience init(
+        _ path: String, when moment: Moment = .written, coalescing window: Duration = .zero, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping (FileFollower, Change) -> Void
+    ) throws(RunLoop.SystemCallError) {
+        try self.init(path, moment, window, .here(label, fileID, line), handler)
+    }
+
+    /// A follower whose closure may run on any thread: it can be added to any loop.
+    ///
+    /// The parameters are those of ``init(_:when:coalescing:label:fileID:line:handler:)``.
+    public static func sendable(
+        _ path: String, when moment: Moment = .written, coalescing window: Duration = .zero, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @Sendable (FileFollower, Change) -> Void
+    ) throws(RunLoop.SystemCallError) -> FileFollower {
+        try FileFollower(path, moment, window, .anywhere(label, fileID, line), handler)
+    }
+
+    /// A follower whose closure runs on the main actor: it can be added to the main loop, from any thread.
+    ///
+    /// The parameters are those of ``init(_:when:coalescing:label:fileID:line:handler:)``.
+    public static func mainActor(
+        _ path: String, when moment: Moment = .written, coalescing window: Duration = .zero, label: String? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line, handler: @escaping @MainActor (FileFollower, Change) -> Void
+    ) throws(RunLoop.SystemCallError) -> FileFollower {
+        try FileFollower(path, moment, window, .mainThread(label, fileID, line)) { follower, change in
+            MainActor.assumeIsolated { handler(follower, change) }
+        }
+    }
+
+    private init(
+        _ path: String, _ moment: Moment, _ window: Duration, _ origin: SourceOrigin, _ handler: @escaping Handler
+    ) throws(RunLoop.SystemCallError) {
+        let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
+        followed = try FollowedPath(path, file, moment)
+        self.handler = handler
+        self.window = window
+        super.init(file, for: .readable, origin)
+        if window > .zero { windowTimer = origin.restingTimer("window") { [weak self] in self?.closeWindow() } }
+    }
+
+    /// The path, as the program gave it.
+    public var path: String { state.withLock { followed.path } }
+
+    /// Whether a file was there when the follower looked last: when it was made, or when it reported.
+    public var isPresent: Bool { state.withLock { followed.isPresent } }
+
+    // MARK: The loop's thread
+
+    override func ready(_ events: Events) {
+        guard note() else { return }
+        guard let windowTimer else { return report() }
+        // Until the window closes the kernel collects, and the loop sleeps.
+        watched = []
+        windowTimer.restart(after: window)
+    }
+
+    private func closeWindow() {
+        _ = note()
+        // Before the call, which may invalidate the follower.
+        watched = .readable
+        report()
+    }
+
+    private func report() {
+        for change in state.withLock({ followed.look() }) {
+            state.lock()
+            let handler = self.handler
+            state.unlock()
+            handler?(self, change)
+        }
+    }
+
+    private func note() -> Bool {
+        guard let file = descriptor else { return false }
+        return state.withLock { followed.note(InotifyRecord.read(file)) }
+    }
+
+    override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {
+        if let windowTimer { loop.add(windowTimer, in: mode) }
+    }
+
+    override func left(_ mode: RunLoop.Mode, of loop: RunLoop) {
+        if let windowTimer { loop.remove(windowTimer, from: mode) }
+    }
+
+    override func refused(_ error: RunLoop.SystemCallError) {}
+
+    override func giveUp() {
+        let released = state.withLock { () -> Handler? in
+            defer { handler = nil }
+            return handler
+        }
+        windowTimer?.invalidate()
+        withExtendedLifetime(released) {}
+    }
+}

@@ -1,0 +1,345 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import RunLoops
+import RunLoopsConcurrency
+import RunLoopsEvents
+import RunLoopsKit
+import RunLoopsTestSupport
+import Testing
+
+/// One path, whichever file is there.
+@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileFollowerTests {
+    // MARK: The file
+
+    @Test func `A file that is renamed over the old one is the file that is followed`() throws {
+        try following("settings", "old") { follower in
+            for _ in 0..<3 {
+                follower.directory.write("new", "new contents")
+                follower.directory.move("new", to: "settings")
+                #expect(follower.changes() == [.replaced])
+                follower.directory.write("settings", "more")
+                #expect(follower.changes() == [.changed])
+            }
+            #expect(follower.source.isPresent)
+        }
+    }
+
+    @Test func `A file that is removed and made again has been replaced, even with the old one's number`() throws {
+        try following("settings", "old") { follower in
+            for _ in 0..<3 {
+                unlink(follower.path)
+                follower.directory.write("settings", "old")
+                #expect(follower.changes() == [.replaced])
+            }
+            unlink(follower.path)
+            #expect(follower.changes() == [.vanished])
+            #expect(!follower.source.isPresent)
+            follower.directory.write("settings")
+            #expect(follower.changes() == [.appeared])
+            follower.directory.write("settings", "text")
+            #expect(follower.changes() == [.changed])
+        }
+    }
+
+    @Test func `A file that goes and comes back between two looks has not changed`() throws {
+        try following("settings", "text") { follower in
+            follower.directory.move("settings", to: "elsewhere")
+            follower.directory.move("elsewhere", to: "settings")
+            #expect(follower.changes() == [])
+            follower.directory.move("settings", to: "elsewhere")
+            #expect(follower.changes() == [.vanished])
+            follower.directory.write("elsewhere", "more")
+            #expect(follower.changes() == [])
+            follower.directory.move("elsewhere", to: "settings")
+            #expect(follower.changes() == [.appeared])
+        }
+    }
+
+    @Test func `A file that is removed and held open by another program has vanished`() throws {
+        try following("log", "text") { follower in
+            let held = open(follower.path, O_RDONLY | O_CLOEXEC)
+            defer { close(held) }
+            unlink(follower.path)
+            #expect(follower.changes() == [.vanished])
+            follower.directory.write("log", "text")
+            #expect(follower.changes() == [.appeared])
+        }
+    }
+
+    @Test(arguments: [FileFollower.Moment.written, .modified])
+    func `Contents have changed at the writer's end, or with each write`(_ moment: FileFollower.Moment) throws {
+        try following("log", "text", when: moment) { follower in
+            let file = open(follower.path, O_WRONLY | O_APPEND | O_CLOEXEC)
+            for _ in 0..<2 {
+                #expect(write(file, "more", 4) == 4)
+                #expect(follower.changes() == (moment == .modified ? [.changed] : []))
+            }
+            close(file)
+            #expect(follower.changes() == (moment == .modified ? [] : [.changed]))
+            truncate(follower.path, 3)
+            follower.directory.write("log", "")
+            #expect(follower.changes() == [.truncated])
+        }
+    }
+
+    @Test func `What happens beside the file is not reported`() throws {
+        try following("settings", "text") { follower in
+            for name in ["other", "settings.new", "setting"] {
+                follower.directory.write(name, "text")
+                follower.directory.move(name, to: "moved")
+                unlink(follower.directory.path("moved"))
+            }
+            chmod(follower.path, 0o640)
+            #expect(follower.changes() == [])
+        }
+    }
+
+    // MARK: The directories
+
+    @Test func `Directories that are not there yet are waited for, one after the other`() throws {
+        try following("a/b/c/settings") { follower in
+            for name in ["a", "a/b", "a/b/c"] {
+                follower.directory.makeDirectory(name)
+                #expect(follower.changes() == [])
+            }
+            follower.directory.write("a/b/c/settings")
+            #expect(follower.changes() == [.appeared])
+            rename(follower.directory.path("a/b"), follower.directory.path("a/away"))
+            #expect(follower.changes() == [.vanished])
+            // All at once, so that the follower learns of the first alone.
+            for name in ["a/b", "a/b/c"] { follower.directory.makeDirectory(name) }
+            follower.directory.write("a/b/c/settings")
+            #expect(follower.changes() == [.appeared])
+            follower.directory.write("a/away/c/settings", "of nobody's interest")
+            #expect(follower.changes() == [])
+        }
+    }
+
+    @Test func `A directory that is made again is followed while the old one's removed file is still open`() throws {
+        let directory = TemporaryDirectory()
+        for name in ["a", "a/b"] { directory.makeDirectory(name) }
+        try following("a/b/log", "text", in: directory) { follower in
+            for _ in 0..<3 {
+                // As by a program that still writes to its old log: the kernel keeps the directory for it.
+                let held = open(follower.path, O_WRONLY | O_CLOEXEC)
+                defer { close(held) }
+                unlink(follower.path)
+                #expect(follower.changes() == [.vanished])
+                rmdir(follower.directory.path("a/b"))
+                #expect(follower.changes() == [])
+                follower.directory.makeDirectory("a/b")
+                follower.directory.write("a/b/log")
+                #expect(follower.changes() == [.appeared])
+            }
+        }
+    }
+
+    @Test func `A directory above that is replaced replaces the file`() throws {
+        try following("a/b/settings") { follower in
+            for round in 0..<3 {
+                for name in ["next", "next/b"] { follower.directory.makeDirectory(name) }
+                follower.directory.write("next/b/settings", "round \(round)")
+                if round > 0 { follower.directory.move("a", to: "old-\(round)") }
+                follower.directory.move("next", to: "a")
+                #expect(follower.changes() == [round == 0 ? .appeared : .replaced])
+            }
+        }
+    }
+
+    @Test func `Links that lead to another file replace the file, as mounted settings do`() throws {
+        let directory = TemporaryDirectory()
+        for name in ["one", "two"] {
+            directory.makeDirectory(name)
+            directory.write("\(name)/settings", name)
+        }
+        symlink("one", directory.path("current"))
+        symlink("current/settings", directory.path("settings"))
+        // By the link in the middle of the path, and by a link to it.
+        for path in ["current/settings", "settings"] {
+            try following(path, in: directory) { follower in
+                for name in ["two", "one"] {
+                    symlink(name, directory.path("new"))
+                    directory.move("new", to: "current")
+                    // The old file is still there, and its link tells only those who are on the way.
+                    if path == "settings" {
+                        let other = name == "one" ? "two" : "one"
+                        directory.move("\(other)/settings", to: "\(other)/saved")
+                        directory.move("\(other)/saved", to: "\(other)/settings")
+                    }
+                    #expect(follower.changes() == [.replaced])
+                }
+            }
+        }
+    }
+
+    // MARK: Windows, modes, ends
+
+    @Test func `In a window the difference is reported once, and the loop sleeps`() throws {
+        try following("log", "text", when: .modified, coalescing: .milliseconds(20)) { follower in
+            let sleeps = Box(0)
+            let observer = RunLoop.Observer(.beforeWaiting) { _, _ in sleeps.value += 1 }
+            follower.loop.add(observer, in: .default)
+            for _ in 0..<100 { follower.directory.write("log", "line") }
+            #expect(follower.changes(stoppingAfter: 1) == [.changed])
+            #expect(sleeps.value <= 10)
+            for _ in 0..<10 {
+                unlink(follower.path)
+                follower.directory.write("log", "line")
+            }
+            #expect(follower.changes(stoppingAfter: 1) == [.replaced])
+            unlink(follower.path)
+            #expect(follower.changes(stoppingAfter: 1) == [.vanished])
+            observer.invalidate()
+        }
+    }
+
+    @Test func `Invalidated in its call, a follower says nothing more`() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            let calls = Box(0)
+            let follower = try FileFollower(directory.path("settings")) { follower, _ in
+                calls.value += 1
+                follower.invalidate()
+            }
+            add(follower, to: loop)
+            directory.write("settings")
+            #expect(loop.runPlenty() == .finished)
+            directory.write("settings")
+            #expect(calls.value == 1)
+            #expect(!follower.isValid)
+        }
+    }
+
+    @Test func `A task sees the changes in order`() async throws {
+        let thread = try RunLoopThread(name: "follower")
+        let directory = TemporaryDirectory()
+        let changes = try thread.loop.changes(following: directory.path("a/settings"))
+        directory.makeDirectory("a")
+        // Each in one step: the follower may look in between.
+        for name in ["one", "two"] { directory.write(name) }
+        directory.move("one", to: "a/settings")
+        var seen: [FileFollower.Change] = []
+        for await change in changes {
+            seen.append(change)
+            switch change {
+            case .appeared: directory.move("two", to: "a/settings")
+            case .replaced: unlink(directory.path("a/settings"))
+            default: break
+            }
+            if change == .vanished { break }
+        }
+        #expect(seen == [.appeared, .replaced, .vanished])
+        end(thread)
+    }
+
+    @Test func `Whatever happens, a program that reads at each report has the present contents`() throws {
+        let directory = TemporaryDirectory()
+        try following("a/b/file", when: .modified, in: directory) { follower in
+            var random = SeededRandom(7)
+            var known: String?
+            var number = 0
+            var held: CInt = -1
+            defer { close(held) }
+            for step in 0..<(isThorough ? 20_000 : 1500) {
+                for _ in 0..<Int.random(in: 1...4, using: &random) {
+                    number += 1
+                    let text = "\(number)"
+                    switch Int.random(in: 0..<13, using: &random) {
+                    case 0, 1: directory.writeIfPossible("a/b/file", text)
+                    case 2: unlink(follower.path)
+                    case 3:
+                        directory.writeIfPossible("new", text)
+                        rename(directory.path("new"), follower.path)
+                    case 4: rename(directory.path("a"), directory.path("old-a"))
+                    case 5: rename(directory.path("old-a"), directory.path("a"))
+                    case 6: rename(directory.path("a/b"), directory.path("old-b"))
+                    case 7: rename(directory.path("old-b"), directory.path("a/b"))
+                    case 8: mkdir(directory.path("a"), 0o700)
+                    case 9: mkdir(directory.path("a/b"), 0o700)
+                    case 10: rmdir(directory.path(Bool.random(using: &random) ? "a/b" : "old-b"))
+                    case 11:
+                        close(held)
+                        held = open(follower.path, O_RDONLY | O_CLOEXEC)
+                    default: truncate(follower.path, 1)
+                    }
+                }
+                for change in follower.changes() { known = change == .vanished ? nil : contents(follower.path) }
+                #expect(known == contents(follower.path), "step \(step)")
+                if known != contents(follower.path) { return }
+            }
+        }
+    }
+}
+
+/// A follower, what it follows, and what it has reported.
+private final class Following {
+    let loop: RunLoop
+    let directory: TemporaryDirectory
+    let source: FileFollower
+    let path: String
+    private let told: Box<[FileFollower.Change]>
+
+    init(
+        _ loop: RunLoop, _ directory: TemporaryDirectory, _ name: String, _ moment: FileFollower.Moment,
+        _ window: Duration
+    ) throws {
+        (self.loop, self.directory) = (loop, directory)
+        path = directory.path(name)
+        let told = Box<[FileFollower.Change]>([])
+        self.told = told
+        source = try FileFollower(path, when: moment, coalescing: window) { _, change in
+            told.value.append(change)
+            loop.stop()
+        }
+        #expect(source.path == path)
+        add(source, to: loop)
+    }
+
+    /// What is reported of what has happened until now.
+    func changes() -> [FileFollower.Change] {
+        defer { told.value = [] }
+        // The kernel has queued all of it, and a report ends a run.
+        for _ in 0..<4 { loop.poll() }
+        return told.value
+    }
+
+    /// Waits for so many reports.
+    func changes(stoppingAfter count: Int) -> [FileFollower.Change] {
+        defer { told.value = [] }
+        while told.value.count < count { #expect(loop.runPlenty() == .stopped) }
+        return told.value
+    }
+}
+
+/// Runs `body` with a follower of a file, which is there if it has contents.
+private func following(
+    _ name: String, _ contents: String? = nil, when moment: FileFollower.Moment = .written,
+    coalescing window: Duration = .zero, in directory: TemporaryDirectory = TemporaryDirectory(),
+    _ body: @escaping @Sendable (Following) throws -> Void
+) throws {
+    try withLoop { loop in
+        if let contents { directory.write(name, contents) }
+        let following = try Following(loop, directory, name, moment, window)
+        #expect(following.changes() == [])
+        try body(following)
+        following.source.invalidate()
+    }
+}
+
+private func contents(_ path: String) -> String? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    return readText(file)
+}
+
+extension TemporaryDirectory {
+    fileprivate func writeIfPossible(_ name: String, _ text: String) {
+        let file = open(path(name), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return }
+        _ = text.withCString { Glibc.write(file, $0, strlen($0)) }
+        close(file)
+    }
+}
