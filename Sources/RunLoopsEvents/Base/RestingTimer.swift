@@ -8,11 +8,17 @@ extension SourceOrigin {
     ///
     /// The source adds it to each mode that it comes into, and invalidates it at its own end.
     ///
-    /// - Parameter role: What the timer is to the source. The closure that takes long is the program's: its place is the
-    ///   one to name.
-    func restingTimer(_ role: String, _ body: @escaping @Sendable () -> Void) -> RunLoop.Timer {
-        .sendable(.every(.seconds(1_000_000_000)), label: "\(role) of \(name)", fileID: fileID, line: line) { _ in
-            body()
-        }
+    /// - Parameters:
+    ///   - role: What the timer is to the source. The closure that takes long is the program's: its place is the one to
+    ///     name.
+    ///   - tolerance: How much later it may fire, to join another wake-up of the loop.
+    ///   - body: What it does.
+    func restingTimer(
+        _ role: String, tolerance: Duration = .zero, _ body: @escaping @Sendable () -> Void
+    ) -> RunLoop.Timer {
+        .sendable(
+            .every(.seconds(1_000_000_000)), tolerance: tolerance, label: "\(role) of \(name)", fileID: fileID,
+            line: line
+        ) { _ in body() }
     }
 }

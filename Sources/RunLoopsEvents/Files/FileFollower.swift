@@ -69,7 +69,8 @@ public final class FileFollower: EventSource, @unchecked Sendable {
     ///     process's own whenever the follower looks.
     ///   - moment: When the contents of the file count as changed.
     ///   - window: For how long changes are collected; zero for not at all. The first change opens the window, and its end
-    ///     reports the difference, so that the loop wakes twice, however often the file is written.
+    ///     reports the difference, so that the loop wakes twice, however often the file is written. The end may come a tenth
+    ///     later, to join another wake-up.
     ///   - label: The name in descriptions and tools; where the follower was made, if `nil`.
     ///   - fileID: Where the follower was made.
     ///   - line: Where the follower was made.
@@ -116,7 +117,9 @@ public final class FileFollower: EventSource, @unchecked Sendable {
         self.handler = handler
         self.window = window
         super.init(file, for: .readable, origin)
-        if window > .zero { windowTimer = origin.restingTimer("window") { [weak self] in self?.closeWindow() } }
+        if window > .zero {
+            windowTimer = origin.restingTimer("window", tolerance: window / 10) { [weak self] in self?.closeWindow() }
+        }
     }
 
     /// The path, as the program gave it.

@@ -48,7 +48,8 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     ///   - recursive: Whether directories in directories are watched.
     ///   - window: For how long changes are collected. Zero: each turn reports what there is. Else the first change opens the
     ///     window, and everything until its end is reported at once, in order; of equal events, such as the writes to
-    ///     one file, only the last. The loop wakes at the beginning and at the end, however much is changed in between.
+    ///     one file, only the last. The loop wakes at the beginning and at the end, however much is changed in between. The
+    ///     end may come a tenth later, to join another wake-up.
     ///   - label: The name in descriptions and tools; where the watch was made, if `nil`.
     ///   - fileID: Where the watch was made.
     ///   - line: Where the watch was made.
@@ -104,7 +105,9 @@ public final class FileWatch: EventSource, @unchecked Sendable {
         self.handler = handler
         self.window = window
         super.init(file, for: .readable, origin)
-        if window > .zero { windowTimer = origin.restingTimer("window") { [weak self] in self?.closeWindow() } }
+        if window > .zero {
+            windowTimer = origin.restingTimer("window", tolerance: window / 10) { [weak self] in self?.closeWindow() }
+        }
     }
 
     // MARK: Paths
