@@ -20,8 +20,7 @@ let package = Package(
         .executableTarget(
             name: "tally",
             dependencies: [
-                product("RunLoops"), product("RunLoopsEvents"), product("RunLoopsPorts"), product("RunLoopsLog"),
-                product("RunLoopsCalendar"),
+                product("RunLoops"), product("RunLoopsEvents"), product("RunLoopsCalendar"), product("RunLoopsLog"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -29,7 +28,6 @@ let package = Package(
         .executableTarget(name: "tally-foundation", swiftSettings: strict),
         // Runs one of the two under load and faults, and counts what is lost.
         .executableTarget(
-            name: "load", dependencies: [product("RunLoops"), product("RunLoopsEvents"), product("RunLoopsPorts")],
-            swiftSettings: strict),
+            name: "load", dependencies: [product("RunLoops"), product("RunLoopsEvents")], swiftSettings: strict),
     ]
 )

@@ -39,6 +39,9 @@ final class Load {
         every(500...2000) { [self] in stopChild() }
         every(5000...20_000) { [self] in stopDaemon(for: .milliseconds(Int.random(in: 100...1000, using: &random))) }
         every(1000...3000) { [self] in beRude() }
+        // Ten thousand in a run of a minute and more, each with a connection of its own.
+        let crowd = min(333, 20_000 / seconds + 1)
+        every(1000...3000) { [self] in for _ in 0..<crowd { visit() } }
         every(5000...20_000) { [self] in pauseJournal() }
         every(20_000...40_000) { [self] in
             ledger.count("absences of the service manager")
@@ -157,13 +160,20 @@ final class Load {
     private func ask() {
         number += 1
         subject.askByInput("status i\(number)")
-        subject.askByPort("status p\(number)")
         subject.askBySocket("status s\(number)")
+    }
+
+    /// A client that comes, asks, reads the answer and goes; it waits at the door as long as the door is shut.
+    private func visit() {
+        number += 1
+        if !subject.askOnce("status v\(number)") { after(.milliseconds(50)) { [self] in visit() } }
     }
 
     private func reload() {
         // The kernel merges signals that follow each other fast.
         guard ledger.counts["reloads asked"] == ledger.counts["reloads done"] else { return }
+        // Never the same twice: what is the same is not read again.
+        number += 1
         writeSettings(workers: Int.random(in: 1...4, using: &random))
         ledger.count("reloads asked")
         kill(subject.process, SIGHUP)
@@ -174,6 +184,7 @@ final class Load {
         let second = time(nil) % 86_400 + 2
         let text = """
             workers \(workers)
+            limit \(600 + number % 1000)
             housekeeping \(second / 3600 % 24):\(second / 60 % 60):\(second % 60)
             converter \(subject.folder)/convert
 

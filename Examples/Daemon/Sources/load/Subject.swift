@@ -4,7 +4,6 @@
 import Glibc
 import RunLoops
 import RunLoopsEvents
-import RunLoopsPorts
 
 /// The daemon under test, and everything that a service manager is to it.
 final class Subject {
@@ -26,8 +25,6 @@ final class Subject {
     private var input: OutputWriter?
     private var connection: SocketStream?
     private var lines: [UInt8] = []
-    private var server: RunLoop.MessagePort.Sender?
-    private var answers: RunLoop.MessagePort?
     private let log: UnsafeMutablePointer<FILE>
 
     private static let ordinary: Set<String> = [
@@ -52,32 +49,20 @@ final class Subject {
             let rest = fields.filter { !Self.ordinary.contains($0.name) }.map { " \($0.name)=\($0.value)" }
             take("journal", message + rest.joined())
         }
-        // The port has the folder's name, which no other run has.
-        let port = folder.split(separator: "/").last.map { String($0) } ?? ""
-        let hasPort = program.hasSuffix("/tally")
         child = try Child.spawn(
             // A process learns its own number only when it runs.
             .name("sh"),
-            arguments: ["-c", "export LISTEN_PID=$$; exec \"$0\" \"$@\"", program, folder] + (hasPort ? [port] : []),
+            arguments: ["-c", "export LISTEN_PID=$$; exec \"$0\" \"$@\"", program, folder],
             environment: .updating([
                 "NOTIFY_SOCKET": "\(folder)/notify", "WATCHDOG_USEC": "10000000", "LISTEN_FDS": "1",
                 "LISTEN_FDNAMES": "commands.socket", "JOURNAL_STREAM": "0:0", "TALLY_JOURNAL": "\(folder)/journal",
-                "TZ": "UTC",
+                "TZ": "UTC", "RUNLOOP_INSPECT": "1",
             ]),
             input: .pipe, output: .pipe, error: .pipe, descriptors: [3: listener], group: .new)
         process = child.process
         take = { [unowned self] in self.take($0, $1) }
         notifications = try DatagramReceiver("\(folder)/notify") { [unowned self] in notified($0) }
         try connectStreams()
-        if hasPort {
-            server = try RunLoop.MessagePort.Sender(named: port)
-            let answers = RunLoop.MessagePort { [ledger] message in
-                ledger.answered(message.text)
-                return nil
-            }
-            try loop.add(answers, in: .default)
-            self.answers = answers
-        }
     }
 
     private func connectStreams() throws {
@@ -144,20 +129,30 @@ final class Subject {
         input?.write("\(command)\n".utf8)
     }
 
-    func askByPort(_ command: String) {
-        guard let server, let answers else { return askBySocket(command) }
-        do {
-            try server.send(RunLoop.MessagePort.Message(text: command, replyTo: answers.sender), within: .zero)
-            ledger.ask(command: command)
-        } catch {
-            ledger.count("commands refused")
-        }
-    }
-
     func askBySocket(_ command: String) {
         if connection == nil { connect() }
         ledger.ask(command: command)
         connection?.write("\(command)\n".utf8)
+    }
+
+    /// Asks by a connection that is closed after the answer; returns whether there was one.
+    func askOnce(_ command: String) -> Bool {
+        guard let file = UnixSocket.connected(to: socketPath), let socket = try? RunLoop.Socket(adopting: file) else {
+            return false
+        }
+        var text = ""
+        let stream = SocketStream(socket) { [ledger] stream, event in
+            guard case .received(let bytes) = event else { return }
+            text += String(decoding: bytes, as: UTF8.self)
+            guard text.hasSuffix("\n") else { return }
+            ledger.answered(String(text.dropLast()))
+            ledger.count("visitors")
+            stream.invalidate()
+        }
+        guard (try? loop.add(stream, in: .default)) == true else { return false }
+        ledger.ask(command: command)
+        stream.write("\(command)\n".utf8)
+        return true
     }
 
     private func connect() {

@@ -50,7 +50,7 @@ wait(for: "the daemon to be ready") { subject.isReady || subject.exit != nil }
 // Each way is used before: a connection to a port stays, and so do the threads of Foundation.
 load.writeOne()
 for number in 0..<10 {
-    subject.askByPort("status first-\(number)")
+    subject.askBySocket("status first-\(number)")
     turn(for: .milliseconds(100))
 }
 wait(for: "answers and a result") { ledger.isSettled || subject.exit != nil }
@@ -64,7 +64,12 @@ let sampling = RunLoop.Timer(.every(.milliseconds(200))) { _ in _ = meter.sample
 RunLoop.current.add(sampling, in: .default)
 let switchesBefore = meter.sample()
 load.start(for: seconds)
-turn(for: .seconds(seconds))
+turn(for: .seconds(seconds * 3 / 4))
+// When it has been busy for a while.
+let instruments = Instruments()
+instruments.look(at: subject.process, folder)
+turn(for: .seconds(seconds - seconds * 3 / 4))
+wait(for: "the instruments") { instruments.isDone }
 load.stop()
 let settling = RunLoop.Instant.now
 wait(for: "everything that was asked") { ledger.isSettled || subject.exit != nil }
@@ -119,6 +124,10 @@ if before.descriptors != after.descriptors {
     losses.append(("descriptors left", after.descriptors - before.descriptors))
 }
 if !after.children.isEmpty { losses.append(("children left", after.children.count)) }
+if let missing = instruments.missing {
+    print(instruments.text)
+    for part in missing { losses.append(("name of \(part)", 1)) }
+}
 for (what, count) in losses { show("LOST: \(what)", count) }
 if losses.isEmpty { show("lost", "nothing") }
 exit(losses.isEmpty ? EXIT_SUCCESS : EXIT_FAILURE)

@@ -2,18 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import RunLoopsCalendar
 
 /// What the file `settings` says, a name and a value a line; without the file, the values here.
-struct Settings {
-    struct Malformed: Error { let line: String }
+struct Settings: Equatable {
+    struct Malformed: Error { let line: Substring }
 
     /// How many files are converted at a time.
     var workers = 2
-    /// How many seconds a conversion may take.
-    var limit = 60
-    /// How many seconds results are kept.
-    var keep = 86_400
-    /// When old results are removed, each day.
+    /// How many seconds a conversion may take, and how many results are kept.
+    var (limit, keep) = (60, 86_400)
+    /// When old results are removed, each day: hour, minute and second.
     var housekeeping = [3, 0, 0]
     /// The program that reads a file of readings and writes the sums, and its arguments.
     var converter = ["awk", "{ sum += $2 } END { print NR, sum }"]
@@ -22,17 +21,22 @@ struct Settings {
         guard FileManager.default.fileExists(atPath: file) else { return }
         for line in try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n") {
             let words = line.split(separator: " ").map { String($0) }
-            let number = words.count == 2 ? Int(words[1]).flatMap { $0 > 0 ? $0 : nil } : nil
-            switch (words[0], number) {
-            case ("workers", let number?): workers = number
-            case ("limit", let number?): limit = number
-            case ("keep", let number?): keep = number
-            case ("housekeeping", _) where words.count == 2:
-                housekeeping = words[1].split(separator: ":").compactMap { Int($0) }
-                guard housekeeping.count == 3 else { throw Malformed(line: String(line)) }
+            let numbers = words.last?.split(separator: ":").compactMap { Int($0) } ?? []
+            switch (words[0], numbers.count) {
+            case ("workers", 1): workers = max(1, numbers[0])
+            case ("limit", 1): limit = numbers[0]
+            case ("keep", 1): keep = numbers[0]
+            case ("housekeeping", 3): housekeeping = numbers
             case ("converter", _) where words.count > 1: converter = Array(words.dropFirst())
-            default: throw Malformed(line: String(line))
+            default: throw Malformed(line: line)
             }
+        }
+    }
+
+    /// Each day at the time of housekeeping, by the clock of this machine's zone.
+    var schedule: CalendarSchedule {
+        get throws {
+            .daily(at: try .init(hour: housekeeping[0], minute: housekeeping[1], second: housekeeping[2]), in: .current)
         }
     }
 }

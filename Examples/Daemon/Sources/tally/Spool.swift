@@ -13,146 +13,128 @@ import RunLoopsEvents
 /// in `taken` at the start was left by a crash, and is converted first.
 final class Spool {
     private struct Job {
-        /// The name in `in` and in `out`.
-        let name: String
-        /// The name in `taken`, with a number in front.
+        /// The name in `taken`: the name in `in` and `out`, with a number in front.
         let file: String
         var attempts = 0
+        var name: Substring { file.drop { $0 != "-" }.dropFirst() }
     }
 
     var settings: Settings { didSet { startJobs() } }
     var isPaused = false { didSet { startJobs() } }
-    /// Receives the status once a second at most, while it changes.
+    /// Receives the status as it changes.
     var tell: (String) -> Void = { _ in }
 
     private let folder: String
     private let log: Logger
     private let loop = RunLoop.current
     private var waiting: [Job] = []
-    private var children: [ObjectIdentifier: Child] = [:]
-    /// Outputs of children that are not at their end yet; some end after their child.
-    private var outputs: Set<ObjectIdentifier> = []
+    private var children: [CInt: Child] = [:]
     private var (claimed, converted, failed) = (0, 0, 0)
     /// The results that the housekeeping has not looked at yet.
     private var old: [String] = []
-    private var isTelling = false
-    private var whenIdle: (() -> Void)?
+    private var whenEnded: (() -> Void)?
 
     init(_ folder: String, _ settings: Settings, _ log: Logger) throws {
         (self.folder, self.settings, self.log) = (folder, settings, log)
         for name in ["in", "taken", "out", "failed"] where mkdir("\(folder)/\(name)", 0o755) != 0 && errno != EEXIST {
             throw RunLoop.SystemCallError(call: "mkdir \(name)", code: errno)
         }
-        for file in names(inFolder: "\(folder)/taken") {
-            guard let dash = file.firstIndex(of: "-"), let number = Int(file[..<dash]) else { continue }
-            claimed = max(claimed, number)
-            waiting.append(Job(name: String(file[dash...].dropFirst()), file: file))
-        }
+        waiting = names(in: "taken").map { Job(file: $0) }
+        claimed = waiting.compactMap { Int($0.file.prefix { $0 != "-" }) }.max() ?? 0
     }
 
     var status: String {
         "\(waiting.count) waiting, \(children.count) running, \(converted) converted, \(failed) failed"
     }
 
+    private func names(in folder: String) -> [String] {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: "\(self.folder)/\(folder)")
+        return names?.filter { !$0.hasPrefix(".") } ?? []
+    }
+
     // MARK: Claiming
 
-    func claim(path: String) { claim(path.split(separator: "/").last.map { String($0) } ?? "") }
-
-    func claimAll() {
-        for name in names(inFolder: "\(folder)/in") { claim(name) }
+    /// Takes the files that are complete.
+    ///
+    /// Whoever still writes a file closes it later, and that is reported too.
+    func claimFiles() {
+        for name in names(in: "in") where isComplete("\(folder)/in/\(name)") {
+            let file = "\(claimed + 1)-\(name)"
+            // A file that has gone meanwhile was not for us.
+            guard rename("\(folder)/in/\(name)", "\(folder)/taken/\(file)") == 0 else { continue }
+            claimed += 1
+            waiting.append(Job(file: file))
+        }
         startJobs()
     }
 
-    private func claim(_ name: String) {
-        let path = "\(folder)/in/\(name)"
-        // Who still writes the file closes it later, and that is reported too.
-        guard !name.hasPrefix("."), isComplete(path) else { return }
-        let file = "\(claimed + 1)-\(name)"
-        // A file that has gone meanwhile was not for us.
-        guard rename(path, "\(folder)/taken/\(file)") == 0 else { return }
-        claimed += 1
-        waiting.append(Job(name: name, file: file))
-        startJobs()
+    /// Whether a file is there, and no program has it open for writing.
+    ///
+    /// That is when the kernel grants a lease for reading. A writer that comes while the lease is held waits until the end
+    /// of this function, and the kernel sends this process `SIGIO`.
+    private func isComplete(_ path: String) -> Bool {
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        if file < 0 { return false }
+        defer { close(file) }
+        // F_SETLEASE, which the C module does not export.
+        return fcntl(file, 1024, Int32(F_RDLCK)) == 0
     }
 
     // MARK: Converting
 
     private func startJobs() {
-        while !isPaused, whenIdle == nil, !waiting.isEmpty, children.count < settings.workers {
-            start(waiting.removeFirst())
-        }
-        tellSoon()
-    }
-
-    private func start(_ job: Job) {
-        var job = job
-        job.attempts += 1
-        do {
-            let child = try Child.spawn(
-                .name(settings.converter[0]), arguments: Array(settings.converter.dropFirst()),
-                input: .file("\(folder)/taken/\(job.file)"), output: .file("\(folder)/out/.\(job.file)"), error: .pipe,
-                group: .new)
+        while !isPaused, whenEnded == nil, !waiting.isEmpty, children.count < settings.workers {
+            var job = waiting.removeFirst()
+            job.attempts += 1
             do {
-                if let output = child.standardError { try read(output, of: job) }
-                try awaitEnd(of: child, job)
+                try start(job)
             } catch {
-                try? child.send(SIGKILL)
-                throw error
+                log.warning("\(job.name) not started: \(error)")
+                again(job)
             }
-        } catch {
-            log.warning("\(job.name) not started: \(error)")
-            again(job)
         }
+        tell(status)
     }
 
-    private func awaitEnd(of child: Child, _ job: Job) throws {
-        let tooLong = loop.performLocally(after: .seconds(settings.limit), in: .common) { try? child.send(SIGKILL) }
-        let end = ChildSource(child, label: "child") { [self] _, exit in
+    private func start(_ job: Job) throws {
+        let child = try Child.spawn(
+            .name(settings.converter[0]), arguments: Array(settings.converter.dropFirst()),
+            input: .file("\(folder)/taken/\(job.file)"), output: .file("\(folder)/out/.\(job.file)"), error: .pipe)
+        let tooLong = loop.performLocally(after: .seconds(settings.limit), in: .common) { [loop] in
+            child.terminate(killAfter: .seconds(5), on: loop)
+        }
+        let completion = ChildCompletion(child, limit: 65536, label: "converter") { [self] _, result in
             loop.cancel(tooLong)
-            children[ObjectIdentifier(child)] = nil
-            finish(job, exit.status)
-        }
-        try loop.add(end, in: .common)
-        children[ObjectIdentifier(child)] = child
-    }
-
-    /// What the converter says becomes lines of the log.
-    private func read(_ output: RunLoop.File, of job: Job) throws {
-        let reader = InputReader(output, as: .lines(limit: 4096), label: "output") { [self] reader, event in
-            switch event {
-            case .received(let lines): for line in lines { log.info("\(job.name) says \(line)") }
-            case .ended: outputEnded(reader)
-            case .failed(let error):
-                log.warning("\(job.name) has said something unreadable: \(error)")
-                outputEnded(reader)
+            children[child.process] = nil
+            switch result {
+            case .success(let report): finish(job, report)
+            case .failure(let failure):
+                log.warning("\(job.name): \(failure)")
+                finish(job, failure.report)
             }
         }
-        try loop.add(reader, in: .common)
-        outputs.insert(ObjectIdentifier(reader))
+        try loop.add(completion, in: .common)
+        children[child.process] = child
     }
 
-    private func outputEnded(_ reader: InputReader<String>) {
-        outputs.remove(ObjectIdentifier(reader))
-        reportIdle()
-    }
-
-    private func finish(_ job: Job, _ status: ChildSource.Status) {
-        switch status {
+    private func finish(_ job: Job, _ report: ChildCompletion.Report) {
+        for line in report.errorText.split(separator: "\n") { log.info("\(job.name) says \(line)") }
+        switch report.exit.status {
         case .exited(0) where rename("\(folder)/out/.\(job.file)", "\(folder)/out/\(job.name)") == 0:
             unlink("\(folder)/taken/\(job.file)")
             converted += 1
             log.info("converted \(job.name)")
         case .signalled where job.attempts < 5:
-            log.warning("\(job.name) again: \(status)")
+            log.warning("\(job.name) again: \(report.exit.status)")
             again(job)
         default:
             unlink("\(folder)/out/.\(job.file)")
             rename("\(folder)/taken/\(job.file)", "\(folder)/failed/\(job.name)")
             failed += 1
-            log.error("failed \(job.name): \(status)")
+            log.error("failed \(job.name): \(report.exit.status)")
         }
+        if children.isEmpty { whenEnded?() }
         startJobs()
-        reportIdle()
     }
 
     /// Not at once: what has just failed, such as a spawn without memory, usually fails again.
@@ -163,49 +145,31 @@ final class Spool {
         }
     }
 
-    // MARK: Status, housekeeping, end
-
-    private func tellSoon() {
-        if isTelling { return }
-        isTelling = true
-        loop.performLocally(after: .seconds(1), in: .common) { [self] in
-            isTelling = false
-            tell(status)
-        }
+    /// Starts nothing any more, and calls `body` when the children have ended; what is not done stays in `taken`.
+    func end(_ body: @escaping () -> Void) {
+        whenEnded = body
+        for child in children.values { child.terminate(killAfter: .seconds(5), on: loop) }
+        if children.isEmpty { body() }
     }
+
+    // MARK: Housekeeping
 
     /// Removes the results that are older than the settings say, a hundred in a turn: commands come in between.
     func removeOldResults() {
         // One after the other.
         guard old.isEmpty else { return }
-        old = names(inFolder: "\(folder)/out")
+        old = names(in: "out")
         removeSome(olderThan: .now - TimeInterval(settings.keep))
     }
 
     private func removeSome(olderThan limit: Date) {
         for name in old.suffix(100) {
             let path = "\(folder)/out/\(name)"
-            if let date = modificationDate(path), date < limit, unlink(path) == 0 { log.info("removed \(name)") }
+            let date = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+            if let date, date < limit, unlink(path) == 0 { log.info("removed \(name)") }
         }
         old.removeLast(min(100, old.count))
         guard !old.isEmpty else { return log.info("kept house: \(status)") }
         loop.performLocally(after: .milliseconds(1), in: .common) { [self] in removeSome(olderThan: limit) }
-    }
-
-    /// Starts nothing any more, and calls `body` when the children have ended; after `limit`, these are killed.
-    func end(within limit: Duration, _ body: @escaping () -> Void) {
-        whenIdle = body
-        loop.performLocally(after: limit, in: .common) { [self] in
-            for child in children.values { try? child.send(SIGKILL) }
-            // A process that a child has left behind may hold an output open for ever.
-            outputs = []
-            reportIdle()
-        }
-        reportIdle()
-    }
-
-    private func reportIdle() {
-        guard children.isEmpty, outputs.isEmpty, let whenIdle else { return }
-        whenIdle()
     }
 }
