@@ -16,8 +16,9 @@ public import RunLoops
 ///
 /// A follower has a descriptor of the kernel (inotify), of which a user has 128 by default, and a kernel watch for the file and
 /// for each directory on the way. A name that comes or goes beside the file, or goes in a directory above, wakes the loop,
-/// without a call; what is written to other files does not. If the path leads through a link to another directory, the file there is followed through replacements by
-/// a rename, and through each change of the link; that it comes again after it was removed is not seen.
+/// without a call; what is written to other files does not. If the path leads through a link to another directory, the file
+/// there is followed through replacements by a rename, and through each change of the link; that it comes again after it was
+/// removed is not seen.
 ///
 /// For everything in a directory, use a ``FileWatch``.
 ///
