@@ -211,8 +211,10 @@ let package = Package(
             swiftSettings: strict + [.define("ORACLE_NAMES")]),
         // Threads, values that threads share and the like, for the tests of every library.
         .target(
-            name: "RunLoopsTestSupport", dependencies: ["RunLoops", "CLinuxKernel"], path: "Tests/RunLoopsTestSupport",
-            swiftSettings: strict),
+            name: "RunLoopsTestSupport", dependencies: ["RunLoops", "CHoldingChild", "CLinuxKernel"],
+            path: "Tests/RunLoopsTestSupport", swiftSettings: strict),
+        // What Swift cannot do: a child with this process's memory.
+        .target(name: "CHoldingChild", path: "Tests/CHoldingChild"),
         // A terminal, and a program on it.
         .target(
             name: "TerminalTestSupport", dependencies: ["LoopUI", "RunLoopsTestSupport"],

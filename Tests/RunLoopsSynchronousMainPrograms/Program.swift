@@ -30,12 +30,13 @@ import RunLoopsConcurrencyScenes
 
     /// Uses and runs the main loop for the first time in a process that can open `left` descriptors more.
     private static func runOut(left: CInt) {
-        let lowest = dup(STDIN_FILENO)
-        close(lowest)
+        // The numbers that are open may have gaps: which ones a program inherits is its starter's affair.
+        let next = (0...left).map { _ in dup(STDIN_FILENO) }
+        for number in next { close(number) }
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let former = limit.rlim_cur
-        limit.rlim_cur = rlim_t(lowest + left)
+        limit.rlim_cur = rlim_t(next[next.count - 1])
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         RunLoop.main.perform { RunLoop.main.stop() }
         print("has run: \(RunLoop.main.run(mode: .default, for: .seconds(300)))")

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
+#include "CHoldingChild.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_SIZE (16 * 1024)
+
+// The child has what belongs to its parent's thread, which goes on: system calls alone, and nothing that a sanitizer would add.
+#define IN_CHILD __attribute__((disable_sanitizer_instrumentation))
+
+struct life {
+    int end;
+    int other_end;
+};
+
+IN_CHILD static int live(void *argument) {
+    struct life life = *(struct life *)argument;
+    syscall(SYS_close, life.other_end);
+    struct pollfd wanted = {.fd = life.end, .events = POLLIN};
+    while (syscall(SYS_ppoll, &wanted, 1L, NULL, NULL, 0L) < 0) {}
+    syscall(SYS_exit_group, 0L);
+    return 0;
+}
+
+IN_CHILD static int pass(void *argument) {
+    uint32_t microseconds = *(uint32_t *)argument;
+    struct timespec time = {microseconds / 1000000, (long)(microseconds % 1000000) * 1000};
+    syscall(SYS_nanosleep, &time, NULL);
+    syscall(SYS_exit_group, 0L);
+    return 0;
+}
+
+// No signal reaches the child, as none reaches one of posix_spawn: a handler would run in its parent's memory.
+static int32_t start(int (*body)(void *), void *stack, int flags, void *argument) {
+    sigset_t all, present;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &present);
+    int child = clone(body, (char *)stack + STACK_SIZE, CLONE_VM | SIGCHLD | flags, argument);
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &present, NULL);
+    return child < 0 ? -error : child;
+}
+
+int32_t holding_child_start(void *stack, int end, int other_end) {
+    // At the lower end of the child's stack: this function's own is gone before the child reads it.
+    struct life *life = stack;
+    *life = (struct life){end, other_end};
+    return start(live, stack, 0, life);
+}
+
+int32_t holding_child_pass(void *stack, uint32_t microseconds) {
+    return start(pass, stack, CLONE_VFORK, &microseconds);
+}

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Children as posix_spawn has them between clone and exec: with copies of the descriptors of their parent, in its memory. A fork
+// would copy the memory's tables too, and each page that any thread of the parent then writes to.
+
+#ifndef CHOLDINGCHILD_H
+#define CHOLDINGCHILD_H
+
+#include <stdint.h>
+
+// A child that lives until it is killed, or until nobody has the pipe's other end any more, of which it closes its own copy.
+// `stack` is the child's, 16 KiB, until it has ended. Returns its number, or a negative errno. It is reaped by waitpid.
+int32_t holding_child_start(void *stack, int life, int other_end);
+
+// Makes a child that lives for so many microseconds, and returns when it has ended: its number, or a negative errno. Other threads
+// of the process go on meanwhile.
+int32_t holding_child_pass(void *stack, uint32_t microseconds);
+
+#endif
