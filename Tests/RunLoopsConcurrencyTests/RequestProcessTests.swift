@@ -99,7 +99,8 @@ private func withServer(_ body: (RunLoop.MessagePort.Sender, RunLoop) async thro
     let program = try #require(Programs.start("serve", path))
     let sender = try RunLoop.MessagePort.Sender(named: "numbers", in: RunLoop.MessagePort.Directory(shared: path))
     defer {
-        try? sender.send(RunLoop.MessagePort.Message(id: -2), within: .zero)
+        // Behind all the questions, which the program may still have to answer.
+        try? sender.send(RunLoop.MessagePort.Message(id: -2), within: plenty)
         pclose(program)
     }
     try await LoopThread.with { loop in try await body(sender, loop) }
