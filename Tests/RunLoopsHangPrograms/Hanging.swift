@@ -65,10 +65,18 @@ extension Program {
     /// Other threads have all processors, and the callout gets only what is left: 50 ms of work take much longer.
     static func starved() {
         let processors = sysconf(CInt(_SC_NPROCESSORS_ONLN))
-        let others = (0..<2 * processors).map { _ in Thread { spinHard(.milliseconds(500)) } }
+        // Not before the callout: on a busy machine they might be done when it begins.
+        let begins = Flag()
+        let others = (0..<2 * processors).map { _ in
+            Thread {
+                while !begins.isSet { usleep(100) }
+                spinHard(.milliseconds(500))
+            }
+        }
         hang("starving") {
             // SCHED_IDLE, which Glibc's module does not name.
             schedule(5)
+            begins.set()
             spinHard(.milliseconds(50))
             schedule(SCHED_OTHER)
         }
