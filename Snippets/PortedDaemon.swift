@@ -8,8 +8,8 @@ final class Daemon {
     private var isRunning = true
 
     func run() {
-        let heartbeat = Timer.scheduledTimer(withTimeInterval: 0.01, repeats: true) { _ in
-            MainActor.assumeIsolated { self.beat() }
+        let heartbeat = Timer.scheduledTimer(withTimeInterval: 0.01, repeats: true) { timer in
+            if MainActor.assumeIsolated({ self.beat() }) == 5 { timer.invalidate() }
         }
         heartbeat.tolerance = 0.002
         let report = Timer(fire: Date(timeIntervalSinceNow: 0.02), interval: 3600, repeats: true) { _ in
@@ -31,10 +31,11 @@ final class Daemon {
         print("ended after \(beats) beats")
     }
 
-    private func beat() {
+    private func beat() -> Int {
         beats += 1
         // In place of an administrator.
         if beats == 5 { kill(getpid(), SIGTERM) }
+        return beats
     }
 }
 
