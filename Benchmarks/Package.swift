@@ -85,6 +85,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        // The same in instructions, for Scripts/growth.
+        .executableTarget(
+            name: "growth",
+            dependencies: ["BenchKit", "Workloads", .product(name: "RunLoops", package: "swift-run-loops")],
+            swiftSettings: strict),
         // Hops between executors, and questions to another thread.
         .executableTarget(
             name: "hops",

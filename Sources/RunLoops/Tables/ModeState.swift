@@ -9,8 +9,12 @@ internal import Synchronization
 /// reads the atomics to find out without the lock that there is nothing to do.
 final class ModeState: @unchecked Sendable {
     let mode: RunLoop.Mode
-    /// By order; observers of equal order as they were added.
-    private(set) var observers: [RunLoop.Observer] = []
+    /// With the order in which they were added.
+    private var observerEntries: [ObjectIdentifier: (number: Int, observer: RunLoop.Observer)] = [:]
+    private var observersAdded = 0
+    /// ``observers``, until one is added or removed.
+    private var sortedObservers: [RunLoop.Observer]? = []
+    /// All activities that the observers want; also some that removed ones wanted, until the others are sorted.
     private let observerMask = Atomic<UInt>(0)
 
     /// Signalled sources, with the order in which they were added.
@@ -73,18 +77,31 @@ final class ModeState: @unchecked Sendable {
 
     // MARK: Observers
 
+    /// By order; observers of equal order as they were added.
+    ///
+    /// - Complexity: O(1), or O(n log n) after one was added or removed: so a change of each of n observers does not move
+    ///   the others each time.
+    var observers: [RunLoop.Observer] {
+        if let sortedObservers { return sortedObservers }
+        let sorted = observerEntries.values
+            .sorted { ($0.observer.order, $0.number) < ($1.observer.order, $1.number) }.map(\.observer)
+        sortedObservers = sorted
+        observerMask.store(sorted.reduce(0) { $0 | $1.activities.rawValue }, ordering: .relaxed)
+        return sorted
+    }
+
     func add(_ observer: RunLoop.Observer) {
-        let index = observers.lastIndex { $0.order <= observer.order }.map { $0 + 1 } ?? 0
-        observers.insert(observer, at: index)
+        observersAdded += 1
+        observerEntries[ObjectIdentifier(observer)] = (observersAdded, observer)
+        sortedObservers = nil
         observerMask.bitwiseOr(observer.activities.rawValue, ordering: .relaxed)
     }
 
     func remove(_ observer: RunLoop.Observer) {
-        observers.removeAll { $0 === observer }
-        observerMask.store(observers.reduce(0) { $0 | $1.activities.rawValue }, ordering: .relaxed)
+        if observerEntries.removeValue(forKey: ObjectIdentifier(observer)) != nil { sortedObservers = nil }
     }
 
-    func contains(_ observer: RunLoop.Observer) -> Bool { observers.contains { $0 === observer } }
+    func contains(_ observer: RunLoop.Observer) -> Bool { observerEntries[ObjectIdentifier(observer)] != nil }
 
     // MARK: Sources
 
