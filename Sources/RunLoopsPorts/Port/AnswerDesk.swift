@@ -106,25 +106,10 @@ final class AnswerDesk: Sendable {
         _ message: RunLoop.MessagePort.Message, _ serial: UInt64, _ sender: RunLoop.MessagePort.Sender,
         until deadline: Int64
     ) throws(RunLoop.PortError) {
-        // No object of this package may hold the right to answer: the end of that right says that no answer will come.
-        let handle = try sendAsking(message, serial, sender, until: deadline)
+        let handle = try port.ask(message, serial, sender, until: deadline)
         if handle == 0 { return }
         state.withLock { $0.asks[serial]?.handle = handle }
         if !port.hasChannel(handle) { tell(serial, .failure(.dead)) }
-    }
-
-    private func sendAsking(
-        _ message: RunLoop.MessagePort.Message, _ serial: UInt64, _ sender: RunLoop.MessagePort.Sender,
-        until deadline: Int64
-    ) throws(RunLoop.PortError) -> UInt64 {
-        var message = message
-        let replyTo = RunLoop.MessagePort.Sender(port.queue, answering: serial)
-        message.replyTo = replyTo
-        do { return try sender.send(message, until: deadline) } catch {
-            // The caller learns of the failure from the thrown error.
-            replyTo.markUsed()
-            throw error
-        }
     }
 
     // MARK: Answers come

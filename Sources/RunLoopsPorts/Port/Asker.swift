@@ -68,8 +68,7 @@ final class Asker: @unchecked Sendable {
         let serial = Delivery.newSerial()
         pending[serial] = Pending()
         defer { pending[serial] = nil }
-        // No object of this package may hold the right to answer: the end of that right says that no answer will come.
-        let handle = try send(message, serial, sender, until: deadline)
+        let handle = try port.ask(message, serial, sender, until: deadline)
         pending[serial]?.handle = handle
         if handle != 0, !port.hasChannel(handle) { throw .dead }
         if let mode { do { try loop.add(port, in: mode) } catch { throw .system(error) } }
@@ -84,20 +83,6 @@ final class Asker: @unchecked Sendable {
             // Other items in the mode may stop the run or end it; an answer ends it as a handled source.
             let run = loop.run(mode: mode ?? Self.mode, until: instant, returnAfterSourceHandled: true)
             if run == .timedOut, pending[serial]?.result == nil { throw .timedOut }
-        }
-    }
-
-    private func send(
-        _ message: RunLoop.MessagePort.Message, _ serial: UInt64, _ sender: RunLoop.MessagePort.Sender,
-        until deadline: Int64
-    ) throws(RunLoop.PortError) -> UInt64 {
-        var message = message
-        let replyTo = RunLoop.MessagePort.Sender(port.queue, answering: serial)
-        message.replyTo = replyTo
-        do { return try sender.send(message, until: deadline) } catch {
-            // The caller learns of the failure from the thrown error.
-            replyTo.markUsed()
-            throw error
         }
     }
 

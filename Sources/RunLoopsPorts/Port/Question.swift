@@ -71,6 +71,26 @@ package final class Question: Sendable {
     }
 }
 
+extension RunLoop.MessagePort {
+    /// Sends a message whose answer comes to this port, with this serial.
+    ///
+    /// Returns the handle of the channel on which the answer will come from another process; 0 for none.
+    ///
+    /// No object of this package holds the right to answer afterwards: the end of that right says that no answer will come.
+    func ask(_ message: Message, _ serial: UInt64, _ sender: Sender, until deadline: Int64) throws(RunLoop.PortError)
+        -> UInt64
+    {
+        var message = message
+        let replyTo = Sender(queue, answering: serial)
+        message.replyTo = replyTo
+        do { return try sender.send(message, until: deadline) } catch {
+            // The caller learns of the failure from the thrown error.
+            replyTo.markUsed()
+            throw error
+        }
+    }
+}
+
 /// A thread that does one thing, which may take a long time.
 private final class Errand {
     private let body: @Sendable () -> Void
