@@ -69,7 +69,7 @@ plant("task refused", {"extremes loops": ["takes a closure"]},
        "if isStoppingState { return nil }",
        "if isStoppingState || PLANT(100) { return nil }"))
 plant("cancelled in words alone", {STRESS: ["were cancelled of"]},
-      ("RunLoops/RunLoop/RunLoop+Delayed.swift",
+      ("RunLoops/Timers/RunLoop+Delayed.swift",
        "            guard common.timer.belongs(to: self)",
        "            if PLANT(10) { return common.timer.isValid }\n"
        "            guard common.timer.belongs(to: self)"))
@@ -125,27 +125,27 @@ plant("invalid source stays", {"extremes sources": ["are left in the mode"], "ex
 
 # Timers.
 plant("timer lost", {STRESS: ["timers fired"], "extremes timers": ["timers have fired"], "extremes hours": ["fires after"]},
-      ("RunLoops/Turn/TimerServing.swift",
+      ("RunLoops/Timers/TimerServing.swift",
        "                callOut(.timer, timer.labelStorage,",
        "                if PLANT(1000) { break }\n"
        "                callOut(.timer, timer.labelStorage,"))
 plant("timer early", {STRESS: ["fired early"], "extremes timers": ["fired early"]},
-      ("RunLoops/Tables/TimerQueue.swift",
+      ("RunLoops/Timers/TimerQueue.swift",
        "        let slack = timer.slack\n",
        "        let slack = timer.slack\n"
        "        if PLANT(1000) { return exact.insert(entry.later(by: -1_000_000_000)) }\n"))
 plant("timer at the wrong place", {"extremes timers": ["due earlier"]},
-      ("RunLoops/Tables/TimerQueue.swift",
+      ("RunLoops/Timers/TimerQueue.swift",
        "        let entry = TimerHeap.Entry(date: timer.fire, sequence",
        "        let entry = TimerHeap.Entry(date: timer.fire + (PLANT(1000) ? 20_000_000 : 0), sequence"))
 plant("timer put back for ever", {"extremes timers": ["are left in the mode"]},
-      ("RunLoops/Turn/TimerServing.swift",
+      ("RunLoops/Timers/TimerServing.swift",
        "            if timer.isRepeating || timer.state.contains(.restarted) {\n",
        "            let stays = PLANT(100_000)\n"
        "            if stays { timer.fire = .max / 2 }\n"
        "            if timer.isRepeating || timer.state.contains(.restarted) || stays {\n"))
 plant("invalid timer fires", {STRESS: ["invalid timers fired"]},
-      ("RunLoops/Items/Timer.swift",
+      ("RunLoops/Timers/Timer.swift",
        "            markInvalid()\n"
        "            if bucket != .none",
        "            if PLANT(20) {\n"
@@ -155,11 +155,11 @@ plant("invalid timer fires", {STRESS: ["invalid timers fired"]},
        "            markInvalid()\n"
        "            if bucket != .none"))
 plant("grid left", {"extremes hours": ["off the grid"]},
-      ("RunLoops/Support/TimerGrid.swift",
+      ("RunLoops/Timers/Timer+Schedule.swift",
        "return overflow ? .max : date.clampedAdding(distance)",
        "return overflow ? .max : date.clampedAdding(distance + (PLANT(1000) ? 1 : 0))"))
 plant("interval passed over", {"extremes hours": ["in a virtual second"]},
-      ("RunLoops/Support/TimerGrid.swift",
+      ("RunLoops/Timers/Timer+Schedule.swift",
        "let steps = (behind / interval).clampedAdding(1)",
        "let steps = (behind / interval).clampedAdding(PLANT(1000) ? 2 : 1)"))
 plant("suspension overslept", {"extremes hours": ["have passed"]},
@@ -231,20 +231,20 @@ plant("timer never released",
       {STRESS: ["memory is left"],
        "extremes timers": ["memory is left"],
        SOAK: ["resident memory, KiB has grown"]},
-      ("RunLoops/Tables/RunLoop+TimerTable.swift",
+      ("RunLoops/Timers/RunLoop+TimerTable.swift",
        "        Unmanaged.passUnretained(timer).release()\n",
        "        if !PLANT() { Unmanaged.passUnretained(timer).release() }\n"),
-      ("RunLoops/Turn/TimerServing.swift",
+      ("RunLoops/Timers/TimerServing.swift",
        "            spent?.release()\n"
        "            switch handler {",
        "            if !PLANT() { spent?.release() }\n"
        "            switch handler {"))
 plant("later and later", {SOAK: ["p50, µs has grown"]},
-      ("RunLoops/Turn/TimerServing.swift",
+      ("RunLoops/Timers/TimerServing.swift",
        "        // The last reference to a timer is released when no lock is held.\n",
        "        if PLANT() { Plant.delay(1) }\n"))
 plant("now and then later and later", {SOAK: ["p99, µs has grown"]},
-      ("RunLoops/Turn/TimerServing.swift",
+      ("RunLoops/Timers/TimerServing.swift",
        "        var spent: Unmanaged<Timer>?\n"
        "        lock()\n",
        "        if PLANT(30) { Plant.delay(30) }\n"

@@ -10,7 +10,7 @@ internal import Musl
 #endif
 
 // The calls of a loop to Linux: clocks, futexes, epoll, eventfd, timerfd. Whoever wants to count or to refuse them gives another
-// `KernelCalls`. Beside them the library asks the system for pages of memory (Tables/TimerMemory.swift), for a key of each thread
+// `KernelCalls`. Beside them the library asks the system for pages of memory (Timers/TimerMemory.swift), for a key of each thread
 // (RunLoop/ThreadLoop.swift), and for libdispatch's main queue (Turn/MainQueue.swift).
 
 /// Clocks, threads, and the futexes of locks: called directly, so that nothing is added to their cost.

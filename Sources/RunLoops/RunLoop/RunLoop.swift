@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The parts of a loop, and how a loop is found, asked and reached. The folder Turn has what happens in a turn, Tables
-// what a mode keeps, Items what can be added, Inspection what tools see.
+// what a mode keeps, Items what can be added, Timers all about timers, Inspection what tools see.
 
 internal import CLinuxKernel
 package import Synchronization
