@@ -6,8 +6,9 @@ import RunLoopsEvents
 let loop = RunLoop.current
 
 // snippet.CODE
-let command = "echo 42; echo careful >&2; exec sleep 60"
-let child = try Child.spawn(.name("sh"), arguments: ["-c", command], output: .pipe, error: .pipe)
+let command = "echo 42; echo careful >&2; sleep 60; echo late"
+// In a group of its own: what the shell has started ends with the shell.
+let child = try Child.spawn(.name("sh"), arguments: ["-c", command], output: .pipe, error: .pipe, group: .new)
 
 let tooLong = loop.performLocally(after: .milliseconds(100)) {
     child.terminate(killAfter: .seconds(5), on: loop)

@@ -112,6 +112,12 @@ int rl_pidfd_signal(int descriptor, int signal) {
     return result(syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0));
 }
 
+#define SIGNAL_PROCESS_GROUP (1U << 2)
+
+int rl_pidfd_signal_group(int descriptor, int signal) {
+    return result(syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, SIGNAL_PROCESS_GROUP));
+}
+
 static int64_t microseconds(struct timeval time) { return (int64_t)time.tv_sec * 1000000 + time.tv_usec; }
 
 // The kernel's pidfd_info, in its first version.

@@ -49,6 +49,8 @@ typedef struct {
 
 int rl_pidfd_open(int32_t process);
 int rl_pidfd_signal(int descriptor, int signal);
+// To the group that the process was made the leader of, also after the process was reaped. -EINVAL before Linux 6.9.
+int rl_pidfd_signal_group(int descriptor, int signal);
 // 1: it has ended; 0: it has not; 2: it has ended and was reaped elsewhere, and its usage is not known. -ECHILD for a
 // process that is no child, or that was reaped elsewhere and the kernel does not remember how it ended.
 int rl_pidfd_wait(int descriptor, bool reaps, rl_child_exit *end);

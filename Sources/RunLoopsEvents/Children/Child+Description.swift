@@ -59,6 +59,9 @@ extension Child {
     }
 
     /// The process group of a child, to which a terminal sends its signals.
+    ///
+    /// Whatever a child starts is in the child's group, unless it makes a group of its own. A child with a new group is
+    /// ended together with all members: ``Child/terminate(killAfter:on:in:)``.
     public enum Group: Hashable, Sendable {
         /// The group of this process: a Control-C reaches the child too.
         case inherited

@@ -60,6 +60,6 @@ extension Child {
         }
         let program = try SpawnProgram(executable, arguments, environment, directory)
         let (process, file) = try program.start(&streams, group, limits)
-        return Child(process, file, standardInput, standardOutput, standardError)
+        return Child(process, file, OwnGroup(group), standardInput, standardOutput, standardError)
     }
 }

@@ -10,21 +10,30 @@ internal import Musl
 #endif
 
 extension Child {
-    /// Asks the child to end, with `SIGTERM`; does nothing if it has ended.
+    /// Asks the child to end, with `SIGTERM`, and all of its group if it was spawned with a group of its own; does nothing if
+    /// all have ended.
     ///
     /// A child may ignore `SIGTERM`; ``terminate(killAfter:on:in:)`` kills such a child, and ``send(_:)`` of `SIGKILL`
     /// ends any child at once.
-    public func terminate() { try? send(SIGTERM) }
+    public func terminate() { signalAll(SIGTERM) }
 
     /// Asks the child to end, with `SIGTERM`, and kills it with `SIGKILL` if it is running still when a time is over.
     ///
+    /// A child that was spawned with a new group or a new session is asked together with all of its group, and what is left
+    /// of the group when the time is over is killed, also when the child itself has ended earlier, or before the call. So
+    /// `sh -c "a; b"` ends with what it has started. A child in a group of others is signalled alone, and its children are
+    /// not.
+    ///
     /// A child that is stopped is continued (`SIGCONT`), so that it can obey, as systemd does. The loop waits for the
-    /// child's end and keeps the child until then; the end takes the timer away and reaps the child. If the child has
-    /// ended already, the call does nothing. Every signal goes to this child or to none. Children of the child are
-    /// not signalled.
+    /// child's end and keeps the child until then; the end takes the timer away and reaps the child. Nobody reports the
+    /// end of a group: while it has members after the child's end, the timer stays, and the loop keeps the child. If all
+    /// have ended already, the call does nothing. Every signal goes to this child and its own group or to none.
     ///
     /// To learn of the end, use a ``ChildSource``, a ``ChildCompletion`` or ``RunLoops/RunLoop/exit(of:in:)`` as well.
     /// Several calls do not disturb each other: the earliest kill counts.
+    ///
+    /// Before Linux 6.9 a group is known by the child's number alone. There the child is reaped when the time is over, and
+    /// not at its end; a child that was reaped before the call leaves a group that is not reached.
     ///
     /// - Parameters:
     ///   - delay: How long the child has, on the loop's monotonic clock; it is killed in the next turn if not positive.
@@ -34,17 +43,22 @@ extension Child {
     /// Thread safety: any thread.
     /// - Complexity: O(log n) in the timers of the mode, and some four system calls.
     public func terminate(killAfter delay: Duration, on loop: RunLoop, in mode: RunLoop.Mode = .common) {
-        if file.generation.isInherited || exit != nil { return }
-        terminate()
-        try? send(SIGCONT)
+        let keeper = ownGroup == .byNumber ? NumberKeeper(self) : nil
+        // A child that has ended is reaped, and receives nothing.
+        _ = exit
+        if signalAll(SIGTERM) == -ESRCH { return }
+        signalAll(SIGCONT)
         // By the clock of this loop, which is not that of the calling thread's if time is virtual.
         let date = RunLoop.Instant(nanoseconds: loop.now(.monotonic), base: .monotonic).advanced(by: delay)
         let kill = RunLoop.Timer.sendable(.at(date), label: "kill of a child") { _ in
-            // ESRCH: the child has ended and was reaped in between.
-            try? self.send(SIGKILL)
+            // ESRCH: all have ended in between.
+            self.signalAll(SIGKILL)
+            withExtendedLifetime(keeper) {}
         }
         loop.add(kill, in: mode)
-        let end = ChildSource.sendable(self, label: "end of a child") { _, _ in kill.invalidate() }
+        let end = ChildSource.sendable(self, label: "end of a child") { _, _ in
+            if self.signalAll(0) == -ESRCH { kill.invalidate() }
+        }
         // What the system refuses costs a kill of nobody: the timer fires and finds no process.
         _ = try? loop.add(end, in: mode)
     }

@@ -37,18 +37,29 @@ public final class Child: Sendable, CustomStringConvertible {
     public let standardError: RunLoop.File?
 
     let file: Descriptor
-    private let known = Guarded<ChildSource.Exit?>(nil)
+    let ownGroup: OwnGroup
+    private struct State {
+        var exit: ChildSource.Exit?
+        var isReaped = false
+        /// While there are any, the child is not reaped.
+        var keepersOfNumber = 0
+    }
+    private let state = Guarded(State())
 
-    init(_ process: CInt, _ file: Descriptor, _ input: RunLoop.File?, _ output: RunLoop.File?, _ error: RunLoop.File?) {
+    init(
+        _ process: CInt, _ file: Descriptor, _ group: OwnGroup, _ input: RunLoop.File?, _ output: RunLoop.File?,
+        _ error: RunLoop.File?
+    ) {
         self.process = process
         self.file = file
+        ownGroup = group
         standardInput = input
         standardOutput = output
         standardError = error
     }
 
     deinit {
-        if exit == nil, !file.generation.isInherited { Orphans.keep(file) }
+        if !file.generation.isInherited, exit == nil { Orphans.keep(file) }
     }
 
     /// How the child has ended; `nil` while it is running.
@@ -57,15 +68,21 @@ public final class Child: Sendable, CustomStringConvertible {
     /// - Complexity: one system call while the child is running.
     public var exit: ChildSource.Exit? {
         if file.generation.isInherited { return nil }
-        return known.withLock { known in
-            if known == nil { known = ChildSource.Exit(process, waitingFor: file, reaps: true) }
-            return known
+        return state.withLock { state in
+            let reaps = state.keepersOfNumber == 0
+            if !state.isReaped, let exit = ChildSource.Exit(process, waitingFor: file, reaps: reaps) {
+                // Of a child that other code has reaped meanwhile, the first answer knows more.
+                state.exit = state.exit ?? exit
+                state.isReaped = reaps
+            }
+            return state.exit
         }
     }
 
     /// Sends the child a signal.
     ///
-    /// The signal reaches this child or none: never another process that has received the number since.
+    /// The signal reaches this child or none: never another process that has received the number since. It does not reach
+    /// the child's group: ``sendToGroup(_:)``.
     ///
     /// - Parameter signal: The number, such as `SIGTERM`.
     /// - Throws: `ESRCH` if the child has ended and was reaped, `EINVAL` if there is no such signal, `EPERM` if the child
@@ -76,7 +93,26 @@ public final class Child: Sendable, CustomStringConvertible {
 
     /// The number and how the child has ended, if it has.
     public var description: String {
-        "<Child \(process)>{\(known.withLock { $0 }.map { "\($0.status)" } ?? "not reaped")}"
+        "<Child \(process)>{\(state.withLock { $0.exit }.map { "\($0.status)" } ?? "not reaped")}"
+    }
+
+    // MARK: The number of a child that leads a group
+
+    /// From here on the child is not reaped, so that its number stays its own.
+    func keepNumber() { state.withLock { $0.keepersOfNumber += 1 } }
+
+    /// Reaps the child if it has ended, and nobody else keeps its number.
+    func releaseNumber() {
+        state.withLock { $0.keepersOfNumber -= 1 }
+        _ = exit
+    }
+
+    /// What `body` returns; `nil` if the child was reaped, so that its number may be another's.
+    func withOwnNumber<Result>(_ body: (CInt) -> Result) -> Result? {
+        state.withLock { state in
+            // Only other code can have reaped it.
+            state.isReaped || rl_pidfd_signal(file.number, 0) == -ESRCH ? nil : body(process)
+        }
     }
 }
 

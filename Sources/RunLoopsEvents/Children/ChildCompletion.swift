@@ -21,13 +21,15 @@ internal import Musl
 /// stream that is no pipe has no end to wait for. It reads both pipes while the child runs, so that a child never waits for room.
 ///
 /// - A child that writes more than the limit to a stream is killed (`SIGKILL`), and so is a child whose output cannot be read:
-///   nobody would read on, and the child would wait for ever. The closure is called after the exit.
+///   nobody would read on, and the child would wait for ever. A child with a group of its own is killed with its group. The closure
+///   is called after the exit.
 /// - A process that the child has left behind may hold a pipe open. After the exit the completion waits for it as long as
 ///   the program says, then reads what is there, which is all that the child itself has written, and reports
 ///   ``Failure/Reason/heldOpen``.
 ///
 /// Nothing is lost by a failure: it has the exit, and what was read. A child that never ends is the program's to end, with
-/// ``Child/terminate(killAfter:on:in:)``. The source is invalidated before its callout. A completion that is invalidated
+/// ``Child/terminate(killAfter:on:in:)``, which ends what the child has started too if the child was spawned with a group of its
+/// own. The source is invalidated before its callout. A completion that is invalidated
 /// earlier leaves the child as it is.
 ///
 /// Corresponds to a `DispatchGroup` around a Foundation `Process` and its pipes.
@@ -175,8 +177,7 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     private func fail(_ reason: Failure.Reason) {
         state.withLock { if self.reason == nil { self.reason = reason } }
         for reader in readers { reader.invalidate() }
-        // ESRCH: it has ended and was reaped.
-        try? child.send(SIGKILL)
+        child.signalAll(SIGKILL)
         // The exit may be known already: it is looked at again, on the loop's thread.
         watched = .readable
     }
