@@ -68,12 +68,23 @@ struct InspectorProcessTests {
         #expect(said == "[]\n[\"foundationLoopNotRun\"]\n[]\n")
     }
 
-    @Test func `a main loop that runs while Foundation's has a timer says so once, and names the remedy`() throws {
-        let said = try shell("$program two\\ loops").text
+    @Test(arguments: [("timer", "a timer"), ("source", "a source, a port or a closure")])
+    func `a main loop that runs while Foundation's has an item says so once, and names the remedy`(
+        _ item: String, _ name: String
+    ) throws {
+        let said = try shell("$program two\\ loops \(item)").text
         if said == "no Foundation\n" { return }
         #expect(said.split(separator: "\n").count == 1, "\(said)")
-        #expect(said.contains("Foundation's main loop has a timer"))
+        #expect(said.contains("Foundation's main loop has \(name),"))
         #expect(said.contains("write `import class RunLoops.RunLoop` in each file that imports both modules"))
+    }
+
+    @Test(arguments: ["nothing", "source\\ and\\ child"])
+    func `an empty loop of Foundation's is not complained of, nor a source that a running Process may have there`(
+        _ item: String
+    ) throws {
+        let said = try shell("$program two\\ loops \(item)").text
+        #expect(said.isEmpty || said == "no Foundation\n", "\(said)")
     }
 
     @Test func `ps and dump show a process whose main loop hangs`() throws {
