@@ -117,6 +117,26 @@ struct InspectorProcessTests {
         #expect(said.contains("status 0") && said.contains("alive"))
     }
 
+    @Test func `nothing wakes a process that was recorded and looked into, once that is over`() throws {
+        // How often each thread has slept: what ends with the looking may come in the first second, and what wakes a thread
+        // by the clock does so in each.
+        let said = try during(
+            "idle",
+            """
+            $tool trace --for 100ms -o live.json $pid >/dev/null
+            $tool top --plain --every 50ms --for 200ms $pid </dev/null >/dev/null
+            $tool trace --for 600s -o dead.json $pid >/dev/null & sleep 0.2; kill -9 $!; wait $!
+            $tool dump $pid >/dev/null
+            count() { cat /proc/$pid/task/*/status | grep ^voluntary; }
+            for i in 1 2 3; do
+                before=$(count); sleep 1.5; after=$(count)
+                if [ "$before" = "$after" ]; then echo at rest; break; fi
+                echo "$before" then "$after"
+            done
+            """)
+        #expect(said.contains("at rest"), "\(said)")
+    }
+
     @Test func `a process that does not want it is not looked into`() throws {
         let said = try during("idle", environment: "", "$tool ps | grep -c $pid; $tool dump $pid; echo status $?")
         #expect(said.hasPrefix("0\n"))
