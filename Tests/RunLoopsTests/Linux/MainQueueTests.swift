@@ -77,12 +77,14 @@ struct MainQueueTests {
             print(busy < 50_000 ? "slept" : "spun for \\(busy) us")
             print(RunLoop.main.run(mode: mode, for: .seconds(300), returnAfterSourceHandled: true))
         case "actor items":
-            RunLoop.main.add(RunLoop.Timer.mainActor(.after(.milliseconds(1))) { _ in say("timer \\(title)"); title = "state" }, in: .default)
             let source = RunLoop.Source.mainActor { _ in say("source \\(title)"); RunLoop.main.stop() }
             RunLoop.main.add(source, in: .default)
-            DispatchQueue.global().asyncAfter(deadline: .now() + 0.02) {
-                RunLoop.performOnMainActor { say("block \\(title)"); source.signal(); RunLoop.main.wakeUp() }
-            }
+            RunLoop.main.add(RunLoop.Timer.mainActor(.after(.milliseconds(1))) { _ in
+                say("timer \\(title)"); title = "state"
+                DispatchQueue.global().async {
+                    RunLoop.performOnMainActor { say("block \\(title)"); source.signal(); RunLoop.main.wakeUp() }
+                }
+            }, in: .default)
             print(RunLoop.main.run(mode: .default, for: .seconds(300)))
         case "fair":
             @MainActor func again() { queued += 1; DispatchQueue.main.async { again() } }
