@@ -113,7 +113,7 @@ extension RunLoop {
             mode.observers.forEach(add)
             firingTimers(in: mode).forEach(add)
             mode.forEachBucket { bucket in
-                bucket.queue.visit { _, timer, label in
+                bucket.queue.visit(dueList) { _, timer, label in
                     if let timer { add(timer) }
                     if let label { found.add(delayed: label, mode.mode) }
                 }

@@ -37,7 +37,7 @@ extension RunLoop {
         var next: [LoopSnapshot.Timer] = []
         mode.forEachBucket { bucket in
             let now = now(bucket.base)
-            bucket.queue.visit { entry, timer, label in
+            bucket.queue.visit(dueList) { entry, timer, label in
                 let due = entry.date.clampedSubtracting(now)
                 // The few next ones are kept in order: a loop may have a hundred thousand timers.
                 if next.count == most, let last = next.last, last.due <= due { return }

@@ -88,7 +88,7 @@ private struct LoopPicture {
         }
         var waiting: [(entry: TimerHeap.Entry, picture: TimerPicture)] = []
         mode.forEachBucket { bucket in
-            bucket.queue.visit { entry, timer, label in
+            bucket.queue.visit(loop.dueList) { entry, timer, label in
                 if let timer { waiting.append((entry, picture(timer))) }
                 if let label {
                     let delayed = TimerPicture(

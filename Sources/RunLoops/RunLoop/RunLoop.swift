@@ -81,11 +81,8 @@ public final class RunLoop: @unchecked Sendable {
     @exclusivity(unchecked) var firingTimers: [Unmanaged<Timer>] = []
     /// Timers of this loop that came during a callout of theirs on the thread of another loop, which goes on.
     @exclusivity(unchecked) var timersFiringElsewhere: [Unmanaged<Timer>] = []
-    /// The servings of due timers that are under way, innermost last.
-    @exclusivity(unchecked) var timerPasses: [TimerPass] = []
-    /// Of the innermost serving, once more: each step of each timer asks.
-    @exclusivity(unchecked) var servedThrough: UInt32 = 0
-    @exclusivity(unchecked) var hasStrays = false
+    /// What the servings of due timers that are under way have to look at.
+    @exclusivity(unchecked) var dueList = DueList<Timer>()
     /// What the thread sleeps for; valid while the wake word says that the thread sleeps or is about to.
     @exclusivity(unchecked) var sleep = Sleep()
     /// For recorders; usually empty.
@@ -433,8 +430,9 @@ public final class RunLoop: @unchecked Sendable {
     /// lock.
     private func takeEverythingOut() -> Waste {
         isDead = true
+        putListedBack(pausing: false)
         var waste = Waste()
-        waste.items = commonItems.all
+        waste.items = commonItems.all + dueList.takeAll()
         commonItems = CommonItems()
         for mode in modeStates {
             waste.sources += mode.sources.map { ($0, mode.mode) }
@@ -448,7 +446,7 @@ public final class RunLoop: @unchecked Sendable {
         var timers = (firingTimers + timersFiringElsewhere).map { $0.takeUnretainedValue() }
         timers.removeAll { !$0.owner.isHeld(by: self) }
         for bucket in timerBuckets {
-            bucket.queue.visit { _, timer, _ in if let timer { timers.append(timer) } }
+            bucket.queue.visit(dueList) { _, timer, _ in if let timer { timers.append(timer) } }
             let closures = bucket.queue.removeAllDelayed()
             bucket.countTimers(-closures.count)
             waste.closures += closures

@@ -63,7 +63,6 @@ extension RunLoop {
             return enter(timer, bucket(timer.base, modes))
         }
         let old = bucket(of: timer)
-        strays(timer, old)
         leave(timer, old)
         enter(timer, bucket(timer.base, old.modes.map { $0.takeUnretainedValue() } + modes))
     }
@@ -81,7 +80,6 @@ extension RunLoop {
     /// Takes a mode from the modes of a timer.
     func take(_ timer: Timer, outOf mode: ModeState) {
         let old = bucket(of: timer)
-        strays(timer, old)
         let left = old.modes.map { $0.takeUnretainedValue() }.filter { $0 !== mode }
         if left.isEmpty { return takeOut(timer) }
         leave(timer, old)
@@ -148,7 +146,7 @@ extension RunLoop {
         timer.bucket = .none
         bucket.countTimers(-1)
         if timer.fire <= bucket.queue.firstDate { firstTimerGoes(timer.fire, bucket) }
-        bucket.queue.remove(timer)
+        bucket.queue.remove(timer, &dueList)
         if guest != nil { datesChangedInHost() }
     }
 
@@ -176,9 +174,9 @@ extension RunLoop {
     /// - Complexity: O(n log n) in the timers of the loop.
     @inline(never)
     private func renumberTimers() {
+        putListedBack(pausing: false)
         var old: [UInt32] = []
-        for bucket in timerBuckets { bucket.queue.visit { entry, _, _ in old.append(entry.sequence) } }
-        for pass in timerPasses { pass.strays.visit { old.append($0.sequence) } }
+        for bucket in timerBuckets { bucket.queue.visit(dueList) { entry, _, _ in old.append(entry.sequence) } }
         old.sort()
         /// How many numbers are not higher.
         func number(_ sequence: UInt32) -> UInt32 {
@@ -190,8 +188,6 @@ extension RunLoop {
             return UInt32(low)
         }
         for bucket in timerBuckets { bucket.queue.renumber(number) }
-        for index in timerPasses.indices { timerPasses[index].renumber(number) }
-        innermostPassChanged()
         timerSequence = UInt32(old.count)
     }
 
@@ -203,7 +199,6 @@ extension RunLoop {
             return
         }
         withBucket(of: timer) { bucket in
-            if !timerPasses.isEmpty { strays(timer, bucket) }
             if timer.fire <= bucket.queue.firstDate { firstTimerChanges(timer.fire, in: bucket) }
             comes(date, in: bucket)
             timer.fire = date
@@ -215,7 +210,7 @@ extension RunLoop {
 
     @inline(never)
     private func reinsert(_ timer: Timer, _ bucket: TimerBucket) {
-        bucket.queue.remove(timer)
+        bucket.queue.remove(timer, &dueList)
         bucket.queue.insert(timer, sequence: timerSequence)
     }
 
@@ -223,7 +218,9 @@ extension RunLoop {
     func reschedule(_ timer: Timer, _ change: () -> Void) {
         if timer.state.contains(.firing) { return change() }
         let bucket = bucket(of: timer)
-        bucket.queue.remove(timer)
+        // A timer that is listed keeps its turn.
+        if bucket.queue.isListed(timer, dueList) { return change() }
+        bucket.queue.remove(timer, &dueList)
         change()
         enqueue(timer, in: bucket)
         if guest != nil { datesChangedInHost() }
@@ -254,7 +251,7 @@ extension RunLoop {
         var body: DelayedBody?
         mode?._withUnsafeGuaranteedRef { bucket in
             let first = bucket.queue.firstDate
-            body = bucket.queue.remove(delayed: name.index, sequence: name.sequence)
+            body = bucket.queue.remove(delayed: name.index, sequence: name.sequence, &dueList)
             switch body {
             case .none: return
             case .some: break
@@ -307,26 +304,6 @@ extension RunLoop {
         }
     }
 
-    /// A timer leaves its place, or its modes, while timers are served: the passes that were to serve it look at it
-    /// later.
-    private func strays(_ timer: Timer, _ bucket: TimerBucket) {
-        if timerPasses.isEmpty || timer.state.contains(.firing) { return }
-        guard let entry = bucket.queue.entry(of: timer) else { return }
-        strays(timer, entry, bucket, from: timerPasses.indices)
-    }
-
-    func strays(_ timer: Timer, _ entry: TimerHeap.Entry, _ bucket: TimerBucket, from passes: Range<Int>) {
-        for index in passes where timerPasses[index].includes(entry, bucket) {
-            timerPasses[index].noteStray(timer, entry, bucket.base)
-        }
-        innermostPassChanged()
-    }
-
-    func innermostPassChanged() {
-        servedThrough = timerPasses.last?.sequence ?? 0
-        hasStrays = timerPasses.last?.strays.isEmpty == false
-    }
-
     // MARK: Asking
 
     /// The date of the next timer in the mode; timers whose callouts are under way count.
@@ -353,8 +330,11 @@ extension RunLoop {
     @inline(__always)
     func trimTimers(_ mode: ModeState, _ limit: WaitLimit) {
         mode.forEachBucket { bucket in
-            if bucket.queue.isRoomy, limit.monotonic.clampedSubtracting(monotonicNow()) > 1_000_000_000 {
+            if bucket.queue.isRoomy || dueList.isRoomy,
+                limit.monotonic.clampedSubtracting(monotonicNow()) > 1_000_000_000
+            {
                 bucket.queue.trim()
+                if dueList.isRoomy { dueList.trim() }
             }
         }
     }

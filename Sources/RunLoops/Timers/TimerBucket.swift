@@ -16,10 +16,11 @@ final class TimerBucket {
     @exclusivity(unchecked) private(set) var hasSeveralModes: Bool
     /// How many timers and delayed closures are in it, those whose callouts are under way with them.
     @exclusivity(unchecked) private var count = 0
-    @exclusivity(unchecked) var queue = TimerQueue<RunLoop.Timer>()
+    @exclusivity(unchecked) var queue: TimerQueue<RunLoop.Timer>
 
     init(number: BucketNumber, base: RunLoop.TimeBase, modes: [ModeState]) {
         self.number = number
+        queue = TimerQueue(number: number)
         self.base = base
         self.modes = modes.map { .passUnretained($0) }
         firstMode = .passUnretained(modes[0])
@@ -69,7 +70,7 @@ final class TimerBucket {
 }
 
 /// The number of one of a loop's buckets, in two bytes, because every timer has one.
-struct BucketNumber: Equatable {
+package struct BucketNumber: BitwiseCopyable, Equatable {
     private let raw: UInt16
 
     static let none = BucketNumber(raw: 0)
@@ -78,7 +79,7 @@ struct BucketNumber: Equatable {
     private init(raw: UInt16) { self.raw = raw }
 
     /// - Precondition: less than `most`.
-    init(index: Int) { raw = UInt16(index + 1) }
+    package init(index: Int) { raw = UInt16(index + 1) }
 
     /// - Precondition: not `none`.
     @inline(__always)

@@ -39,18 +39,16 @@ package struct TimerHeap: ~Copyable {
         private var order: Int128 {
             @inline(__always) get { Int128(date) &<< 64 | Int128(rank) }
         }
-
-        /// Whether this entry was put in after the entry with this number.
-        @inline(__always)
-        package func isNewer(than other: UInt32) -> Bool { sequence > other }
     }
 
     private static let nowhere = UInt32.max
+    /// Of a slot whose entry has gone to a place elsewhere: the rest of the number is that place.
+    private static let elsewhere: UInt32 = 1 << 31
 
     /// Placed so that the four children of an entry are one cache line.
     private var entries = TimerMemory<Entry>(lead: 3)
     package private(set) var count = 0
-    /// Where the entry of each slot is.
+    /// Where the entry of each slot is: less than `elsewhere` if it is in the heap.
     private var positions = TimerMemory<UInt32>()
 
     package init() {}
@@ -67,13 +65,15 @@ package struct TimerHeap: ~Copyable {
 
     @inline(__always)
     package func contains(_ slot: UInt32) -> Bool {
-        slot < positions.capacity && positions[Int(slot)] != Self.nowhere
+        slot < positions.capacity && positions[Int(slot)] < Self.elsewhere
     }
 
-    /// The entry of a slot.
-    ///
-    /// - Precondition: the slot has an entry.
-    package func entry(of slot: UInt32) -> Entry { entries[Int(positions[Int(slot)])] }
+    /// Where ``removeFirst(to:)`` has put the entry of a slot, which may have come and gone elsewhere since.
+    package func lastPlace(of slot: UInt32) -> Int? {
+        guard slot < positions.capacity else { return nil }
+        let position = positions[Int(slot)]
+        return position < Self.elsewhere || position == Self.nowhere ? nil : Int(position & ~Self.elsewhere)
+    }
 
     /// - Precondition: no entry has the slot.
     @inline(__always)
@@ -107,21 +107,14 @@ package struct TimerHeap: ~Copyable {
         if index < count { siftDown(entries[count], from: index) }
     }
 
-    /// Takes the first entry out.
+    /// Takes the first entry out, and notes where it goes.
     ///
     /// - Precondition: the heap is not empty.
     @inline(__always)
-    package mutating func removeFirst() {
-        positions[Int(entries[0].slot)] = Self.nowhere
+    package mutating func removeFirst(to place: Int) {
+        positions[Int(entries[0].slot)] = Self.elsewhere | UInt32(truncatingIfNeeded: place)
         count -= 1
         if count > 0 { siftDown(entries[count], from: 0) }
-    }
-
-    /// Calls `body` with the slots that may come first when the first has gone.
-    @inline(__always)
-    package func forEachNext(_ body: (UInt32) -> Void) {
-        if count <= 4 { return }
-        for child in 1...4 { body(entries[child].slot) }
     }
 
     /// Calls `body` with all entries, in no order.

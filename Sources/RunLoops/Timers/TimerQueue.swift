@@ -20,6 +20,9 @@ package protocol QueuedTimer: AnyObject {
 /// latest instant and then serves all timers that are due: the fewest wake-ups there can be (stabbing intervals,
 /// earliest end first).
 ///
+/// While due timers are served, they are on a list and in no heap (``DueList``); the queue still has their slots, and
+/// knows the first of them.
+///
 /// The queue does not keep its timers alive; its owner does. The queue keeps closures without an object.
 package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// What was taken out of the queue to be called.
@@ -33,13 +36,16 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// The latest instants of the tolerant timers, unless all have one slack.
     private var latest = TimerHeap()
     private var commonSlack: Int64?
-    /// Timers that came, or were given a date, while others were served, and that are already due: they wait for the
-    /// next time.
-    private var late = TimerHeap()
     private var slots = SlotTable<Timer>()
     private var delayed = DelayedTable()
 
-    package init() {}
+    /// What lists call this queue.
+    private let number: BucketNumber
+    /// The date and the place of the first that is listed; `Int64.max` if nothing is.
+    private var listedDate = Int64.max
+    private var listedPlace = 0
+
+    package init(number: BucketNumber) { self.number = number }
 
     @inline(__always)
     package var count: Int { slots.count }
@@ -48,13 +54,13 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     ///
     /// O(1).
     @inline(__always)
-    package var firstDate: Int64 { min(exact.firstDate, min(tolerant.firstDate, late.firstDate)) }
+    package var firstDate: Int64 { min(exact.firstDate, min(tolerant.firstDate, listedDate)) }
 
     /// The instant until which the thread may sleep; `Int64.max` if there is no timer.
     ///
     /// O(1).
     @inline(__always)
-    package var sleepLimit: Int64 { min(exact.firstDate, min(late.firstDate, firstLatest)) }
+    package var sleepLimit: Int64 { min(exact.firstDate, min(listedDate, firstLatest)) }
 
     /// The earliest of the latest instants of tolerant timers.
     @inline(__always)
@@ -83,6 +89,11 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         timer.slot = slot
         let entry = TimerHeap.Entry(date: timer.fire, sequence: sequence, slot: slot)
         let slack = timer.slack
+        insert(entry, slack: slack)
+    }
+
+    @inline(__always)
+    private mutating func insert(_ entry: TimerHeap.Entry, slack: Int64) {
         if slack == 0 { exact.insert(entry) } else { insertTolerant(entry, slack) }
     }
 
@@ -96,28 +107,52 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return index
     }
 
+    /// Takes a timer out; if it is listed, the list looks at it again when its turn comes.
     @inline(__always)
-    package mutating func remove(_ timer: Timer) { remove(slot: timer.slot) }
+    package mutating func remove(_ timer: Timer, _ list: inout DueList<Timer>) { remove(slot: timer.slot, &list) }
 
     /// Takes a closure out; `nil` if it was called or cancelled before.
     @inline(__always)
-    package mutating func remove(delayed index: UInt32, sequence: UInt32) -> DelayedBody? {
+    package mutating func remove(delayed index: UInt32, sequence: UInt32, _ list: inout DueList<Timer>) -> DelayedBody?
+    {
         guard let slot = delayed.slot(of: index, number: sequence) else { return nil }
-        remove(slot: slot)
+        remove(slot: slot, &list)
         return delayed.take(index)
     }
 
     @inline(__always)
-    private mutating func remove(slot: UInt32) {
-        if exact.contains(slot) { exact.remove(slot) } else { removeOther(slot) }
+    private mutating func remove(slot: UInt32, _ list: inout DueList<Timer>) {
+        if exact.contains(slot) { exact.remove(slot) } else { removeOther(slot, &list) }
         slots.remove(slot)
     }
 
     @inline(never)
-    private mutating func removeOther(_ slot: UInt32) {
-        if late.contains(slot) { return late.remove(slot) }
-        tolerant.remove(slot)
-        if commonSlack == nil { latest.remove(slot) }
+    private mutating func removeOther(_ slot: UInt32, _ list: inout DueList<Timer>) {
+        if tolerant.contains(slot) {
+            tolerant.remove(slot)
+            if commonSlack == nil { latest.remove(slot) }
+            return
+        }
+        // What is in no heap is listed.
+        let place = place(of: slot, list)!
+        switch slots[slot] {
+        case .object(let timer): list.leave(place, timer)
+        case .delayed: list.leave(place)
+        }
+        listedLeaves(place, list)
+    }
+
+    /// Where something is listed; `nil` if it is in a heap.
+    private func place(of slot: UInt32, _ list: borrowing DueList<Timer>) -> Int? {
+        // Each heap remembers the last place of a slot: the list knows which of the two is right.
+        if let place = exact.lastPlace(of: slot), list.has(slot, of: number, at: place) { return place }
+        if let place = tolerant.lastPlace(of: slot), list.has(slot, of: number, at: place) { return place }
+        return nil
+    }
+
+    /// Whether a timer is on the list.
+    package func isListed(_ timer: Timer, _ list: borrowing DueList<Timer>) -> Bool {
+        place(of: timer.slot, list) != nil
     }
 
     /// Gives an exact timer another date in its place; returns false if it is not in its heap.
@@ -147,18 +182,9 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     // MARK: Serving
 
-    /// The first timer that is due at `now` and is not newer than `sequence`; newer ones are set aside.
+    /// The first entry in the heaps that is due at `now`.
     @inline(__always)
-    package mutating func firstDue(at now: Int64, through sequence: UInt32) -> TimerHeap.Entry? {
-        while true {
-            guard let first = firstDue(at: now) else { return nil }
-            if !first.isNewer(than: sequence) { return first }
-            setAside(first)
-        }
-    }
-
-    @inline(__always)
-    private func firstDue(at now: Int64) -> TimerHeap.Entry? {
+    package func firstDue(at now: Int64) -> TimerHeap.Entry? {
         let exactDate = exact.firstDate
         let tolerantDate = tolerant.firstDate
         if min(exactDate, tolerantDate) > now { return nil }
@@ -168,76 +194,70 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return first.isBefore(second) ? first : second
     }
 
-    /// The first entry came too late to be served this time, and waits for the next time.
-    @inline(never)
-    private mutating func setAside(_ entry: TimerHeap.Entry) {
-        removeFirst(entry)
-        late.insert(entry)
-    }
-
+    /// Takes the entry that ``firstDue(at:)`` has found out of its heap, and puts it on the list.
     @inline(__always)
-    private mutating func removeFirst(_ entry: TimerHeap.Entry) {
+    package mutating func list(_ entry: TimerHeap.Entry, on list: inout DueList<Timer>) {
+        let place = list.append(entry, of: number)
         if exact.first?.slot == entry.slot {
-            exact.removeFirst()
+            exact.removeFirst(to: place)
         } else {
-            tolerant.removeFirst()
+            tolerant.removeFirst(to: place)
             if commonSlack == nil { latest.remove(entry.slot) }
         }
+        if listedDate == .max { (listedDate, listedPlace) = (entry.date, place) }
     }
 
-    /// Takes out the timer that ``firstDue(at:through:)`` has found.
+    /// Takes what is listed at a place out of the queue, to be called.
     @inline(__always)
-    package mutating func take(_ entry: TimerHeap.Entry) -> Served {
-        removeFirst(entry)
-        let content = slots[entry.slot]
-        slots.remove(entry.slot)
-        prefetchNext()
+    package mutating func serve(_ slot: UInt32, at place: Int, _ list: inout DueList<Timer>) -> Served {
+        list.serve()
+        listedLeaves(place, list)
+        prefetchNext(list)
+        let content = slots[slot]
+        slots.remove(slot)
         switch content {
         case .object(let timer): return .timer(timer)
         case .delayed(let index): return .delayed(delayed.take(index))
         }
     }
 
-    /// Prefetches what will be needed next.
-    @inline(__always)
-    private func prefetchNext() {
-        if exact.isEmpty { prefetchFirst(of: tolerant) } else { prefetchFirst(of: exact) }
-    }
-
-    /// Prefetches the first timer, and the addresses of the timers that may come after it.
-    @inline(__always)
-    private func prefetchFirst(of heap: borrowing TimerHeap) {
-        guard let next = heap.first else { return }
-        slots.prefetchObject(next.slot)
-        heap.forEachNext { slots.prefetch($0) }
-    }
-
-    /// The timers that were set aside are like all others again.
-    @inline(__always)
-    package mutating func admitLate() {
-        if !late.isEmpty { admitAllLate() }
-    }
-
-    @inline(never)
-    private mutating func admitAllLate() {
-        while let entry = late.first {
-            late.removeFirst()
-            var slack: Int64 = 0
-            if case .object(let timer) = slots[entry.slot] { slack = timer.takeUnretainedValue().slack }
-            if slack == 0 { exact.insert(entry) } else { insertTolerant(entry, slack) }
+    /// Puts what is listed at a place back into its heap, with its number, for a nested run; the list looks at it again.
+    package mutating func putBack(_ place: Int, _ list: inout DueList<Timer>) {
+        let entry = list[place].entry
+        switch slots[entry.slot] {
+        case .object(let timer):
+            insert(entry, slack: timer._withUnsafeGuaranteedRef { $0.slack })
+            list.leave(place, timer)
+        case .delayed(let index):
+            exact.insert(entry)
+            list.leave(place, closureAt: index, number: delayed.number(of: index))
         }
+        listedLeaves(place, list)
+    }
+
+    /// The first that was listed is so no longer: the next one is the first.
+    @inline(__always)
+    private mutating func listedLeaves(_ place: Int, _ list: borrowing DueList<Timer>) {
+        if place != listedPlace { return }
+        if let next = list.first(of: number, from: place + 1) {
+            (listedDate, listedPlace) = (list[next].entry.date, next)
+        } else {
+            listedDate = .max
+        }
+    }
+
+    /// Prefetches what will be needed next: an object, and the address of the object after it.
+    @inline(__always)
+    private func prefetchNext(_ list: borrowing DueList<Timer>) {
+        if listedDate == .max { return }
+        slots.prefetchObject(list[listedPlace].entry.slot)
+        if let slot = list.slot(at: listedPlace + 1) { slots.prefetch(slot) }
     }
 
     // MARK: The rest
 
-    /// The entry of a timer that is in the queue; `nil` for a timer that was set aside.
-    package func entry(of timer: Timer) -> TimerHeap.Entry? {
-        if exact.contains(timer.slot) { return exact.entry(of: timer.slot) }
-        return tolerant.contains(timer.slot) ? tolerant.entry(of: timer.slot) : nil
-    }
-
     /// Calls `body` with all that is in the queue, in no order: an object, or where a closure was asked for.
-    package func visit(_ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
+    package func visit(_ list: borrowing DueList<Timer>, _ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
         func tell(_ entry: TimerHeap.Entry) {
             switch slots[entry.slot] {
             case .object(let timer): body(entry, timer.takeUnretainedValue(), nil)
@@ -246,26 +266,28 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         }
         exact.visit(tell)
         tolerant.visit(tell)
-        late.visit(tell)
+        list.visit { member in if member.queue == number { tell(member.entry) } }
     }
 
     /// Gives all that is in the queue another sequence, in the same order; names of closures stay as they are.
+    ///
+    /// - Precondition: nothing is listed.
     package mutating func renumber(_ number: (UInt32) -> UInt32) {
         exact.renumber(number)
         tolerant.renumber(number)
         latest.renumber(number)
-        late.renumber(number)
     }
 
     /// Empties the queue of closures without an object, and returns them.
+    ///
+    /// - Precondition: nothing is listed.
     package mutating func removeAllDelayed() -> [() -> Void] {
         var slots: [UInt32] = []
-        func collect(_ entry: TimerHeap.Entry) {
-            if case .delayed = self.slots[entry.slot] { slots.append(entry.slot) }
+        exact.visit { if case .delayed = self.slots[$0.slot] { slots.append($0.slot) } }
+        for slot in slots {
+            exact.remove(slot)
+            self.slots.remove(slot)
         }
-        exact.visit(collect)
-        late.visit(collect)
-        for slot in slots { remove(slot: slot) }
         return delayed.takeAll()
     }
 

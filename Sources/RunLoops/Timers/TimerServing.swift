@@ -1,100 +1,6 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// One serving of due timers: the timers that were due in its mode when it began, and no others.
-///
-/// It serves the timers that are due at `limit` and were put into their queue before the serving began. The number that
-/// a timer gets when it is put in decides: a timer that is put in later, or moved, is newer.
-struct TimerPass {
-    let mode: Unmanaged<ModeState>
-    let limit: WaitLimit
-    private(set) var sequence: UInt32
-    /// Timers that were to be served and have left their place since: they were taken out of the mode, or got another
-    /// date.
-    ///
-    /// The pass looks at them when their turn comes, as in Core Foundation.
-    var strays = StrayTimers()
-
-    init(_ mode: ModeState, _ limit: WaitLimit, through sequence: UInt32) {
-        self.mode = .passUnretained(mode)
-        self.limit = limit
-        self.sequence = sequence
-    }
-
-    /// A timer has left the place of this entry.
-    mutating func noteStray(_ timer: RunLoop.Timer, _ entry: TimerHeap.Entry, _ base: RunLoop.TimeBase) {
-        strays.insert(timer, order(of: entry, base))
-    }
-
-    /// An entry with its date as it would read on the monotonic clock.
-    @inline(__always)
-    func order(of entry: TimerHeap.Entry, _ base: RunLoop.TimeBase) -> TimerHeap.Entry {
-        let date = entry.date &+ (limit.monotonic &- limit[base])
-        return TimerHeap.Entry(date: date, sequence: entry.sequence, slot: entry.slot)
-    }
-
-    /// Follows a change of all sequences.
-    mutating func renumber(_ number: (UInt32) -> UInt32) {
-        sequence = number(sequence)
-        strays.renumber(number)
-    }
-
-    /// Whether the entry is to be served in this pass.
-    func includes(_ entry: TimerHeap.Entry, _ bucket: TimerBucket) -> Bool {
-        entry.date <= limit[bucket.base] && !entry.isNewer(than: sequence)
-            && mode._withUnsafeGuaranteedRef { bucket.contains($0) }
-    }
-}
-
-/// Timers in the order of the places that they have left.
-///
-/// - Complexity: a heap, O(log n) for each that comes or is taken.
-struct StrayTimers {
-    private var heap: [(order: TimerHeap.Entry, timer: RunLoop.Timer)] = []
-    /// Kept until the end: a timer must not be released with the lock held.
-    private(set) var taken: [RunLoop.Timer] = []
-
-    var isEmpty: Bool { heap.isEmpty }
-    var first: TimerHeap.Entry? { heap.first?.order }
-
-    mutating func insert(_ timer: RunLoop.Timer, _ order: TimerHeap.Entry) {
-        var index = heap.count
-        heap.append((order, timer))
-        while index > 0, heap[index].order.isBefore(heap[(index - 1) / 2].order) {
-            heap.swapAt(index, (index - 1) / 2)
-            index = (index - 1) / 2
-        }
-    }
-
-    /// Takes the first timer.
-    ///
-    /// - Precondition: there is one.
-    mutating func takeFirst() -> RunLoop.Timer {
-        heap.swapAt(0, heap.count - 1)
-        let timer = heap.removeLast().timer
-        taken.append(timer)
-        var index = 0
-        while true {
-            var least = index
-            for child in [2 * index + 1, 2 * index + 2]
-            where child < heap.count && heap[child].order.isBefore(heap[least].order) {
-                least = child
-            }
-            if least == index { return timer }
-            heap.swapAt(index, least)
-            index = least
-        }
-    }
-
-    /// Calls `body` with all entries, in no order.
-    func visit(_ body: (TimerHeap.Entry) -> Void) { for stray in heap { body(stray.order) } }
-
-    /// Gives each entry another sequence, in the same order.
-    mutating func renumber(_ number: (UInt32) -> UInt32) {
-        for index in heap.indices { heap[index].order.sequence = number(heap[index].order.sequence) }
-    }
-}
-
 // Step 9 with timers: since when any are due, and serving all that are, in the order of their dates. The loop's thread.
 extension RunLoop {
     // MARK: Which timers are due
@@ -138,47 +44,72 @@ extension RunLoop {
         // The last reference to a timer is released when no lock is held.
         var spent: Unmanaged<Timer>?
         lock()
-        let limit = beginPass(mode)
+        let outer = dueList.begin()
+        let now = listDue(mode)
         var isFirst = true
-        while true {
-            let due = firstDue(mode, limit)
-            if hasStrays, let stray = nextStray(before: due?.order) {
-                if takeAgain(stray) {
-                    spent = fire(.passUnretained(stray), releasing: spent)
-                } else {
-                    // Other threads must not wait until all are looked at.
-                    unlock()
-                    lock()
-                }
+        while let place = dueList.takeNext() {
+            let due = dueList[place]
+            guard case .listed = due.content else {
+                lookAgain(place, &spent)
                 continue
             }
-            guard let due else { break }
-            let served = take(due, mode)
             if isFirst {
                 isFirst = false
-                let leavesOthers = firstDue(mode, limit) != nil
-                mode.fairness.timersServed(limit.monotonic, leavingOthers: leavesOthers)
+                mode.fairness.timersServed(now, leavingOthers: dueList.hasRest)
             }
-            switch consume served {
+            switch serve(due, at: place, mode) {
             case .timer(let timer):
                 spent = fire(timer, releasing: spent)
             case .delayed(let body):
-                unlock()
-                spent?.release()
-                spent = nil
-                callOut(.timer, body.label, wanted: wait(.monotonic, since: due.entry.date)) {
-                    RUNLOOP_IS_CALLING_OUT_TO_A_DELAYED_BLOCK(body.call)
-                }
-                _ = consume body
-                lock()
+                call(body, due.entry.date, releasing: &spent)
             }
         }
         // An observer of the end of the sleep may have put off what was due.
-        if isFirst { mode.fairness.timersServed(limit.monotonic, leavingOthers: false) }
-        let waste = endPass()
+        if isFirst { mode.fairness.timersServed(now, leavingOthers: false) }
+        dueList.end(outer)
         unlock()
         spent?.release()
-        withExtendedLifetime(waste) {}
+    }
+
+    /// Looks at what has left the list since: rule 3.3.11.
+    ///
+    /// The lock is held before and afterwards, and not in between: other threads need not wait until all are looked at.
+    @inline(never)
+    private func lookAgain(_ place: Int, _ spent: inout Unmanaged<Timer>?) {
+        var kept: Unmanaged<Timer>?
+        let due = dueList[place]
+        switch dueList.take(place) {
+        case .timer(let timer):
+            kept = timer
+            if timer._withUnsafeGuaranteedRef(takeAgain) { spent = fire(timer, releasing: spent) }
+        case .closure:
+            var body: DelayedBody?
+            bucketReferences[due.queue.index]._withUnsafeGuaranteedRef {
+                body = $0.queue.remove(delayed: due.entry.slot, sequence: due.entry.sequence, &dueList)
+                if body != nil { $0.countTimers(-1) }
+            }
+            if let body = body.take() { call(body, due.entry.date, releasing: &spent) }
+        case .listed, .gone: break
+        }
+        unlock()
+        spent?.release()
+        spent = nil
+        kept?.release()
+        lock()
+    }
+
+    /// Calls a closure, which has been taken out of its queue; the lock is held before and afterwards, and not
+    /// meanwhile.
+    @inline(__always)
+    private func call(_ body: consuming DelayedBody, _ date: Int64, releasing spent: inout Unmanaged<Timer>?) {
+        unlock()
+        spent?.release()
+        spent = nil
+        callOut(.timer, body.label, wanted: wait(.monotonic, since: date)) {
+            RUNLOOP_IS_CALLING_OUT_TO_A_DELAYED_BLOCK(body.call)
+        }
+        _ = consume body
+        lock()
     }
 
     /// Calls one timer, which has been taken out of its queue; the lock is held before and afterwards, and not
@@ -294,104 +225,108 @@ extension RunLoop {
         if timer.bucket != .none { withBucket(of: timer) { enqueue(timer, in: $0) } }
     }
 
-    // MARK: One pass. With the lock held.
+    // MARK: The list. With the lock held.
 
-    private func beginPass(_ mode: ModeState) -> WaitLimit {
-        var limit = WaitLimit.forever
-        limit.monotonic = monotonicNow()
-        mode.forEachBucket { bucket in
-            if bucket.base != .monotonic { limit[bucket.base] = now(bucket.base) }
-            bucket.queue.admitLate()
-        }
-        timerPasses.append(TimerPass(mode, limit, through: timerSequence))
-        servedThrough = timerSequence
-        hasStrays = false
-        return limit
-    }
+    /// How many are listed, or put back, before other threads may have the lock.
+    private static var piece: Int { 256 }
 
-    private func endPass() -> StrayTimers {
-        let waste = timerPasses.removeLast().strays
-        innermostPassChanged()
-        // Timers that wait for the next time are for the outer serving, which sets them aside again, or for the next
-        // turn.
-        for bucket in timerBuckets { bucket.queue.admitLate() }
-        return waste
-    }
-
-    /// The timer to be served next.
-    private struct Due {
-        /// The entry in its queue.
-        let entry: TimerHeap.Entry
-        /// The same with its date as it would read on the monotonic clock.
-        let order: TimerHeap.Entry
-        let bucket: Unmanaged<TimerBucket>
-    }
-
+    /// Lists what is due, in the order of the dates; returns the present instant.
     @inline(__always)
-    private func firstDue(_ mode: ModeState, _ limit: WaitLimit) -> Due? {
-        // Asked each time: a callout may have made timers count anew.
-        let sequence = servedThrough
-        var first: Due?
-        // By index: a loop over the array itself counts a reference to it.
-        for index in 0..<mode.timerBuckets.count {
-            let bucket = mode.timerBuckets[index]
-            bucket._withUnsafeGuaranteedRef { it in
-                let until = limit[it.base]
-                guard let entry = it.queue.firstDue(at: until, through: sequence) else { return }
-                let date = entry.date &+ (limit.monotonic &- until)
-                let order = TimerHeap.Entry(date: date, sequence: entry.sequence, slot: entry.slot)
-                if let first, first.order.isBefore(order) { return }
-                first = Due(entry: entry, order: order, bucket: bucket)
+    private func listDue(_ mode: ModeState) -> Int64 {
+        // A clock whose first bucket comes from another thread meanwhile is looked at in the next turn.
+        var limit = WaitLimit()
+        (limit.monotonic, limit.boottime, limit.realtime) = (monotonicNow(), .min, .min)
+        mode.forEachBucket { if $0.base != .monotonic { limit[$0.base] = now($0.base) } }
+        while listSome(mode, limit) {
+            unlock()
+            lock()
+        }
+        return limit.monotonic
+    }
+
+    /// Lists one piece of what is due; returns whether there may be more.
+    @inline(__always)
+    private func listSome(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
+        if mode.timerBuckets.count != 1 { return listSomeOfSeveral(mode, limit) }
+        return mode.timerBuckets[0]._withUnsafeGuaranteedRef { bucket in
+            let until = limit[bucket.base]
+            for _ in 0..<Self.piece {
+                guard let entry = bucket.queue.firstDue(at: until) else { return false }
+                bucket.queue.list(entry, on: &dueList)
             }
+            return true
         }
-        return first
     }
 
-    @inline(__always)
-    private func take(_ due: Due, _ mode: ModeState) -> TimerQueue<Timer>.Served {
-        var taken: TimerQueue<Timer>.Served?
-        due.bucket._withUnsafeGuaranteedRef { bucket in
-            if bucket.hasSeveralModes { firstTimerChanges(due.entry.date, in: bucket, except: mode) }
-            let served = bucket.queue.take(due.entry)
-            if timerPasses.count > 1 {
-                switch served {
-                case .timer(let timer):
-                    // An outer serving looks at it all the same: the timer may be due again by then, as in Core
-                    // Foundation.
-                    timer._withUnsafeGuaranteedRef {
-                        strays($0, due.entry, bucket, from: timerPasses.dropLast().indices)
-                    }
-                case .delayed: break
+    @inline(never)
+    private func listSomeOfSeveral(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
+        for _ in 0..<Self.piece {
+            var first: (order: TimerHeap.Entry, entry: TimerHeap.Entry, bucket: Unmanaged<TimerBucket>)?
+            for bucket in mode.timerBuckets {
+                bucket._withUnsafeGuaranteedRef { it in
+                    let until = limit[it.base]
+                    guard let entry = it.queue.firstDue(at: until) else { return }
+                    // The date as it would read on the monotonic clock.
+                    let date = entry.date &+ (limit.monotonic &- until)
+                    let order = TimerHeap.Entry(date: date, sequence: entry.sequence, slot: entry.slot)
+                    if let first, first.order.isBefore(order) { return }
+                    first = (order, entry, bucket)
                 }
             }
-            switch served {
+            guard let first else { return false }
+            first.bucket._withUnsafeGuaranteedRef { $0.queue.list(first.entry, on: &dueList) }
+        }
+        return true
+    }
+
+    /// Takes what is listed at a place out of its queue.
+    @inline(__always)
+    private func serve(_ due: DueList<Timer>.Member, at place: Int, _ mode: ModeState) -> TimerQueue<Timer>.Served {
+        var served: TimerQueue<Timer>.Served?
+        bucketReferences[due.queue.index]._withUnsafeGuaranteedRef { bucket in
+            if bucket.hasSeveralModes { firstTimerChanges(due.entry.date, in: bucket, except: mode) }
+            let taken = bucket.queue.serve(due.entry.slot, at: place, &dueList)
+            switch taken {
             case .timer: break
             case .delayed: bucket.countTimers(-1)
             }
-            taken = consume served
+            served = consume taken
         }
-        return taken!
+        return served!
     }
 
-    /// A timer that was to be served and has left its place, if it comes before `other`.
-    @inline(never)
-    private func nextStray(before other: TimerHeap.Entry?) -> Timer? {
-        let pass = timerPasses.count - 1
-        guard let next = timerPasses[pass].strays.first else { return nil }
-        if let other, other.isBefore(next) { return nil }
-        defer { innermostPassChanged() }
-        return timerPasses[pass].strays.takeFirst()
-    }
-
-    /// Takes a timer that has left its place out of its queue, if it is to fire all the same.
+    /// Takes a timer that has left the list out of its queue, if it is to fire all the same.
     private func takeAgain(_ timer: Timer) -> Bool {
         guard timer.owner.isHeld(by: self), timer.isValid, timer.bucket != .none,
             !timer.state.contains(.firing), timer.fire <= now(timer.base)
         else { return false }
         let bucket = bucket(of: timer)
         if bucket.hasSeveralModes { firstTimerChanges(timer.fire, in: bucket) }
-        bucket.queue.remove(timer)
+        bucket.queue.remove(timer, &dueList)
         return true
+    }
+
+    /// Puts what is listed back into the queues, before a nested run or a wait in a host.
+    ///
+    /// The loop's thread, without the lock. Each goes back once a serving.
+    @inline(never)
+    func putListedBack() {
+        withLock { putListedBack(pausing: true) }
+    }
+
+    /// The same with the lock held; with pauses in which other threads may have the lock, or without.
+    func putListedBack(pausing: Bool) {
+        var place = 0
+        while let listed = dueList.firstListed(from: place) {
+            place = listed + 1
+            bucketReferences[dueList[listed].queue.index]._withUnsafeGuaranteedRef {
+                $0.queue.putBack(listed, &dueList)
+            }
+            if pausing, place % Self.piece == 0 {
+                unlock()
+                lock()
+            }
+        }
     }
 
     // MARK: For recorders

@@ -157,6 +157,9 @@ struct DelayedTable: ~Copyable {
         }
     }
 
+    /// - Precondition: the cell has a closure.
+    func number(of index: UInt32) -> UInt32 { cells.base[Int(index)].number }
+
     /// Where a closure was asked for.
     func label(of index: UInt32) -> ItemLabel? {
         switch cells.base[Int(index)].body {

@@ -51,6 +51,7 @@ extension RunLoop {
         // the next run says so.
         if guest.servesMainQueue, servesMainQueue(mode), !watchMainQueueInHost(mode) { isReady = true }
         if !guest.servesMainQueue { leaveMainQueueToHost(mode) }
+        if dueList.hasRest { putListedBack() }
         withLock {
             sleep.mode = .passUnretained(mode)
             sleep.limit = mode.sleepLimit()

@@ -100,6 +100,8 @@ extension RunLoop {
         knownNow = .min
         // What was fetched earlier may have been taken since, in a run of another mode.
         mode.ready.doubt()
+        // What an outer serving has listed is for this run too.
+        if dueList.hasRest { putListedBack() }
         let outer = withLock {
             runsBegun += 1
             runs.append(RunInProgress(number: runsBegun, mode: mode))

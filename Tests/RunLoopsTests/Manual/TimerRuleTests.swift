@@ -252,6 +252,27 @@ import Testing
         }
     }
 
+    @Test func `A due timer whose tolerance another of its turn sets fires in that turn`() {
+        ManualRunLoop.with { manual in
+            let (loop, calls) = (manual.loop, Locked<[String]>([]))
+            let exact = RunLoop.Timer(.after(.milliseconds(2))) { _ in calls.note("exact") }
+            let tolerant = RunLoop.Timer(.after(.milliseconds(2)), tolerance: .milliseconds(50)) { _ in
+                calls.note("tolerant")
+            }
+            loop.add(
+                RunLoop.Timer(.after(.milliseconds(1))) { _ in
+                    calls.note("first")
+                    exact.tolerance = .seconds(1)
+                    tolerant.tolerance = .seconds(1)
+                }, in: .default)
+            loop.add(exact, in: .default)
+            loop.add(tolerant, in: .default)
+            manual.idle(for: .milliseconds(3))
+            loop.poll()
+            #expect(calls.lines == ["first", "exact", "tolerant"])
+        }
+    }
+
     @Test func `A timer added in a callout waits for the next turn`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop

@@ -16,7 +16,6 @@ import Testing
         #expect(heap.firstDate == .max)
         #expect(heap.isEmpty)
         #expect(heap.slots.isEmpty)
-        #expect(heap.next.isEmpty)
         #expect(!heap.contains(0))
     }
 
@@ -66,7 +65,7 @@ import Testing
         for slot in 0..<50 { heap.insert(Entry(date: Int64(slot) * 10, sequence: UInt32(slot), slot: UInt32(slot))) }
         heap.update(Entry(date: -1, sequence: 50, slot: 49))
         #expect(heap.first?.slot == 49)
-        #expect(heap.entry(of: 49).date == -1)
+        #expect(heap.firstDate == -1)
         heap.update(Entry(date: 1000, sequence: 51, slot: 49))
         #expect(heap.first?.slot == 0)
         // Behind all that have had the same date before.
@@ -75,16 +74,19 @@ import Testing
         #expect(heap.drain() == Array(1...30) + [0] + Array(31...49))
     }
 
-    @Test func `What may come first when the first has gone is reported`() {
+    @Test func `A slot whose entry has gone elsewhere is not in the heap and says where it is`() {
         let heap = SharedHeap()
-        for slot in 0..<4 { heap.insert(Entry(date: Int64(slot), sequence: 0, slot: UInt32(slot))) }
-        // So few are near anyway.
-        #expect(heap.next.isEmpty)
-        heap.insert(Entry(date: 4, sequence: 0, slot: 4))
-        heap.insert(Entry(date: 5, sequence: 0, slot: 5))
-        #expect(heap.next.count == 4)
-        #expect(heap.next.contains(1))
-        #expect(!heap.next.contains(0))
+        for slot in 0..<3 { heap.insert(Entry(date: Int64(slot), sequence: 0, slot: UInt32(slot))) }
+        heap.removeFirst(to: 70)
+        heap.remove(1)
+        #expect(!heap.contains(0) && !heap.contains(1) && heap.contains(2))
+        #expect(heap.lastPlace(of: 0) == 70)
+        // Removed, in the heap, and never there.
+        #expect([1, 2, 500].allSatisfy { heap.lastPlace(of: $0) == nil })
+        heap.insert(Entry(date: 7, sequence: 0, slot: 0))
+        #expect(heap.contains(0))
+        #expect(heap.lastPlace(of: 0) == nil)
+        #expect(heap.drain() == [2, 0])
     }
 
     @Test func `A large heap keeps its order through growing and giving memory back`() {
@@ -103,7 +105,7 @@ import Testing
         #expect(!heap.isRoomy)
         #expect(heap.count == 300)
         expectTrue(left.allSatisfy { heap.contains($0.slot) }, "an entry has gone")
-        expectTrue(left.allSatisfy { heap.entry(of: $0.slot).date == $0.date }, "an entry has changed")
+        #expect(heap.dates.sorted() == left.map(\.date).sorted())
         func isBefore(_ a: Entry, _ b: Entry) -> Bool { (a.date, a.sequence) < (b.date, b.sequence) }
         #expect(heap.drain() == left.sorted(by: isBefore).map(\.slot))
         // Nothing is left but the table of positions.
@@ -176,7 +178,8 @@ private final class SharedHeap {
     func insert(_ entry: TimerHeap.Entry) { heap.insert(entry) }
     func remove(_ slot: UInt32) { heap.remove(slot) }
     func update(_ entry: TimerHeap.Entry) { heap.update(entry) }
-    func entry(of slot: UInt32) -> TimerHeap.Entry { heap.entry(of: slot) }
+    func removeFirst(to place: Int) { heap.removeFirst(to: place) }
+    func lastPlace(of slot: UInt32) -> Int? { heap.lastPlace(of: slot) }
     func renumber(_ number: (UInt32) -> UInt32) { heap.renumber(number) }
     func trim() { heap.trim() }
     var isEmpty: Bool { heap.isEmpty }
@@ -188,18 +191,17 @@ private final class SharedHeap {
         return slots
     }
 
-    /// What may come first when the first has gone.
-    var next: [UInt32] {
-        var slots: [UInt32] = []
-        heap.forEachNext { slots.append($0) }
-        return slots
+    var dates: [Int64] {
+        var dates: [Int64] = []
+        heap.visit { dates.append($0.date) }
+        return dates
     }
 
     func drain() -> [UInt32] {
         var slots: [UInt32] = []
         while let first = heap.first {
             slots.append(first.slot)
-            heap.removeFirst()
+            heap.removeFirst(to: 0)
         }
         return slots
     }

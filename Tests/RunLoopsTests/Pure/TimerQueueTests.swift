@@ -14,7 +14,7 @@ import Testing
         #expect(queue.firstDate == .max)
         #expect(queue.sleepLimit == .max)
         #expect(queue.firstToServe(at: .max, isAwakeAnyway: true) == nil)
-        #expect(queue.firstDue(at: .max, through: 0) == nil)
+        #expect(queue.firstDue(at: .max) == nil)
     }
 
     @Test func `Without tolerance the thread sleeps until the first date`() {
@@ -91,15 +91,15 @@ import Testing
     @Test func `A date that is now is due`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: 10))
-        #expect(queue.firstDue(at: 9, through: queue.sequence) == nil)
-        #expect(queue.firstDue(at: 10, through: queue.sequence)?.date == 10)
+        #expect(queue.firstDue(at: 9) == nil)
+        #expect(queue.firstDue(at: 10)?.date == 10)
     }
 
     @Test func `Asking takes nothing out`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: 1))
         queue.insert(FakeTimer(fire: 1, slack: 5))
-        for _ in 0..<2 { #expect(queue.firstDue(at: 1, through: queue.sequence)?.sequence == 1) }
+        for _ in 0..<2 { #expect(queue.firstDue(at: 1)?.sequence == 1) }
         #expect(queue.count == 2)
     }
 
@@ -116,58 +116,113 @@ import Testing
         #expect(queue.sleepLimit == .max)
     }
 
-    @Test func `What came after the serving has begun waits for the next`() {
+    // MARK: The list
+
+    @Test func `What comes while others are listed waits for the next serving`() {
         let queue = SharedQueue()
         let old = queue.insert(FakeTimer(fire: 5))
-        let start = queue.sequence
+        let outer = queue.list(at: 9)
         let timer = queue.insert(FakeTimer(fire: 1))
         let tolerant = queue.insert(FakeTimer(fire: 2, slack: 9))
         let closure = queue.insert(at: 3)
-        #expect(queue.serve(at: 9, through: start) == [old])
-        // They count for the sleep all the same, by their dates.
+        #expect(queue.serveListed() == [old])
+        queue.end(outer)
         #expect(queue.count == 3)
         #expect(queue.firstDate == 1)
         #expect(queue.sleepLimit == 1)
-        #expect(queue.serve(at: 9) == [])
-        queue.admitLate()
-        #expect(queue.firstDate == 1)
         #expect(queue.serve(at: 9) == [timer, tolerant, closure])
     }
 
-    @Test func `Of those that were set aside each keeps its kind and can go`() {
+    @Test func `What is listed counts with its date until it is served or leaves`() {
         let queue = SharedQueue()
-        queue.insert(FakeTimer(fire: 9))
-        let start = queue.sequence
-        let gone = queue.insert(FakeTimer(fire: 1, slack: 5))
-        let tolerant = queue.insert(FakeTimer(fire: 2, slack: 5))
+        let first = queue.insert(FakeTimer(fire: 1))
+        let tolerant = queue.insert(FakeTimer(fire: 2, slack: 50))
         let closure = queue.insert(at: 3)
-        #expect(queue.firstDue(at: 9, through: start)?.date == 9)
-        // A timer that was set aside has no entry to ask for.
-        #expect(queue.entry(of: gone) == nil)
-        #expect(!queue.move(gone, to: 4))
-        queue.remove(gone)
+        queue.insert(FakeTimer(fire: 4))
+        queue.insert(FakeTimer(fire: 100))
+        let outer = queue.list(at: 9)
+        #expect(queue.count == 5)
+        #expect(queue.firstDate == 1)
+        #expect(queue.sleepLimit == 1)
+        #expect(queue.all.sorted() == ["1", "100", "2", "3 TimerQueueTests:7", "4"])
+        // In the middle, and then the first.
+        queue.remove(tolerant)
+        #expect(queue.firstDate == 1)
+        queue.remove(first)
+        #expect(queue.firstDate == 3)
         #expect(queue.cancel(closure))
         #expect(!queue.cancel(closure))
-        queue.admitLate()
-        #expect(queue.entry(of: tolerant)?.date == 2)
-        #expect(queue.sleepLimit == 7)
-        #expect(queue.count == 2)
+        #expect(queue.firstDate == 4)
+        #expect(queue.serveListed() == [3])
+        #expect(queue.lookedAtAgain == [first, tolerant])
+        #expect(queue.firstDate == 100)
+        queue.end(outer)
+        #expect(queue.count == 1)
+    }
+
+    @Test func `The list keeps what has left it until it looks at it again`() {
+        let queue = SharedQueue()
+        let witness = Witness()
+        let timer = queue.insert(FakeTimer(fire: 1))
+        queue.watch(timer, witness)
+        let outer = queue.list(at: 9)
+        queue.remove(timer)
+        queue.forget(timer)
+        #expect(!witness.isGone)
+        #expect(queue.serveListed() == [])
+        #expect(witness.isGone)
+        queue.end(outer)
+    }
+
+    @Test func `What a nested serving takes over keeps its order and is looked at again`() {
+        let queue = SharedQueue()
+        let timers = (0..<3).map { queue.insert(FakeTimer(fire: 5, slack: $0 == 1 ? 7 : 0)) }
+        let closure = queue.insert(at: 5)
+        let cancelled = queue.insert(at: 5)
+        let left = queue.insert(at: 5)
+        let outer = queue.list(at: 9)
+        #expect(queue.serveOneListed() == timers[0])
+        queue.putBack()
+        // Once.
+        queue.putBack()
+        #expect(queue.cancel(cancelled))
+        #expect(queue.sleepLimit == 5)
+        // It serves what was due earlier alone.
+        let late = queue.insert(at: 4)
+        #expect(queue.serve(at: 4) == [late])
+        queue.remove(timers[1])
+        #expect(queue.serveOneListed() == nil)
+        #expect(queue.serveOneListed() == timers[2])
+        #expect(queue.lookedAtAgain == [timers[1], timers[2]])
+        // Another serves the rest.
+        #expect(queue.serve(at: 9) == [closure, left])
+        #expect(queue.serveListed() == [])
+        queue.end(outer)
+        #expect(queue.count == 0)
+    }
+
+    @Test func `A closure that a nested serving has left alone is called in its turn`() {
+        let queue = SharedQueue()
+        let closures = (5...7).map { queue.insert(at: $0) }
+        let outer = queue.list(at: 9)
+        #expect(queue.serve(at: 5) == [closures[0]])
+        #expect(queue.serveListed() == [closures[1], closures[2]])
+        queue.end(outer)
     }
 
     @Test func `A queue that is numbered anew keeps its order and the names of its closures`() {
         let queue = SharedQueue(sequence: 1000)
         let exact = (0..<5).map { _ in queue.insert(at: 7) }
         let tolerant = (0..<3).map { queue.insert(FakeTimer(fire: 7, slack: Int64(1 + $0))) }
-        #expect(queue.serve(at: 7, through: 1002) == Array(exact[..<2]))
-        // The others were set aside.
+        let outer = queue.list(at: 7)
+        #expect(queue.serveOneListed() == exact[0])
+        queue.putBack()
         queue.renumber { $0 - 900 }
-        #expect(queue.serve(at: 7, through: 1) == [])
-        queue.admitLate()
         #expect(queue.cancel(exact[2]))
-        #expect(queue.serve(at: 7, through: 104) == [exact[3]])
-        queue.admitLate()
-        #expect(queue.sleepLimit == 7)
-        #expect(queue.serve(at: 7, through: .max) == [exact[4]] + tolerant)
+        #expect(queue.serve(at: 6) == [])
+        // By the names that they have had before.
+        #expect(queue.serveListed() == [exact[1], exact[3], exact[4]] + tolerant)
+        queue.end(outer)
     }
 
     // MARK: Moving
@@ -177,7 +232,6 @@ import Testing
         let moved = queue.insert(FakeTimer(fire: 1))
         let other = queue.insert(FakeTimer(fire: 8))
         #expect(queue.move(moved, to: 8))
-        #expect(queue.entry(of: moved)?.date == 8)
         #expect(queue.firstDate == 8)
         #expect(queue.serve(at: 8) == [other, moved])
     }
@@ -186,7 +240,7 @@ import Testing
         let queue = SharedQueue()
         let timer = queue.insert(FakeTimer(fire: 1, slack: 4))
         #expect(!queue.move(timer, to: 8))
-        #expect(queue.entry(of: timer)?.date == 1)
+        #expect(queue.firstDate == 1)
         #expect(queue.sleepLimit == 5)
     }
 
@@ -230,10 +284,10 @@ import Testing
         let queue = SharedQueue()
         let witness = Witness()
         let timer = queue.insert(FakeTimer(fire: 9))
-        let start = queue.sequence
-        // A timer that was set aside, a timer that was not, and a free place.
+        // A closure that was listed, a closure that was not, and a free place.
         let late = queue.insert(at: 1, keeping: witness.makeToken())
-        _ = queue.firstDue(at: 9, through: start)
+        let outer = queue.list(at: 1)
+        queue.putBack()
         let other = queue.insert(at: 2)
         #expect(queue.cancel(queue.insert(at: 3)))
         do {
@@ -245,6 +299,8 @@ import Testing
         #expect(!queue.cancel(late) && !queue.cancel(other))
         #expect(queue.count == 1)
         #expect(queue.removeAllDelayed().isEmpty)
+        #expect(queue.serveListed() == [])
+        queue.end(outer)
         #expect(queue.serve(at: 9) == [timer])
     }
 
@@ -252,10 +308,9 @@ import Testing
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: 9))
         queue.insert(FakeTimer(fire: 8, slack: 3))
-        let start = queue.sequence
         queue.insert(at: 1)
-        _ = queue.firstDue(at: 9, through: start)
         queue.insert(at: 7)
+        _ = queue.list(at: 7)
         #expect(queue.all.sorted() == ["1 TimerQueueTests:7", "7 TimerQueueTests:7", "8", "9"])
     }
 
@@ -304,6 +359,7 @@ import Testing
         let queue = SharedQueue(sequence: seed.isMultiple(of: 2) ? 1000 : .max - 10_000)
         // All with one tolerance, or with many.
         let slacks: [Int64] = seed % 3 == 0 ? [0, 6] : [0, 0, 0, 1, 2, 20, .max]
+        var servings: [DueList<FakeTimer>.Outer] = []
         for step in 0..<3000 {
             let date = FakeTimer.randomDate(&random)
             switch Int.random(in: 0..<100, using: &random) {
@@ -311,16 +367,19 @@ import Testing
             case 20..<32: queue.insert(at: date)
             case 32..<52: if let one = queue.names.randomElement(using: &random) { queue.take(out: one) }
             case 52..<70: if let one = queue.names.randomElement(using: &random) { _ = queue.move(one, to: date) }
-            case 70..<90:
-                // What came last is newer than what is served, or nothing is.
-                let through = queue.sequence &- UInt32.random(in: 0...20, using: &random)
-                queue.serveOne(at: date, through: through, "at step \(step)")
-            case 90..<96: queue.admitLate()
-            default: queue.trim()
+            case 70..<76: servings.append(queue.list(at: date))
+            case 76..<90: queue.serveOneListed("at step \(step)")
+            case 90..<96:
+                queue.finish("at step \(step)")
+                if let outer = servings.popLast() { queue.end(outer) }
+            default: if queue.listed.isEmpty { queue.trim() }
             }
             queue.check("at step \(step)")
         }
-        queue.admitLate()
+        while let outer = servings.popLast() {
+            queue.finish("at the end")
+            queue.end(outer)
+        }
         queue.check("at the end")
         let left = queue.names
         #expect(queue.serve(at: .max) == left.sorted(by: queue.isBefore))
@@ -336,16 +395,26 @@ private final class SharedQueue {
     typealias Name = Int
 
     private struct Member {
-        let timer: FakeTimer?
+        var timer: FakeTimer?
         /// Of a closure.
         var index: UInt32 = 0
         var date: Int64
         var number: Int
-        var isLate = false
         var slack: Int64 { timer?.slack ?? 0 }
     }
 
-    private var queue = TimerQueue<FakeTimer>()
+    /// A place on the list.
+    private struct Place {
+        let name: Name
+        var isListed = true
+    }
+
+    private var queue = TimerQueue<FakeTimer>(number: BucketNumber(index: 3))
+    private var list = DueList<FakeTimer>()
+    /// The places of all servings, the innermost last, that were not looked at yet.
+    private var places: [[Place]] = []
+    /// Timers that have left the list before their turn, as they were looked at.
+    private(set) var lookedAtAgain: [Name] = []
     /// Everything that was ever put in, so that no timer dies too early.
     private var members: [Member] = []
     private var present: Set<Name> = []
@@ -402,19 +471,24 @@ private final class SharedQueue {
 
     func remove(_ name: Name) {
         guard let timer = members[name].timer else { preconditionFailure("a closure is cancelled") }
-        queue.remove(timer)
+        queue.remove(timer, &list)
         present.remove(name)
+        leaveList(name)
     }
+
+    func watch(_ name: Name, _ witness: Witness) { if let timer = members[name].timer { witness.watch(timer) } }
+    func forget(_ name: Name) { members[name].timer = nil }
 
     /// Whether the closure was there.
     func cancel(_ name: Name) -> Bool {
         let member = members[name]
         if member.timer != nil { return false }
         let sequence = firstSequence &+ UInt32(member.number)
-        switch queue.remove(delayed: member.index, sequence: sequence) {
+        switch queue.remove(delayed: member.index, sequence: sequence, &list) {
         case .some: present.remove(name)
         case .none: return false
         }
+        leaveList(name)
         return true
     }
 
@@ -425,7 +499,7 @@ private final class SharedQueue {
     /// Gives a timer another date as the loop does; returns whether it moved in its place.
     func move(_ name: Name, to date: Int64) -> Bool {
         guard let timer = members[name].timer else { return false }
-        let isExact = timer.slack == 0 && !members[name].isLate
+        let isExact = timer.slack == 0 && !listed.contains(name)
         let sequence = nextSequence()
         let hasMoved = queue.move(timer, to: date, sequence: sequence)
         expectTrue(hasMoved == isExact, "\(name) has moved: \(hasMoved)")
@@ -435,11 +509,6 @@ private final class SharedQueue {
             members[name].number = numbers
         }
         return hasMoved
-    }
-
-    func admitLate() {
-        queue.admitLate()
-        for name in present { members[name].isLate = false }
     }
 
     func renumber(_ number: (UInt32) -> UInt32) { queue.renumber(number) }
@@ -457,54 +526,99 @@ private final class SharedQueue {
         queue.firstToServe(at: now, isAwakeAnyway: isAwakeAnyway)
     }
 
-    func firstDue(at now: Int64, through sequence: UInt32) -> TimerHeap.Entry? {
-        queue.firstDue(at: now, through: sequence)
+    func firstDue(at now: Int64) -> TimerHeap.Entry? { queue.firstDue(at: now) }
+
+    /// What is on the list.
+    var listed: [Name] { places.last?.filter(\.isListed).map(\.name) ?? [] }
+
+    private func leaveList(_ name: Name) {
+        guard let index = places.last?.firstIndex(where: { $0.isListed && $0.name == name }) else { return }
+        places[places.count - 1][index].isListed = false
     }
 
-    func entry(of name: Name) -> TimerHeap.Entry? { members[name].timer.flatMap { queue.entry(of: $0) } }
+    /// A serving begins; what an outer one has listed goes back first.
+    func list(at now: Int64) -> DueList<FakeTimer>.Outer {
+        putBack()
+        // The last date there is never comes.
+        let now = min(now, .max - 1)
+        places.append(names.filter { members[$0].date <= now }.sorted(by: isBefore).map { Place(name: $0) })
+        let outer = list.begin()
+        while let entry = queue.firstDue(at: now) { queue.list(entry, on: &list) }
+        return outer
+    }
 
-    /// Takes out the first timer that is due, and returns its name.
-    private func takeFirst(at now: Int64, through sequence: UInt32) -> Name? {
-        guard let entry = queue.firstDue(at: now, through: sequence) else { return nil }
-        var name: Name?
-        switch queue.take(entry) {
-        case .timer(let timer): name = namesOfTimers[ObjectIdentifier(timer.takeUnretainedValue())]
-        case .delayed(let body):
-            body.call()
-            name = called.popLast()
-        }
-        guard let name, present.remove(name) != nil, members[name].date == entry.date else {
-            Issue.record("what was served is not there, or has another date")
+    func putBack() {
+        while let place = list.firstListed(from: 0) { queue.putBack(place, &list) }
+        if places.isEmpty { return }
+        for index in places[places.count - 1].indices { places[places.count - 1][index].isListed = false }
+    }
+
+    func end(_ outer: DueList<FakeTimer>.Outer) {
+        expectTrue(places.removeLast().isEmpty && !list.hasRest, "a serving has ended early")
+        list.end(outer)
+    }
+
+    /// Looks at the next place, and calls what is there, or what is in the queue again.
+    @discardableResult
+    func serveOneListed(_ moment: String = "") -> Name? {
+        guard let place = list.takeNext() else {
+            expectTrue(places.last?.isEmpty != false, "a place was left out \(moment)")
             return nil
         }
+        let expected = places[places.count - 1].removeFirst()
+        let member = list[place]
+        var name: Name?
+        switch list.take(place) {
+        case .listed:
+            switch queue.serve(member.entry.slot, at: place, &list) {
+            case .timer(let timer): name = namesOfTimers[ObjectIdentifier(timer.takeUnretainedValue())]
+            case .delayed(let body): name = call(body)
+            }
+            expectTrue(expected.isListed && name == expected.name, "\(name ?? -1) is not the next \(moment)")
+        case .timer(let reference):
+            let timer = reference.takeRetainedValue()
+            name = namesOfTimers[ObjectIdentifier(timer)]
+            expectTrue(!expected.isListed && name == expected.name, "\(name ?? -1) is not again the next \(moment)")
+            lookedAtAgain.append(expected.name)
+            if present.contains(expected.name) { queue.remove(timer, &list) } else { name = nil }
+        case .closure:
+            let body = queue.remove(delayed: member.entry.slot, sequence: member.entry.sequence, &list)
+            switch consume body {
+            case .some(let body): name = call(body)
+            case .none: expectTrue(!present.contains(expected.name), "a closure was lost \(moment)")
+            }
+            expectTrue(!expected.isListed && name ?? expected.name == expected.name, "another closure \(moment)")
+        case .gone:
+            expectTrue(!expected.isListed && !present.contains(expected.name), "it is not gone \(moment)")
+        }
+        if let name { present.remove(name) }
         return name
     }
 
-    func serve(at now: Int64, through sequence: UInt32? = nil) -> [Name] {
+    private func call(_ body: consuming DelayedBody) -> Name? {
+        body.call()
+        return called.popLast()
+    }
+
+    /// Looks at all places that are left; returns what was called.
+    func serveListed(_ moment: String = "") -> [Name] {
         var names: [Name] = []
-        while let name = takeFirst(at: now, through: sequence ?? self.sequence) { names.append(name) }
+        while list.hasRest { if let name = serveOneListed(moment) { names.append(name) } }
         return names
     }
 
-    /// Serves one, and compares with the list.
-    func serveOne(at now: Int64, through sequence: UInt32, _ moment: String) {
-        // By numbers that do not wrap around.
-        let last = numbers - Int(self.sequence &- sequence)
-        var expected: Name?
-        for name in names.sorted(by: isBefore) where !members[name].isLate && members[name].date <= now {
-            if members[name].number <= last {
-                expected = name
-                break
-            }
-            members[name].isLate = true
-        }
-        let found = takeFirst(at: now, through: sequence)
-        expectTrue(found == expected, "\(found ?? -1) was served instead of \(expected ?? -1) \(moment)")
+    func finish(_ moment: String) { _ = serveListed(moment) }
+
+    /// A whole serving.
+    func serve(at now: Int64) -> [Name] {
+        let outer = list(at: now)
+        defer { end(outer) }
+        return serveListed()
     }
 
     var all: [String] {
         var all: [String] = []
-        queue.visit { entry, timer, label in
+        queue.visit(list) { entry, timer, label in
             expectTrue((timer == nil) != (label == nil), "it is a timer or a closure")
             expectTrue(timer == nil || timer?.fire == entry.date, "the date of another")
             all.append((["\(entry.date)"] + (label.map { [$0.text] } ?? [])).joined(separator: " "))
@@ -515,20 +629,20 @@ private final class SharedQueue {
     func check(_ moment: String) {
         let present = self.present.map { members[$0] }
         let dates = present.map(\.date)
-        let limits = present.map { $0.isLate ? $0.date : $0.date.clampedAdding($0.slack) }
+        let listed = Set(self.listed)
+        let limits = self.present.map {
+            listed.contains($0) ? members[$0].date : members[$0].date.clampedAdding(members[$0].slack)
+        }
         let limit = limits.min() ?? .max
         expectTrue(queue.count == present.count, "count \(moment)")
         expectTrue(queue.firstDate == dates.min() ?? .max, "first date \(moment)")
         expectTrue(queue.sleepLimit == limit, "limit \(queue.sleepLimit), not \(limit), \(moment)")
-        for member in present {
-            guard let timer = member.timer else { continue }
-            let entry = queue.entry(of: timer)
-            expectTrue((entry == nil) == member.isLate, "a timer is set aside or not \(moment)")
-            let sequence = firstSequence &+ UInt32(member.number)
-            expectTrue(entry == nil || entry?.date == member.date && entry?.sequence == sequence, "entry \(moment)")
+        for name in self.present {
+            guard let timer = members[name].timer else { continue }
+            expectTrue(queue.isListed(timer, list) == listed.contains(name), "a timer is listed or not \(moment)")
         }
         var told = 0
-        queue.visit { _, _, _ in told += 1 }
+        queue.visit(list) { _, _, _ in told += 1 }
         expectTrue(told == present.count, "all \(moment)")
         let now = dates.min().map { $0.clampedAdding(3) } ?? 0
         let first = dates.min().flatMap { $0 == .max || $0 > now ? nil : $0 }
