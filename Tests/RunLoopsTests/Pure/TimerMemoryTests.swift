@@ -32,7 +32,7 @@ import Testing
             let key = "type=\"fast\" count=\""
             var (most, last) = (-1, -1)
             for index in 0..<max(0, length - 64) where strncmp(bytes + index, key, strlen(key)) == 0 {
-                // One line for each heap; that of the whole comes last.
+                // A line for each heap; the last is the sum of all.
                 most = max(most, last)
                 last = Int(atol(bytes + index + strlen(key)))
             }
