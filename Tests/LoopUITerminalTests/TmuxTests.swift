@@ -9,7 +9,16 @@ import Testing
 /// A program in a terminal that others have written: what a user does, and the screen that tmux shows.
 @Suite(.ownThread, .serialized, .enabled(if: access("/usr/bin/tmux", X_OK) == 0 && PseudoTerminal.program != nil))
 struct TmuxTests {
-    private let tmux = "tmux -L loopui-\(getpid()) -f /dev/null"
+    /// The server's socket is in a folder of its own: tmux leaves it where it was.
+    private let folder: String
+    private let tmux: String
+
+    init() throws {
+        var template = Array("/tmp/loopui-tmux-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        tmux = "tmux -S \(folder)/socket -f /dev/null"
+    }
 
     /// What a command writes.
     @discardableResult
@@ -23,6 +32,12 @@ struct TmuxTests {
             if count == 0 { return String(decoding: bytes, as: UTF8.self) }
             bytes += buffer[..<count]
         }
+    }
+
+    private func end() {
+        _ = try? run("kill-server")
+        unlink("\(folder)/socket")
+        rmdir(folder)
     }
 
     /// Waits until the first rows of the screen are these.
@@ -65,7 +80,7 @@ struct TmuxTests {
 
     @Test func `Keys, mouse, wheel, paste, size, Ctrl-Z and fg work in tmux`() throws {
         let program = try #require(PseudoTerminal.program)
-        defer { _ = try? run("kill-server") }
+        defer { end() }
         try run("new-session -d -x 40 -y 9 \"env PS1='$ ' LANG=C.UTF-8 SWIFT_BACKTRACE=enable=no /bin/sh -i\"")
         try expect(["$"])
         try run("send-keys \"'\(program)' keys; echo code \\$?\" Enter")
@@ -100,7 +115,7 @@ struct TmuxTests {
 
     @Test func `What is copied comes onto the clipboard that the terminal keeps`() throws {
         let program = try #require(PseudoTerminal.program)
-        defer { _ = try? run("kill-server") }
+        defer { end() }
         try run("new-session -d -x 40 -y 9 \"env LANG=C.UTF-8 SWIFT_BACKTRACE=enable=no \(program) copy\"")
         try run("set -g set-clipboard on")
         try expect(board("0, last none", "none", 0, 0))
