@@ -165,6 +165,11 @@ final class ModeState: @unchecked Sendable {
         return first
     }
 
+    /// The sleep has ended for timers that are gone now: the date of the last one is served with them.
+    func timersWereServed(until now: Int64) {
+        if lastTimerDate.load(ordering: .relaxed) <= now { lastTimerDate.store(.max, ordering: .relaxed) }
+    }
+
     /// Until when a thread that runs in this mode may sleep.
     func sleepLimit() -> WaitLimit {
         var limit = WaitLimit.forever

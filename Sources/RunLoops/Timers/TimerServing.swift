@@ -64,8 +64,11 @@ extension RunLoop {
                 call(body, due.entry.date, releasing: &spent)
             }
         }
-        // An observer of the end of the sleep may have put off what was due.
-        if isFirst { mode.fairness.timersServed(now, leavingOthers: false) }
+        // An observer of the end of the sleep may have put off or taken out what was due.
+        if isFirst {
+            mode.fairness.timersServed(now, leavingOthers: false)
+            mode.timersWereServed(until: now)
+        }
         dueList.end(outer)
         unlock()
         spent?.release()

@@ -293,6 +293,21 @@ import Testing
         }
     }
 
+    @Test func `A last timer that is taken out after it has ended the sleep leaves no date`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
+            loop.add(timer, in: .default)
+            let takesOut = RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in loop.remove(timer, from: .default)
+            }
+            loop.add(takesOut, in: .default)
+            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            // Nothing is left that could end the sleep, but the limit.
+            loop.performLocally {}
+            #expect(loop.run(mode: .default, for: .seconds(100)) == .timedOut)
+        }
+    }
+
     @Test func `A wake-up waits for a last timer whose date came before it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
