@@ -26,14 +26,14 @@ extension Child {
     ///
     /// A child that is stopped is continued (`SIGCONT`), so that it can obey, as systemd does. The loop waits for the
     /// child's end and keeps the child until then; the end takes the timer away and reaps the child. Nobody reports the
-    /// end of a group: while it has members after the child's end, the timer stays, and the loop keeps the child. If all
-    /// have ended already, the call does nothing. Every signal goes to this child and its own group or to none.
+    /// end of a group: while it has members after the child's end, the loop looks again, after a millisecond, two, four
+    /// and so on, until the time is over. If all have ended already, the call does nothing. Every signal goes to this child and its own group or to none.
     ///
     /// To learn of the end, use a ``ChildSource``, a ``ChildCompletion`` or ``RunLoops/RunLoop/exit(of:in:)`` as well.
     /// Several calls do not disturb each other: the earliest kill counts.
     ///
     /// Before Linux 6.9 a group is known by the child's number alone. There the child is reaped when the time is over, and
-    /// not at its end; a child that was reaped before the call leaves a group that is not reached.
+    /// not at its end, and the timer stays until then; a child that was reaped before the call leaves a group that is not reached.
     ///
     /// - Parameters:
     ///   - delay: How long the child has, on the loop's monotonic clock; it is killed in the next turn if not positive.
@@ -57,9 +57,22 @@ extension Child {
         }
         loop.add(kill, in: mode)
         let end = ChildSource.sendable(self, label: "end of a child") { _, _ in
-            if self.signalAll(0) == -ESRCH { kill.invalidate() }
+            self.endWithGroup(kill, on: loop, in: mode)
         }
         // What the system refuses costs a kill of nobody: the timer fires and finds no process.
         _ = try? loop.add(end, in: mode)
+    }
+
+    /// Takes the timer of the kill away when nobody is left.
+    private func endWithGroup(
+        _ kill: RunLoop.Timer, on loop: RunLoop, in mode: RunLoop.Mode,
+        lookingAgainAfter pause: Duration = .milliseconds(1)
+    ) {
+        if signalAll(0) == -ESRCH { return kill.invalidate() }
+        // A leader that is not reaped stays a member.
+        guard ownGroup == .byDescriptor, kill.isValid else { return }
+        loop.perform(after: pause, in: mode) {
+            self.endWithGroup(kill, on: loop, in: mode, lookingAgainAfter: pause * 2)
+        }
     }
 }
