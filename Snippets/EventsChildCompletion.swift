@@ -10,11 +10,7 @@ let command = "echo 42; echo careful >&2; sleep 60; echo late"
 // In a group of its own: what the shell has started ends with the shell.
 let child = try Child.spawn(.name("sh"), arguments: ["-c", command], output: .pipe, error: .pipe, group: .new)
 
-let tooLong = loop.performLocally(after: .milliseconds(100)) {
-    child.terminate(killAfter: .seconds(5), on: loop)
-}
-let completion = ChildCompletion(child, limit: 65536) { _, result in
-    loop.cancel(tooLong)
+let completion = ChildCompletion(child, limit: 65536, timeLimit: .milliseconds(100)) { _, result in
     switch result {
     case .success(let report): print(report.exit.status, report.outputText, report.errorText)
     case .failure(let failure): print(failure, failure.report.outputText)

@@ -143,6 +143,48 @@ import Testing
         }
     }
 
+    @Test
+    func `A child that takes longer than its time limit is ended with its group, and what it has written is there`()
+        throws
+    {
+        try withLoop { loop in
+            let child = try Child.spawn(
+                .name("sh"), arguments: ["-c", "trap 'echo late; exit 3' TERM; echo early; sleep 600 & wait"],
+                input: .null, output: .pipe, group: .new)
+            #expect(rl_wait_readable(try #require(child.standardOutput?.descriptor), -1) > 0)
+            let result = complete(child, on: loop, timeLimit: .milliseconds(30))
+            let failure = try #require(result?.failure)
+            #expect(failure.reason == .tookTooLong(.milliseconds(30)))
+            #expect(failure.report.exit.status == .exited(3))
+            #expect(failure.report.outputText == "early\nlate\n")
+            #expect("\(failure)".contains("longer than 0.03 seconds"))
+            // In time, the limit leaves nothing.
+            #expect(
+                try #require(complete(try spawn("exit 4"), on: loop, timeLimit: .seconds(3600))).get().exit.status
+                    == .exited(4))
+        }
+    }
+
+    @Test func `The time begins with the first mode, and in virtual time it ends at its instant`() throws {
+        try ManualRunLoop.with { manual in
+            let child = try spawn("trap '' TERM; echo ready; read line; read line", input: .pipe)
+            #expect(rl_wait_readable(try #require(child.standardOutput?.descriptor), -1) > 0)
+            let completion = ChildCompletion(child, timeLimit: .seconds(60)) { _, _ in }
+            manual.advance(by: .seconds(3600))
+            add(completion, to: manual.loop)
+            manual.advance(by: .seconds(59))
+            // Another mode does not begin anew.
+            add(completion, to: manual.loop, in: "other")
+            manual.advance(by: .seconds(1))
+            #expect(child.exit == nil)
+            manual.advance(by: .seconds(4))
+            #expect(child.exit == nil)
+            manual.advance(by: .seconds(1))
+            #expect(waitForEnd(child) == .signalled(SIGKILL, dumpedCore: false))
+            completion.invalidate()
+        }
+    }
+
     @Test func `In virtual time the wait for output ends at its instant`() throws {
         try ManualRunLoop.with { manual in
             let child = try spawnLeavingOne()
@@ -267,10 +309,12 @@ private func spawnLeavingOne() throws -> Child {
 
 /// Runs the loop until the child is complete.
 private func complete(
-    _ child: Child, on loop: RunLoop, limit: Int = 1 << 20, outputWait: Duration? = .seconds(300)
+    _ child: Child, on loop: RunLoop, limit: Int = 1 << 20, outputWait: Duration? = .seconds(300),
+    timeLimit: Duration? = nil
 ) -> Result<ChildCompletion.Report, ChildCompletion.Failure>? {
     let told = Box<[Result<ChildCompletion.Report, ChildCompletion.Failure>]>([])
-    let completion = ChildCompletion(child, limit: limit, outputWait: outputWait) { completion, result in
+    let completion = ChildCompletion(child, limit: limit, outputWait: outputWait, timeLimit: timeLimit) {
+        completion, result in
         #expect(!completion.isValid)
         told.value.append(result)
     }

@@ -42,6 +42,8 @@ extension ChildCompletion {
         public enum Reason: Hashable, Sendable {
             /// The child has written more than the limit to a stream, and was killed.
             case outputTooLong(Stream, limit: Int)
+            /// The child has taken longer than its time limit, and was ended.
+            case tookTooLong(Duration)
             /// The child has ended, and another process still holds one of its pipes open.
             case heldOpen
             /// A pipe cannot be read, and the child was killed.
@@ -64,6 +66,7 @@ extension ChildCompletion {
             switch reason {
             case .outputTooLong(let stream, let limit):
                 "The child has written more than \(limit) bytes to standard \(stream): \(report.exit.status)."
+            case .tookTooLong(let limit): "The child has taken longer than \(limit): \(report.exit.status)."
             case .heldOpen: "Another process holds the output of the child open: \(report.exit.status)."
             case .unreadable(let error): "The output of the child cannot be read: \(error)"
             }

@@ -26,11 +26,11 @@ internal import Musl
 /// - A process that the child has left behind may hold a pipe open. After the exit the completion waits for it as long as
 ///   the program says, then reads what is there, which is all that the child itself has written, and reports
 ///   ``Failure/Reason/heldOpen``.
+/// - With a time limit, a child that takes longer is asked to end, and killed if it does not obey in five seconds, as by
+///   ``Child/terminate(killAfter:on:in:)``: together with what it has started if it was spawned with a group of its own.
 ///
-/// Nothing is lost by a failure: it has the exit, and what was read. A child that never ends is the program's to end, with
-/// ``Child/terminate(killAfter:on:in:)``, which ends what the child has started too if the child was spawned with a group of its
-/// own. The source is invalidated before its callout. A completion that is invalidated
-/// earlier leaves the child as it is.
+/// Nothing is lost by a failure: it has the exit, and what was read. Without a time limit, a child that never ends is the program's
+/// to end. The source is invalidated before its callout. A completion that is invalidated earlier leaves the child as it is.
 ///
 /// Corresponds to a `DispatchGroup` around a Foundation `Process` and its pipes.
 ///
@@ -52,7 +52,11 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     // Set by init, and not changed after it.
     @exclusivity(unchecked) private var readers: [InputReader<UInt8>] = []
     private let outputWait: Duration?
+    private let timeLimit: Duration?
     @exclusivity(unchecked) private var waitTimer: RunLoop.Timer?
+    @exclusivity(unchecked) private var limitTimer: RunLoop.Timer?
+    /// Whether the time of the child has begun.
+    private let hasBegun = Guarded(false)
 
     /// A completion whose closure runs on the thread that makes it, and may use that thread's state.
     ///
@@ -60,6 +64,8 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     ///   - child: The child, which may have ended. No other code reads its pipes.
     ///   - limit: How many bytes the child may write to each stream.
     ///   - outputWait: How long the completion waits after the exit for the ends of the pipes; for ever if `nil`.
+    ///   - timeLimit: How long the child may take, on the loop's monotonic clock, from when the completion is first added to a
+    ///     mode; for ever if `nil`.
     ///   - label: The name in descriptions and tools; where the completion was made, if `nil`.
     ///   - fileID: Where the completion was made.
     ///   - line: Where the completion was made.
@@ -68,43 +74,45 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     /// Adding the completion to the loop of another thread traps.
     /// - Complexity: O(n) in the bytes, in portions of at most 64 KiB a turn.
     public convenience init(
-        _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), label: String? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
+        _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), timeLimit: Duration? = nil,
+        label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping (ChildCompletion, Result<Report, Failure>) -> Void
     ) {
-        self.init(child, limit, outputWait, .here(label, fileID, line), handler)
+        self.init(child, limit, outputWait, timeLimit, .here(label, fileID, line), handler)
     }
 
     /// A completion whose closure may run on any thread: it can be added to any loop.
     ///
-    /// The parameters are those of ``init(_:limit:outputWait:label:fileID:line:handler:)``.
+    /// The parameters are those of ``init(_:limit:outputWait:timeLimit:label:fileID:line:handler:)``.
     public static func sendable(
-        _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), label: String? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
+        _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), timeLimit: Duration? = nil,
+        label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @Sendable (ChildCompletion, Result<Report, Failure>) -> Void
     ) -> ChildCompletion {
-        ChildCompletion(child, limit, outputWait, .anywhere(label, fileID, line), handler)
+        ChildCompletion(child, limit, outputWait, timeLimit, .anywhere(label, fileID, line), handler)
     }
 
     /// A completion whose closure runs on the main actor: it can be added to the main loop, from any thread.
     ///
-    /// The parameters are those of ``init(_:limit:outputWait:label:fileID:line:handler:)``.
+    /// The parameters are those of ``init(_:limit:outputWait:timeLimit:label:fileID:line:handler:)``.
     public static func mainActor(
-        _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), label: String? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
+        _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), timeLimit: Duration? = nil,
+        label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
         handler: @escaping @MainActor (ChildCompletion, Result<Report, Failure>) -> Void
     ) -> ChildCompletion {
-        ChildCompletion(child, limit, outputWait, .mainThread(label, fileID, line)) { completion, result in
+        ChildCompletion(child, limit, outputWait, timeLimit, .mainThread(label, fileID, line)) { completion, result in
             MainActor.assumeIsolated { handler(completion, result) }
         }
     }
 
     private init(
-        _ child: Child, _ limit: Int, _ outputWait: Duration?, _ origin: SourceOrigin, _ handler: @escaping Handler
+        _ child: Child, _ limit: Int, _ outputWait: Duration?, _ timeLimit: Duration?, _ origin: SourceOrigin,
+        _ handler: @escaping Handler
     ) {
         self.child = child
         self.limit = max(0, limit)
         self.outputWait = outputWait
+        self.timeLimit = timeLimit
         self.handler = handler
         super.init(child.file, for: .readable, origin)
         for (stream, file) in [(Stream.output, child.standardOutput), (.error, child.standardError)] {
@@ -119,12 +127,21 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
         if outputWait != nil, !readers.isEmpty {
             waitTimer = origin.restingTimer("wait for output") { [weak self] in self?.stopWaiting() }
         }
+        if timeLimit != nil { limitTimer = origin.restingTimer("time limit") { [weak self] in self?.timeIsOver() } }
     }
 
     // MARK: Modes
 
     override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {
-        if let waitTimer { loop.add(waitTimer, in: mode) }
+        for timer in [waitTimer, limitTimer] { if let timer { loop.add(timer, in: mode) } }
+        if let timeLimit,
+            hasBegun.withLock({ begun in
+                defer { begun = true }
+                return !begun
+            })
+        {
+            limitTimer?.restart(after: timeLimit)
+        }
         for reader in readers {
             do throws(RunLoop.SystemCallError) {
                 try loop.add(reader, in: mode)
@@ -135,7 +152,7 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     }
 
     override func left(_ mode: RunLoop.Mode, of loop: RunLoop) {
-        if let waitTimer { loop.remove(waitTimer, from: mode) }
+        for timer in [waitTimer, limitTimer] { if let timer { loop.remove(timer, from: mode) } }
         for reader in readers { loop.remove(reader, from: mode) }
     }
 
@@ -146,6 +163,7 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
         guard child.exit != nil else { return }
         // The pidfd stays readable.
         watched = []
+        limitTimer?.invalidate()
         if let outputWait { waitTimer?.restart(after: outputWait) }
         completeIfDone()
     }
@@ -180,6 +198,13 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
         child.signalAll(SIGKILL)
         // The exit may be known already: it is looked at again, on the loop's thread.
         watched = .readable
+    }
+
+    /// The child has taken too long: what it writes until its end is read still.
+    private func timeIsOver() {
+        if child.exit != nil { return }
+        state.withLock { if reason == nil { reason = .tookTooLong(timeLimit ?? .zero) } }
+        child.terminate(killAfter: .seconds(5), on: .current)
     }
 
     /// The time for processes that hold a pipe open is over.
@@ -219,6 +244,7 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
             return (handler, output, error)
         }
         waitTimer?.invalidate()
+        limitTimer?.invalidate()
         for reader in readers { reader.invalidate() }
         withExtendedLifetime(released) {}
     }

@@ -113,16 +113,18 @@ extension RunLoop {
     ///   - child: The child, which may have ended.
     ///   - limit: How many bytes the child may write to each stream.
     ///   - outputWait: How long to wait after the exit for the ends of the pipes; for ever if `nil`.
+    ///   - timeLimit: How long the child may take; then it is ended as by a ``ChildCompletion``. For ever if `nil`.
     ///   - mode: The mode in which the child is waited for; `.common` for all common modes.
     /// - Returns: How the child ended, and what it has written.
     /// - Throws: A ``ChildCompletion/Failure`` if the output is not all there; what adding an event source throws;
     ///   `CancellationError`; `ThreadEndedError` when the loop's thread has ended.
     public func completion(
-        of child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), in mode: Mode = .common
+        of child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), timeLimit: Duration? = nil,
+        in mode: Mode = .common
     ) async throws -> ChildCompletion.Report {
         try Task.checkCancellation()
         let outcome = Outcome<ChildCompletion.Report>()
-        let source = try begin(Duty(outcome), child, limit, outputWait, mode)
+        let source = try begin(Duty(outcome), child, limit, outputWait, timeLimit, mode)
         return try await withTaskCancellationHandler {
             try await outcome.value()
         } onCancel: {
@@ -163,10 +165,11 @@ extension RunLoop {
     }
 
     private func begin(
-        _ duty: Duty<ChildCompletion.Report>, _ child: Child, _ limit: Int, _ outputWait: Duration?, _ mode: Mode
+        _ duty: Duty<ChildCompletion.Report>, _ child: Child, _ limit: Int, _ outputWait: Duration?,
+        _ timeLimit: Duration?, _ mode: Mode
     ) throws(SystemCallError) -> WeakSource {
         let source = ChildCompletion.sendable(
-            child, limit: limit, outputWait: outputWait, label: "completion"
+            child, limit: limit, outputWait: outputWait, timeLimit: timeLimit, label: "completion"
         ) { _, result in duty.outcome.settle(result.mapError { $0 }) }
         try add(source, in: mode)
         return WeakSource(source: source)

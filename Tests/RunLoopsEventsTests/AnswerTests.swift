@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxKernel
+import Glibc
+import RunLoops
+import RunLoopsEvents
+import RunLoopsTestSupport
+import Testing
+
+/// Lines that are answered with lines.
+@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct AnswerTests {
+    @Test func `Each line is answered in order, the last without its end too, and the output ends with the input`()
+        throws
+    {
+        try withLoop { loop in
+            let (input, output) = (try Pipe(), try Pipe())
+            try loop.answerLines(of: input.reader, on: output.writer) { "\($0)!" }
+            input.write("one\ntwo\r\n\nthree")
+            input.closeWriter()
+            output.writer.close()
+            #expect(loop.runPlenty() == .finished)
+            #expect(output.readToEnd() == "one!\ntwo!\n!\nthree!\n")
+        }
+    }
+
+    @Test func `Of a line that is too long nothing is answered, and the lines before are`() throws {
+        try withLoop { loop in
+            let (input, output) = (try Pipe(), try Pipe())
+            try loop.answerLines(of: input.reader, on: output.writer, limit: 4) { $0 }
+            input.write("ab\ncd\nabcdefgh\nef\n")
+            output.writer.close()
+            #expect(loop.runPlenty() == .finished)
+            #expect(output.readToEnd() == "ab\ncd\n")
+        }
+    }
+
+    @Test func `A client that reads no answers is read no further, and goes on when it reads`() throws {
+        try withLoop { loop in
+            let (input, output) = (try Pipe(), try Pipe())
+            let long = String(repeating: "x", count: 99)
+            let answered = Box(0)
+            try loop.answerLines(of: input.reader, on: output.writer) { _ in
+                answered.value += 1
+                return long
+            }
+            output.writer.close()
+            let asked = 100_000
+            var left = Array(repeating: "?\n", count: asked).joined()[...].utf8
+            // Until neither side takes anything more.
+            var before = -1
+            while answered.value + asked * 2 - left.count != before {
+                before = answered.value + asked * 2 - left.count
+                left = left.dropFirst(input.write(left))
+                _ = loop.runUntilIdle()
+            }
+            // The lines of two portions: the answers to the first may have had room in the pipe.
+            #expect(answered.value <= 2 * 32_768)
+            var count = 0
+            while count < asked * 100 {
+                left = left.dropFirst(input.write(left))
+                if left.isEmpty { input.closeWriter() }
+                _ = loop.runUntilIdle()
+                count += output.readSome()
+            }
+            #expect(answered.value == asked)
+            #expect(loop.runPlenty() == .finished)
+        }
+    }
+
+    @Test func `When nobody reads the answers any more, or the program ends the dialogue, nothing stays`() throws {
+        try withLoop { loop in
+            let (input, output) = (try Pipe(), try Pipe())
+            let gone = Box(0)
+            try loop.answerLines(of: input.reader, on: output.writer) { line in
+                gone.value += 1
+                return line
+            }
+            output.closeReader()
+            input.write("one\n")
+            #expect(loop.runPlenty() == .finished)
+            #expect(gone.value == 1)
+
+            let (other, answers) = (try Pipe(), try Pipe())
+            let writer = try loop.answerLines(of: other.reader, on: answers.writer) { $0 }
+            answers.writer.close()
+            writer.write("unasked\n".utf8)
+            loop.performLocally { writer.finish() }
+            #expect(loop.runPlenty() == .finished)
+            #expect(answers.readToEnd() == "unasked\n")
+        }
+    }
+}
+
+/// A pipe with a non-blocking end for a loop at each side.
+private final class Pipe {
+    let reader, writer: RunLoop.File
+    private var ends: (reader: CInt, writer: CInt)
+
+    init() throws {
+        var made: [CInt] = [-1, -1]
+        #expect(rl_blocking_pipe(&made) == 0)
+        for end in made { _ = rl_make_nonblocking(end) }
+        ends = (made[0], made[1])
+        reader = try RunLoop.File(adopting: fcntl(made[0], F_DUPFD_CLOEXEC, 0))
+        writer = try RunLoop.File(adopting: fcntl(made[1], F_DUPFD_CLOEXEC, 0))
+    }
+
+    deinit {
+        closeReader()
+        closeWriter()
+    }
+
+    func closeReader() {
+        if ends.reader >= 0 { close(ends.reader) }
+        ends.reader = -1
+        reader.close()
+    }
+
+    func closeWriter() {
+        if ends.writer >= 0 { close(ends.writer) }
+        ends.writer = -1
+        writer.close()
+    }
+
+    func write(_ text: String) { #expect(write(text.utf8[...]) == text.utf8.count) }
+
+    /// How many bytes there was room for.
+    func write(_ bytes: Substring.UTF8View) -> Int {
+        if bytes.isEmpty || ends.writer < 0 { return 0 }
+        let portion = Array(bytes.prefix(1 << 16))
+        return max(0, Glibc.write(ends.writer, portion, portion.count))
+    }
+
+    func readSome() -> Int {
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        return max(0, read(ends.reader, &bytes, bytes.count))
+    }
+
+    /// What is there, when all writing ends but the test's own are closed.
+    func readToEnd() -> String {
+        closeWriter()
+        return readText(ends.reader)
+    }
+}
