@@ -49,6 +49,9 @@ final class Subject {
             let rest = fields.filter { !Self.ordinary.contains($0.name) }.map { " \($0.name)=\($0.value)" }
             take("journal", message + rest.joined())
         }
+        // Before the daemon, which says only once that it is ready.
+        var hear: ([UInt8]) -> Void = { _ in }
+        notifications = try DatagramReceiver("\(folder)/notify") { hear($0) }
         child = try Child.spawn(
             // A process learns its own number only when it runs.
             .name("sh"),
@@ -61,7 +64,7 @@ final class Subject {
             input: .pipe, output: .pipe, error: .pipe, descriptors: [3: listener], group: .new)
         process = child.process
         take = { [unowned self] in self.take($0, $1) }
-        notifications = try DatagramReceiver("\(folder)/notify") { [unowned self] in notified($0) }
+        hear = { [unowned self] in notified($0) }
         try connectStreams()
     }
 
