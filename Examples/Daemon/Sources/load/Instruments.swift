@@ -9,7 +9,7 @@ import RunLoopsEvents
 final class Instruments {
     /// The parts that have to be named: their labels in the daemon.
     static let parts = [
-        "incoming files", "settings", "SIGHUP", "commands", "converter", "answers", "housekeeping", "watchdog",
+        "incoming files", "settings", "SIGHUP", "commands", "converter", "housekeeping", "watchdog",
     ]
 
     private(set) var text = ""

@@ -132,22 +132,8 @@ final class Daemon {
         }
     }
 
-    /// Answers each line with a line, as fast as the other side reads.
     private func serve(_ input: RunLoop.File, _ output: RunLoop.File) throws {
-        weak var reader: InputReader<String>?
-        let writer = OutputWriter(output, label: "answers") { _, event in
-            // Nobody reads answers any more, or there is room again.
-            if case .failed = event { reader?.invalidate() } else { reader?.isReadingPaused = false }
-        }
-        let made = InputReader(input, as: .lines(limit: 4096), label: "commands") { [self] reader, event in
-            switch event {
-            case .received(let lines):
-                reader.isReadingPaused = !writer.write(lines.map { answer($0) + "\n" }.joined().utf8)
-            case .ended, .failed: writer.finish()
-            }
-        }
-        reader = made
-        for source in [writer, made] { try loop.add(source, in: .common) }
+        try loop.answerLines(of: input, on: output, limit: 4096, label: "commands") { [self] in answer($0) }
     }
 
     private func answer(_ command: String) -> String {

@@ -99,12 +99,11 @@ final class Spool {
     private func start(_ job: Job) throws {
         let child = try Child.spawn(
             .name(settings.converter[0]), arguments: Array(settings.converter.dropFirst()),
-            input: .file("\(folder)/taken/\(job.file)"), output: .file("\(folder)/out/.\(job.file)"), error: .pipe)
-        let tooLong = loop.performLocally(after: .seconds(settings.limit), in: .common) { [loop] in
-            child.terminate(killAfter: .seconds(5), on: loop)
-        }
-        let completion = ChildCompletion(child, limit: 65536, label: "converter") { [self] _, result in
-            loop.cancel(tooLong)
+            input: .file("\(folder)/taken/\(job.file)"), output: .file("\(folder)/out/.\(job.file)"), error: .pipe,
+            group: .new)
+        let completion = ChildCompletion(
+            child, limit: 65536, timeLimit: .seconds(settings.limit), label: "converter"
+        ) { [self] _, result in
             children[child.process] = nil
             switch result {
             case .success(let report): finish(job, report)
