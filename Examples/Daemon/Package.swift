@@ -14,6 +14,8 @@ let package = Package(
         // A link with the name of the package: the folder of a checkout may have any.
         .package(path: "../.package/swift-run-loops", traits: ["Log"]),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.5.0"),
     ],
     targets: [
         // The daemon, on one run loop.
@@ -24,8 +26,14 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        // The same daemon on Foundation and Dispatch.
-        .executableTarget(name: "tally-foundation", swiftSettings: strict),
+        // The same daemon on Foundation and Dispatch, with swift-subprocess for its children.
+        .executableTarget(
+            name: "tally-foundation",
+            dependencies: [
+                .product(name: "Subprocess", package: "swift-subprocess"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: strict),
         // Runs one of the two under load and faults, and counts what is lost.
         .executableTarget(
             name: "load", dependencies: [product("RunLoops"), product("RunLoopsEvents")], swiftSettings: strict),

@@ -30,8 +30,6 @@ import Foundation
     func run() -> Never {
         manager?.send("READY=1")
         log(.notice, "started")
-        // Not `dispatchMain`, which serves the main queue on many threads: `Process` gives each of them a run loop, with
-        // three descriptors that stay.
         while true { RunLoop.main.run() }
     }
 
@@ -122,7 +120,7 @@ import Foundation
     private func end() {
         manager?.send("STOPPING=1")
         watch?.cancel()
-        spool.end(within: 5) { [self] in
+        spool.end { [self] in
             log(.notice, "ended: \(spool.status)")
             exit(EXIT_SUCCESS)
         }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Subprocess
+import SystemPackage
 
 /// The files on their way: from `in` to `taken`, and when a child has converted them to `out`, or to `failed`.
 @MainActor final class Spool {
@@ -11,20 +13,14 @@ import Foundation
         var attempts = 0
     }
 
-    private struct Running {
-        let process: Process
-        /// Kills the process if it takes too long.
-        let limit: DispatchWorkItem
-    }
-
     var settings: Settings { didSet { startJobs() } }
     var isPaused = false { didSet { startJobs() } }
     var tell: (String) -> Void = { _ in }
 
     private let folder: String
     private var waiting: [Job] = []
-    private var children: [ObjectIdentifier: Running] = [:]
-    private var outputs: Set<ObjectIdentifier> = []
+    /// To cancel a task is to end its child.
+    private var children: [String: Task<Void, Never>] = [:]
     private var (claimed, converted, failed) = (0, 0, 0)
     private var isTelling = false
     private var whenIdle: (() -> Void)?
@@ -91,81 +87,68 @@ import Foundation
     private func start(_ job: Job) {
         var job = job
         job.attempts += 1
-        do {
-            let process = Process()
-            let isPath = settings.converter[0].contains("/")
-            process.executableURL = URL(fileURLWithPath: isPath ? settings.converter[0] : "/usr/bin/env")
-            process.arguments = isPath ? Array(settings.converter.dropFirst()) : settings.converter
-            let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: "\(folder)/taken/\(job.file)"))
-            let path = "\(folder)/out/.\(job.file)"
-            guard FileManager.default.createFile(atPath: path, contents: nil) else {
-                throw CocoaError(.fileWriteUnknown)
+        let current = job
+        let task = Task {
+            let status: TerminationStatus?
+            do {
+                let (end, errors) = try await convert(current.file)
+                for line in errors.split(separator: "\n") { log(.info, "\(current.name) says \(line)") }
+                status = end
+            } catch {
+                log(.warning, "\(current.name) not converted: \(error)")
+                status = nil
             }
-            let output = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-            let errors = Pipe()
-            (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)
-
-            let (key, current) = (ObjectIdentifier(process), job)
-            process.terminationHandler = { process in
-                let (reason, status) = (process.terminationReason, process.terminationStatus)
-                DispatchQueue.main.async { [self] in
-                    children.removeValue(forKey: key)?.limit.cancel()
-                    finish(current, reason, status)
-                }
-            }
-            try process.run()
-            // The number alone: Dispatch keeps a cancelled item until its time.
-            let number = process.processIdentifier
-            let limit = DispatchWorkItem { kill(number, SIGKILL) }
-            children[key] = Running(process: process, limit: limit)
-            DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(settings.limit), execute: limit)
-            try? input.close()
-            try? output.close()
-            read(errors.fileHandleForReading, of: job)
-        } catch {
-            log(.warning, "\(job.name) not started: \(error)")
-            again(job)
+            children[current.file] = nil
+            finish(current, status)
+        }
+        children[job.file] = task
+        let limit = Task {
+            try await Task.sleep(for: .seconds(settings.limit))
+            task.cancel()
+        }
+        // A limit that is not cancelled keeps its task for minutes.
+        Task {
+            await task.value
+            limit.cancel()
         }
     }
 
-    /// What the converter says becomes lines of the log.
-    ///
-    /// Not by `readabilityHandler`: `FileHandle` closes its descriptor while Dispatch still watches it, and libdispatch
-    /// crashes after some hundred children.
-    private func read(_ output: FileHandle, of job: Job) {
-        let key = ObjectIdentifier(output)
-        outputs.insert(key)
-        let lines = LineSplitter()
-        let channel = DispatchIO(type: .stream, fileDescriptor: output.fileDescriptor, queue: .main) { _ in
-            try? output.close()
+    /// How the converter ended, and what it has said.
+    private func convert(_ file: String) async throws -> (TerminationStatus, String) {
+        let input = try FileDescriptor.open("\(folder)/taken/\(file)", .readOnly)
+        let output = try input.closeAfterError {
+            let mode: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]
+            return try FileDescriptor.open(
+                "\(folder)/out/.\(file)", .writeOnly, options: [.create, .truncate], permissions: mode)
         }
-        channel.setLimit(lowWater: 1)
-        channel.read(offset: 0, length: Int.max, queue: .main) { [self] done, data, error in
-            MainActor.assumeIsolated {
-                for line in lines.split(Data(data ?? .empty)) { log(.info, "\(job.name) says \(line)") }
-                guard done else { return }
-                channel.close()
-                outputs.remove(key)
-                reportIdle()
-            }
-        }
+        var options = PlatformOptions()
+        options.processGroupID = 0
+        options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(5))]
+        let program = settings.converter[0]
+        let result = try await Subprocess.run(
+            program.contains("/") ? .path(FilePath(program)) : .name(program),
+            arguments: Arguments(Array(settings.converter.dropFirst())), platformOptions: options,
+            input: .fileDescriptor(input, closeAfterSpawningProcess: true),
+            output: .fileDescriptor(output, closeAfterSpawningProcess: true), error: .string(limit: 65536))
+        return (result.terminationStatus, result.standardError)
     }
 
-    private func finish(_ job: Job, _ reason: Process.TerminationReason, _ status: Int32) {
+    private func finish(_ job: Job, _ status: TerminationStatus?) {
         let isDone =
-            reason == .exit && status == 0 && rename("\(folder)/out/.\(job.file)", "\(folder)/out/\(job.name)") == 0
+            status == .exited(0) && rename("\(folder)/out/.\(job.file)", "\(folder)/out/\(job.name)") == 0
+        let mayEndOtherwise = if case .exited = status { false } else { true }
         if isDone {
             unlink("\(folder)/taken/\(job.file)")
             converted += 1
             log(.info, "converted \(job.name)")
-        } else if reason == .uncaughtSignal && job.attempts < 5 {
-            log(.warning, "\(job.name) again: signal \(status)")
+        } else if mayEndOtherwise && job.attempts < 5 {
+            log(.warning, "\(job.name) again: \(status.map { "\($0)" } ?? "no status")")
             again(job)
         } else {
             unlink("\(folder)/out/.\(job.file)")
             rename("\(folder)/taken/\(job.file)", "\(folder)/failed/\(job.name)")
             failed += 1
-            log(.error, "failed \(job.name): \(status)")
+            log(.error, "failed \(job.name): \(status.map { "\($0)" } ?? "no status")")
         }
         startJobs()
         reportIdle()
@@ -199,18 +182,25 @@ import Foundation
         }
     }
 
-    func end(within limit: Int, _ body: @escaping () -> Void) {
+    func end(_ body: @escaping () -> Void) {
         whenIdle = body
-        DispatchQueue.main.asyncAfter(deadline: .now() + .seconds(limit)) { [self] in
-            for child in children.values { kill(child.process.processIdentifier, SIGKILL) }
-            outputs = []
-            reportIdle()
-        }
+        for child in children.values { child.cancel() }
         reportIdle()
     }
 
     private func reportIdle() {
-        guard children.isEmpty, outputs.isEmpty, let whenIdle else { return }
-        whenIdle()
+        if children.isEmpty { whenIdle?() }
+    }
+}
+
+extension FileDescriptor {
+    /// What `body` returns; closes this file if it throws.
+    fileprivate func closeAfterError<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            try? close()
+            throw error
+        }
     }
 }
