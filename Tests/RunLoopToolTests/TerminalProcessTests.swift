@@ -59,7 +59,10 @@ struct TerminalProcessTests {
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT])
+    /// ThreadSanitizer runs the handlers of the last two at once, also inside of its own locks, where they wait for ever.
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT] + (Sanitizer.isThread ? [] : [SIGSEGV, SIGABRT])
+
+    @Test(arguments: signals)
     func `a signal gives the terminal back, and is what top ends by`(signal: CInt) throws {
         let program = try Inspected()
         let terminal = try program.top("")
