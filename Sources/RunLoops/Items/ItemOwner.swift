@@ -25,11 +25,6 @@ package struct LoopLock: ~Copyable {
     @inline(__always)
     var loop: Unmanaged<RunLoop>? { generation.isInherited ? nil : user }
 
-    fileprivate mutating func assign(_ loop: RunLoop?) {
-        user = loop.map { .passUnretained($0) }
-        generation = ForkGeneration()
-    }
-
     @inline(__always)
     package borrowing func take() { lock.lock() }
     @inline(__always)
@@ -71,7 +66,9 @@ package struct LoopLock: ~Copyable {
     /// Assigns the lock to a loop; with `nil` another loop may have it.
     static func assign(_ pointer: Pointer, to loop: RunLoop?) {
         pointer.pointee.take()
-        pointer.pointee.assign(loop)
+        // Field by field: a call that changes all of the structure would have the lock to itself, which other threads wait for.
+        pointer.pointee.user = loop.map { .passUnretained($0) }
+        pointer.pointee.generation = ForkGeneration()
         pointer.pointee.giveBack()
         if loop == nil { unused.withLock { $0.append(pointer) } }
     }
