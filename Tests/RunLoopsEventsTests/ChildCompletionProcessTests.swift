@@ -129,6 +129,8 @@ import Testing
             child.standardInput?.close()
             #expect(try #require(complete(child, on: loop, outputWait: plenty)).get().outputText == "early\nlate\n")
             let other = try spawnLeavingOne()
+            // Not earlier: the two might write in the other order.
+            _ = waitForEnd(other)
             loop.performLocally(after: .milliseconds(20)) { other.standardInput?.close() }
             #expect(try #require(complete(other, on: loop, outputWait: nil)).get().outputText == "early\nlate\n")
         }
