@@ -68,20 +68,3 @@ final class TimerBucket {
         for mode in modes { mode._withUnsafeGuaranteedRef(body) }
     }
 }
-
-/// The number of one of a loop's buckets, in two bytes, because every timer has one.
-package struct BucketNumber: BitwiseCopyable, Equatable {
-    private let raw: UInt16
-
-    static let none = BucketNumber(raw: 0)
-    static var most: Int { Int(UInt16.max) }
-
-    private init(raw: UInt16) { self.raw = raw }
-
-    /// - Precondition: less than `most`.
-    package init(index: Int) { raw = UInt16(index + 1) }
-
-    /// - Precondition: not `none`.
-    @inline(__always)
-    var index: Int { Int(raw) - 1 }
-}
