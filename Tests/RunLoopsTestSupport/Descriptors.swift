@@ -92,32 +92,30 @@ package func countEntries(_ path: String) -> Int {
 }
 
 /// Lets the process have as many descriptors as it may, where a test needs more than the usual thousand.
-package func raiseDescriptorLimit() {
+///
+/// Returns how many that are.
+@discardableResult
+package func raiseDescriptorLimit() -> Int {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     // Not past what the tests need: some systems allow a thousand million.
     limit.rlim_cur = min(limit.rlim_max, 20_000)
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return Int(limit.rlim_cur)
 }
 
 extension Trait where Self == ConditionTrait {
     /// The test is skipped where the process may not open that many descriptors, beside those of other tests.
     package static func needsDescriptors(_ count: Int) -> Self {
         .enabled("The hard limit of descriptors is too low: ulimit -Hn") {
-            raiseDescriptorLimit()
-            var limit = rlimit()
-            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            return limit.rlim_cur >= rlim_t(count) + 500
+            raiseDescriptorLimit() >= count + 500
         }
     }
 }
 
 /// A duplicate with a number that no other test gets, also when it is closed.
 package func duplicateFarAway(_ descriptor: CInt) -> CInt {
-    raiseDescriptorLimit()
-    var limit = rlimit()
-    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    let highest = CInt(limit.rlim_cur) - 10
+    let highest = CInt(raiseDescriptorLimit()) - 10
     // The lowest that is free would be the number that another test has closed.
     let earlier = CInt(duplicates.wrappingAdd(1, ordering: .relaxed).oldValue % 5000)
     return fcntl(descriptor, F_DUPFD_CLOEXEC, highest - earlier % (highest / 4))

@@ -54,9 +54,10 @@ extension Trait where Self == OwnThread {
     package static var ownThread: OwnThread { OwnThread() }
 }
 
-/// The threads of the tests: more than processors, because most tests wait most of the time.
+/// The threads of the tests: more than processors, because most tests wait most of the time, and fewer where the process may
+/// have few descriptors, because a test may need a hundred of them.
 private final class ThreadPool: Sendable {
-    static let shared = ThreadPool(width: 8)
+    static let shared = ThreadPool(width: max(1, min(8, raiseDescriptorLimit() / 128)))
 
     private struct State {
         var free: [ThreadExecutor]

@@ -104,7 +104,12 @@ final class RaceArena {
 
     private let race: ItemRace
     private var random: SeededRandom
-    private let pipes = [DescriptorPair.pipe(), .pipe()]
+    /// Always readable, and of all arenas: there are a hundred of these, which race one after the other.
+    private static let pipes = (0..<2).map { _ in
+        let pipe = DescriptorPair.pipe()
+        pipe.send()
+        return pipe
+    }
     private let tally = RaceTally()
     private let lastItems = (0..<16).map { _ in WeakItem() }
     private var batches: Int
@@ -114,7 +119,6 @@ final class RaceArena {
         self.race = race
         random = SeededRandom(UInt64(seed))
         batches = seed
-        for pipe in pipes { pipe.send() }
     }
 
     /// Races until `rounds` are over.
@@ -196,8 +200,8 @@ final class RaceArena {
     }
 
     private func makeItem(_ home: RunLoop) -> RacedItem {
-        let item = RacedItem(
-            race.kind, home: home, descriptor: pipes[result.rounds % pipes.count].first, tally: tally)
+        let pipe = Self.pipes[result.rounds % Self.pipes.count]
+        let item = RacedItem(race.kind, home: home, descriptor: pipe.first, tally: tally)
         lastItems[result.rounds % lastItems.count].item = item.item
         return item
     }
