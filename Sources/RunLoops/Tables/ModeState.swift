@@ -29,7 +29,7 @@ final class ModeState: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var timerBuckets: [Unmanaged<TimerBucket>] = []
     /// The bucket of monotonic timers that are in this mode alone, as most timers are.
     @exclusivity(unchecked) private(set) var soleBucket: Unmanaged<TimerBucket>?
-    /// The date of the last timer that has left the mode without any timer; `Int64.max` after its instant, and while
+    /// The date of the last timer that has left the mode without any timer; `Int64.max` once it was served, and while
     /// there are timers.
     let lastTimerDate = Atomic(Int64.max)
 
@@ -74,6 +74,9 @@ final class ModeState: @unchecked Sendable {
     var hasNoItems: Bool { !hasTimers && sourceCount.load(ordering: .relaxed) == 0 }
     @inline(__always)
     var hasTimers: Bool { timerCount.load(ordering: .relaxed) != 0 }
+    /// Whether there are timers, or the last has left its date.
+    @inline(__always)
+    var awaitsTimers: Bool { hasTimers || lastTimerDate.load(ordering: .relaxed) != .max }
 
     // MARK: Observers
 
@@ -165,10 +168,29 @@ final class ModeState: @unchecked Sendable {
         return first
     }
 
-    /// The sleep has ended for timers that are gone now: the date of the last one is served with them.
-    func timersWereServed(until now: Int64) {
+    // MARK: The date of a last timer: Specification 4.5.1
+
+    /// The date, once it is due and the mode is empty: then it is served as if the timer were still there.
+    func lastTimerDue(at now: Int64) -> Int64? {
+        let date = lastTimerDate.load(ordering: .relaxed)
+        return date <= now && hasNoItems ? date : nil
+    }
+
+    /// Timers are being served, and nothing is left of what was due but a date.
+    func lastTimerServed(_ now: Int64) {
+        fairness.timersServed(now, leavingOthers: false)
         if lastTimerDate.load(ordering: .relaxed) <= now { lastTimerDate.store(.max, ordering: .relaxed) }
     }
+
+    /// A look has gone on to what has been ready since `rival`, and no timer was due: a date in a mode that is not empty
+    /// makes no turn.
+    func passTimers(_ now: Int64, before rival: Int64) {
+        let date = lastTimerDate.load(ordering: .relaxed)
+        if date <= now, fairness.timersReady(since: date) < rival { lastTimerDate.store(.max, ordering: .relaxed) }
+        fairness.passTimers(before: rival)
+    }
+
+    // MARK: Sleeping
 
     /// Until when a thread that runs in this mode may sleep.
     func sleepLimit() -> WaitLimit {

@@ -15,15 +15,15 @@ extension RunLoop {
     func timersReadySince(_ mode: ModeState, isAwakeAnyway: Bool, before rival: Int64) -> Int64? {
         lock()
         let since = timersReady(mode, isAwakeAnyway: isAwakeAnyway)
-        if since == nil { mode.fairness.passTimers(before: rival) }
+        if since == nil { mode.passTimers(monotonicNow(), before: rival) }
         unlock()
         return since
     }
 
     /// The same with the lock held.
     func timersReady(_ mode: ModeState, isAwakeAnyway: Bool) -> Int64? {
-        var since: Int64?
         let now = monotonicNow()
+        var since = mode.lastTimerDue(at: now)
         mode.forEachBucket { bucket in
             let bucketNow = bucket.base == .monotonic ? now : self.now(bucket.base)
             guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { return }
@@ -64,11 +64,9 @@ extension RunLoop {
                 call(body, due.entry.date, releasing: &spent)
             }
         }
-        // An observer of the end of the sleep may have put off or taken out what was due.
-        if isFirst {
-            mode.fairness.timersServed(now, leavingOthers: false)
-            mode.timersWereServed(until: now)
-        }
+        // Nothing is left of what was due but its date, or an observer of the end of the sleep has put it off or taken
+        // it out.
+        if isFirst { mode.lastTimerServed(now) }
         dueList.end(outer)
         unlock()
         spent?.release()

@@ -155,7 +155,7 @@ extension RunLoop {
             since = mode.fairness.wakeUpReady(since: wakeUp)
         }
         let hasDescriptors = !mode.ready.isEmpty
-        if mode.hasTimers {
+        if mode.awaitsTimers {
             let isAwakeAnyway = wakeUp != nil || foundMainQueue || hasDescriptors
             if let due = timersReadySince(mode, isAwakeAnyway: isAwakeAnyway, before: since), due < since {
                 cause = .timers
@@ -163,14 +163,11 @@ extension RunLoop {
             }
         }
         if hasDescriptors, mode.fairness.descriptorsReady < since { return .descriptor }
-        if case .nothing = cause, let wakeUp {
-            if lastTimerWasDue(mode, before: since) { return .nothing }
-            serveWakeUp(wakeUp, mode)
-        }
+        if case .nothing = cause, let wakeUp { serveWakeUp(wakeUp, mode) }
         mode.fairness.passWakeUp(before: since)
         // Unlike the other answers this one may be wrong: step 6 was there before, or another loop drains the queue.
         if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
-        return cause ?? (lastTimerWasDue(mode, before: .max) ? .nothing : nil)
+        return cause
     }
 
     private func serveWakeUp(_ date: Int64, _ mode: ModeState) {
@@ -259,35 +256,12 @@ extension RunLoop {
             if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.lastTimerDate.load(ordering: .relaxed)) }
             sleep.mode = .passUnretained(mode)
             sleep.limit = limit
-            if isAwakeAnyway || (mode.hasTimers && timersReady(mode, isAwakeAnyway: false) != nil) { return nil }
+            if isAwakeAnyway || (mode.awaitsTimers && timersReady(mode, isAwakeAnyway: false) != nil) { return nil }
             // A thread that sleeps has looked at everything, and found nothing.
             mode.fairness.passTimers()
             mode.fairness.passWakeUp()
             trimTimers(mode, limit)
             return limit
-        }
-    }
-
-    /// Takes the date of a last timer that left the mode, once its instant has come and nothing else has been ready
-    /// longer; returns whether the mode is empty, so that the date makes a turn: Specification 4.5.1.
-    ///
-    /// Every look takes it, also one that does not sleep: the real one reads its timer descriptor there.
-    /// - Parameter rival: Since when something else has been ready.
-    @inline(__always)
-    private func lastTimerWasDue(_ mode: ModeState, before rival: Int64) -> Bool {
-        let date = mode.lastTimerDate.load(ordering: .relaxed)
-        return date != .max && takeLastTimerDate(date, mode, before: rival)
-    }
-
-    @inline(never)
-    private func takeLastTimerDate(_ date: Int64, _ mode: ModeState, before rival: Int64) -> Bool {
-        guard date <= monotonicNow() else { return false }
-        return withLock {
-            // Another thread may have set a new one meanwhile, or brought a timer.
-            guard mode.lastTimerDate.load(ordering: .relaxed) == date, mode.fairness.timersReady(since: date) < rival
-            else { return false }
-            mode.lastTimerDate.store(.max, ordering: .relaxed)
-            return mode.hasNoItems
         }
     }
 

@@ -333,6 +333,45 @@ import Testing
         }
     }
 
+    @Test func `The turn of a last timer's date fires a due timer that an observer adds after the sleep`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
+            loop.add(timer, in: .default)
+            loop.performLocally { timer.invalidate() }
+            let adds = RunLoop.Observer(.afterWaiting, repeats: false, label: "adds") { _, _ in
+                loop.add(RunLoop.Timer(.after(.zero), label: "added") { _ in }, in: .default)
+            }
+            loop.add(adds, in: .default)
+            let recorder = RunLoop.TraceRecorder(loop)
+            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            #expect(recorder.count(of: "beforeTimers") == 1)
+            #expect(recorder.count(of: "> timer \"added\"") == 1)
+        }
+    }
+
+    @Test func `A last timer's date that was served leaves its place to no other timer`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let last = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
+            loop.add(last, in: .default)
+            manual.advance(by: .seconds(6), in: "other")
+            let stops = RunLoop.Observer(.beforeTimers, repeats: false) { _, _ in
+                last.invalidate()
+                loop.stop()
+            }
+            loop.add(stops, in: .default)
+            // The date goes first, so that the wake-up of the stop waits for the next run.
+            #expect(loop.run(mode: .default, for: .seconds(100)) == .stopped)
+            manual.advance(by: .seconds(1), in: "other")
+            loop.add(RunLoop.Timer(.after(.zero), label: "younger") { _ in }, in: .default)
+            let recorder = RunLoop.TraceRecorder(loop)
+            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            #expect(recorder.count(of: "beforeTimers") == 2)
+            #expect(recorder.count(of: "> timer \"younger\"") == 1)
+        }
+    }
+
     @Test(.timeLimit(.minutes(10)))
     func `A run whose mode has lost its last timer is finished when its last source leaves too`() {
         withRealLoop { loop in
