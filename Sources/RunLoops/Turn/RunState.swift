@@ -39,7 +39,7 @@ struct RunState {
 
 /// What a turn has found to do at step 9.
 enum Cause {
-    /// Nothing, or a wake-up, which has nothing to do but its turn.
+    /// Nothing, or what has nothing to do but its turn: a wake-up, the run's limit, a block, a stop.
     case nothing
     case timers
     case mainQueue
