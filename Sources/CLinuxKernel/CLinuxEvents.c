@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -170,6 +172,17 @@ int rl_inotify_add(int descriptor, const char *path, uint32_t mask) {
     return result(inotify_add_watch(descriptor, path, mask));
 }
 int rl_inotify_remove(int descriptor, int watch) { return result(inotify_rm_watch(descriptor, watch)); }
+bool rl_removes_silently(const char *directory) {
+    struct statfs status;
+    if (statfs(directory, &status) != 0) return false;
+    switch (status.f_type) {
+    case CGROUP_SUPER_MAGIC:
+    case CGROUP2_SUPER_MAGIC:
+    case SYSFS_MAGIC:
+    case NFS_SUPER_MAGIC: return true;
+    default: return false;
+    }
+}
 
 // Addresses
 

@@ -174,6 +174,92 @@ import Testing
         }
     }
 
+    @Test(arguments: ["a/b/settings", "link", "a/../a/b/settings"])
+    func `Names that come and go beside a file and its directories wake nobody`(_ path: String) throws {
+        let directory = TemporaryDirectory()
+        for name in ["a", "a/b"] { directory.makeDirectory(name) }
+        for name in ["a/b/settings", "a/b/other"] { directory.write(name) }
+        symlink("a/b/settings", directory.path("link"))
+        try following(path, in: directory) { follower in
+            follower.makeNamesComeAndGo("-beside", "/one", "/a/one", "/a/b/one")
+            #expect(!follower.wakes)
+            // Now the names in its directory are needed, and still no others.
+            unlink(follower.path)
+            unlink(follower.directory.path("a/b/settings"))
+            #expect(follower.changes() == [.vanished])
+            follower.makeNamesComeAndGo("-beside", "/a/one")
+            #expect(!follower.wakes)
+            follower.directory.write(path)
+            #expect(follower.changes() == [.appeared])
+            follower.makeNamesComeAndGo("-beside", "/one", "/a/one", "/a/b/one")
+            #expect(!follower.wakes)
+        }
+    }
+
+    @Test func `A directory without the file is followed when it is emptied and removed while it is open`() throws {
+        let directory = TemporaryDirectory()
+        for name in ["a", "a/b"] { directory.makeDirectory(name) }
+        directory.write("a/b/other")
+        try following("a/b/settings", in: directory) { follower in
+            for _ in 0..<3 {
+                let held = open(directory.path("a/b"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                defer { close(held) }
+                unlink(directory.path("a/b/other"))
+                #expect(follower.changes() == [])
+                rmdir(directory.path("a/b"))
+                directory.makeDirectory("a/b")
+                directory.write("a/b/other")
+                #expect(follower.changes() == [])
+                directory.write("a/b/settings")
+                #expect(follower.changes() == [.appeared])
+                unlink(follower.path)
+                #expect(follower.changes() == [.vanished])
+            }
+        }
+    }
+
+    @Test func `A file that is a link is followed when the link changes or goes`() throws {
+        let directory = TemporaryDirectory()
+        for name in ["one", "two"] { directory.write(name, name) }
+        symlink("one", directory.path("settings"))
+        try following("settings", in: directory) { follower in
+            symlink("two", directory.path("new"))
+            directory.move("new", to: "settings")
+            #expect(follower.changes() == [.replaced])
+            unlink(follower.path)
+            #expect(follower.changes() == [.vanished])
+            symlink("one", follower.path)
+            #expect(follower.changes() == [.appeared])
+            directory.write("one", "more")
+            #expect(follower.changes() == [.changed])
+            unlink(directory.path("one"))
+            #expect(follower.changes() == [.vanished])
+            symlink("two", directory.path("new"))
+            directory.move("new", to: "settings")
+            #expect(follower.changes() == [.appeared])
+        }
+    }
+
+    // The kernel says nothing of a group's files when it removes the group.
+    @Test(.enabled(if: controlGroups != nil)) func `A control group's file vanishes with the group`() throws {
+        try withLoop { loop in
+            let group = "\(try #require(controlGroups))/run-loops-\(getpid())"
+            let told = Box<[FileFollower.Change]>([])
+            let follower = try FileFollower("\(group)/cgroup.events") { _, change in told.value.append(change) }
+            add(follower, to: loop)
+            for _ in 0..<2 {
+                #expect(mkdir(group, 0o700) == 0)
+                loop.runUntilIdle()
+                #expect(told.value == [.appeared])
+                #expect(rmdir(group) == 0)
+                loop.runUntilIdle()
+                #expect(told.value == [.appeared, .vanished])
+                told.value = []
+            }
+            follower.invalidate()
+        }
+    }
+
     // MARK: Windows, modes, ends
 
     @Test func `In a window the difference is reported once, and the loop sleeps`() throws {
@@ -246,7 +332,7 @@ import Testing
                 for _ in 0..<Int.random(in: 1...4, using: &random) {
                     number += 1
                     let text = "\(number)"
-                    switch Int.random(in: 0..<13, using: &random) {
+                    switch Int.random(in: 0..<15, using: &random) {
                     case 0, 1: directory.writeIfPossible("a/b/file", text)
                     case 2: unlink(follower.path)
                     case 3:
@@ -261,7 +347,10 @@ import Testing
                     case 10: rmdir(directory.path(Bool.random(using: &random) ? "a/b" : "old-b"))
                     case 11:
                         close(held)
-                        held = open(follower.path, O_RDONLY | O_CLOEXEC)
+                        let name = Bool.random(using: &random) ? "a/b" : "a/b/file"
+                        held = open(directory.path(name), O_RDONLY | O_CLOEXEC)
+                    case 12: directory.writeIfPossible("a/b/other", text)
+                    case 13: unlink(directory.path("a/b/other"))
                     default: truncate(follower.path, 1)
                     }
                 }
@@ -305,6 +394,22 @@ private final class Following {
         return told.value
     }
 
+    /// Whether the kernel has something to tell.
+    var wakes: Bool { loop.poll(returnAfterSourceHandled: true) == .handledSource }
+
+    /// Each name is what follows the path of the directory.
+    func makeNamesComeAndGo(_ names: String...) {
+        for name in names {
+            let path = directory.path + name
+            close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600))
+            rename(path, path + "-moved")
+            unlink(path + "-moved")
+            mkdir(path, 0o700)
+            chmod(path, 0o755)
+            rmdir(path)
+        }
+    }
+
     /// Waits for so many reports.
     func changes(stoppingAfter count: Int) -> [FileFollower.Change] {
         defer { told.value = [] }
@@ -333,6 +438,11 @@ private func contents(_ path: String) -> String? {
     guard file >= 0 else { return nil }
     defer { close(file) }
     return readText(file)
+}
+
+/// Where this process may make control groups of version 2.
+private let controlGroups: String? = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].first { (path: String) in
+    access("\(path)/cgroup.controllers", R_OK) == 0 && access(path, W_OK) == 0
 }
 
 extension TemporaryDirectory {

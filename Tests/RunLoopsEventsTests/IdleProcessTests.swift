@@ -115,11 +115,11 @@ private let parts: [Part] = [
         "FileWatch and FileFollower, with a window",
         { loop in
             let directory = TemporaryDirectory()
-            // A path that begins here: other programs remove names from the folder of temporary files all the time.
-            #expect(chdir(directory.path) == 0)
+            // Other programs make and remove names in the directory above all the time.
+            directory.write("file")
             let sources = [
                 try FileWatch([directory.path], coalescing: .milliseconds(1)) { _, _ in },
-                try FileFollower("file", coalescing: .milliseconds(1)) { _, _ in },
+                try FileFollower(directory.path("file"), coalescing: .milliseconds(1)) { _, _ in },
             ]
             for source in sources { try loop.add(source, in: .default) }
             return {

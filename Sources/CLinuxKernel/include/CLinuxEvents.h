@@ -59,6 +59,9 @@ int rl_pidfd_wait(int descriptor, bool reaps, rl_child_exit *end);
 int rl_inotify_create(void);
 int rl_inotify_add(int descriptor, const char *path, uint32_t mask);
 int rl_inotify_remove(int descriptor, int watch);
+// Whether what is removed in this directory may report nothing to its own watches: the kernel removes the files of a control group or of
+// a device without a call, and NFS renames a removed file that is open.
+bool rl_removes_silently(const char *directory);
 
 // Socket addresses, in 128 bytes; the functions that make an address return its length.
 #define RL_ADDRESS_ROOM 128

@@ -12,9 +12,8 @@ internal import Musl
 
 /// One path that an inotify descriptor watches, whichever file is there, and whether its directories are there.
 ///
-/// The kernel's records only say when to look; the file itself says what has changed. Names are watched in the directory
-/// of the file, or, while that is not there, in the deepest directory of the path that is. Of every directory and link on the
-/// way the kernel tells that it goes, and that the next one goes.
+/// The kernel's records only say when to look; the file itself says what has changed. The file, and each directory and link on
+/// the way, reports its own end. A directory's names are watched only where that is not enough: where the next name is missing.
 struct FollowedPath {
     /// What is at the path.
     private struct Identity {
@@ -33,7 +32,9 @@ struct FollowedPath {
     }
 
     private static let leaving = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
-    /// Of a directory that the path passes through: its own end comes late if a removed file in it is open somewhere.
+    /// Of a file or a link: when it is removed it loses a name now, and dies when nobody has it open any more.
+    private static let ending = leaving | UInt32(IN_ATTRIB)
+    /// Of a directory with an empty one on the way: that one, if it is open somewhere, does not tell that it is removed.
     private static let passing = leaving | UInt32(IN_DELETE | IN_MOVED_TO)
     private static let naming = leaving | UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
 
@@ -43,6 +44,8 @@ struct FollowedPath {
     /// The directories of the path, from the first on, each with the name that the path has in it.
     private let directories: [(path: String, name: String)]
     private var names: [CInt: String] = [:]
+    /// The directory in which a name is missing, if it has others: emptied, it may be removed without a word.
+    private var filled: CInt?
     private var fileWatch: CInt?
     private var known: Identity?
     /// Why the path is not watched at present; told once.
@@ -58,7 +61,7 @@ struct FollowedPath {
     init(_ path: String, _ file: Descriptor, _ moment: FileFollower.Moment) throws(RunLoop.SystemCallError) {
         self.path = path
         self.file = file
-        fileMask = Self.leaving | UInt32(IN_ATTRIB | (moment == .written ? IN_CLOSE_WRITE : IN_MODIFY))
+        fileMask = Self.ending | UInt32(moment == .written ? IN_CLOSE_WRITE : IN_MODIFY)
         var directories: [(path: String, name: String)] = []
         var directory = path.hasPrefix("/") ? "/" : "."
         for name in path.split(separator: "/") {
@@ -90,6 +93,8 @@ struct FollowedPath {
                 if record.has(IN_IGNORED) { (fileWatch, hasDied) = (nil, true) }
             } else if let name = names[record.watch], record.name.isEmpty || record.name == name {
                 hasMoved = true
+            } else if record.watch == filled, record.has(IN_DELETE | IN_MOVED_FROM) {
+                hasMoved = true
             }
         }
         return isTouched || hasMoved
@@ -119,26 +124,49 @@ struct FollowedPath {
 
     private mutating func watchAnew() {
         var present: [CInt: String] = [:]
-        var above: String?
+        var way: [(watch: CInt, directory: String)] = []
+        // Those whose names need not be watched.
+        var quiet: [CInt: String] = [:]
         refusal = nil
         for (directory, name) in directories {
-            // A link first: if it is none, the next call changes the mask of this very watch.
-            let link = rl_inotify_add(file.number, directory, Self.leaving | UInt32(IN_DONT_FOLLOW))
-            if link >= 0 { present[link] = "" }
-            // The names in this directory before the next directory: it may come in between.
-            let watch = rl_inotify_add(file.number, directory, Self.naming | UInt32(IN_ONLYDIR))
+            watchLink(directory, Self.ending, &present)
+            // All names before the next directory: it may come in between. Which are needed is known at the end.
+            let watch = add(directory, Self.naming | UInt32(IN_ONLYDIR))
             if watch < 0 {
                 refuse(-watch)
-                // A directory that may be passed and not read is passed.
-                if watch == -EACCES { continue } else { break }
+                // A directory that may be passed and not read is passed. The names above it report its end.
+                if watch != -EACCES { break }
+                way = []
+                continue
             }
             present[watch] = name
             refusal = nil
-            if let above { _ = rl_inotify_add(file.number, above, Self.passing | UInt32(IN_ONLYDIR)) }
-            above = directory
+            if let above = way.last, !rl_removes_silently(above.directory) { quiet[above.watch] = above.directory }
+            // If this is a directory above again, as after "..", its names are needed as those of the later one.
+            quiet[watch] = nil
+            way.append((watch, directory))
         }
-        let watch = rl_inotify_add(file.number, path, fileMask)
+        watchLink(path, fileMask, &present)
+        let watch = add(path, fileMask)
         if watch < 0 { refuse(-watch) }
+        filled = nil
+        var emptied: CInt?
+        if let last = way.popLast() {
+            let isFile = watch >= 0 && add(path, fileMask | UInt32(IN_ONLYDIR)) < 0
+            if isFile, !rl_removes_silently(last.directory) {
+                quiet[last.watch] = last.directory
+            } else if isEmpty(directory: last.directory) {
+                emptied = way.last?.watch
+            } else {
+                filled = last.watch
+            }
+        }
+        for (watch, directory) in quiet {
+            let mask = watch == emptied ? Self.passing : Self.leaving
+            let same = add(directory, mask | UInt32(IN_ONLYDIR))
+            // Another directory has come, and the one that went has told.
+            if same >= 0, present[same] == nil { present[same] = "" }
+        }
         let outdated = Set(names.keys).union(fileWatch.map { [$0] } ?? []).subtracting(present.keys).subtracting([watch]
         )
         // EINVAL: the kernel has released the watch before.
@@ -146,6 +174,14 @@ struct FollowedPath {
         names = present
         fileWatch = watch < 0 ? nil : watch
     }
+
+    /// If the path is no link, the next call with it changes the mask of this very watch.
+    private func watchLink(_ path: String, _ mask: UInt32, _ present: inout [CInt: String]) {
+        let link = add(path, mask | UInt32(IN_DONT_FOLLOW))
+        if link >= 0 { present[link] = "" }
+    }
+
+    private func add(_ path: String, _ mask: UInt32) -> CInt { rl_inotify_add(file.number, path, mask) }
 
     private mutating func refuse(_ code: CInt) {
         if code == ENOENT || code == ENOTDIR { return }

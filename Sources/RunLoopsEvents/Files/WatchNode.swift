@@ -69,3 +69,13 @@ func entries(ofDirectory path: String) -> [(name: String, isDirectory: Bool)] {
     }
     return entries
 }
+
+/// Whether nothing is in a directory that exists and may be read.
+func isEmpty(directory path: String) -> Bool {
+    guard let directory = rl_directory_open(path) else { return false }
+    defer { rl_directory_close(directory) }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(RL_NAME_ROOM)) { name in
+        var isDirectory = false
+        return rl_directory_next(directory, name.baseAddress.unsafelyUnwrapped, &isDirectory) == 0
+    }
+}
