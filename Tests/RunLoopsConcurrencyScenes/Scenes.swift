@@ -24,6 +24,7 @@ public enum Scenes {
         atexit { @Sendable in print("at exit") }
         switch scene {
         case "threads": try await threads()
+        case "preference": await preference()
         case "return": try await everything()
         case "exit":
             try await everything()
@@ -76,6 +77,22 @@ public enum Scenes {
         say("current is main: \(currentLoop() === RunLoop.main), in \(mode)")
     }
 
+    /// What a task that prefers the loop's executor waits for starts no thread.
+    @MainActor static func preference() async {
+        let before = threadCount()
+        await Task(executorPreference: RunLoop.main.executor) { @MainActor @Sendable in
+            await Task.yield()
+            await withCheckedContinuation { continuation in
+                RunLoop.main.add(.mainActor(.after(.milliseconds(2))) { _ in continuation.resume() }, in: .default)
+            }
+            try? await RunLoop.main.clock.sleep(for: .milliseconds(2))
+            for await _ in RunLoop.main.ticks(every: .milliseconds(2)) { break }
+            async let child: Void = Task.yield()
+            await child
+            say("\(threadCount() - before) threads more")
+        }.value
+    }
+
     /// Something of each kind, all of it done when main goes on.
     @MainActor static func everything() async throws {
         var left = 4
@@ -122,6 +139,14 @@ public enum Scenes {
         }
         say("after the nested run")
     }
+}
+
+private func threadCount() -> Int {
+    guard let directory = opendir("/proc/self/task") else { return -1 }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    return count
 }
 
 /// For async functions, which may not ask themselves.

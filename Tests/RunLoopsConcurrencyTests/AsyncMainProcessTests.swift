@@ -23,6 +23,11 @@ import Testing
         #expect(output.exitStatus == 0)
     }
 
+    @Test(arguments: Programs.Main.allCases)
+    func `A task of the main actor that prefers the loop's executor starts no thread`(main: Programs.Main) {
+        #expect(Programs.play("preference", main).lines == ["0 threads more", "at exit"])
+    }
+
     @Test(arguments: Programs.Main.allCases, [("return", 0), ("exit", 3), ("exit elsewhere", 4), ("error", 1)])
     func `Nothing is lost when the program ends`(main: Programs.Main, end: (scene: String, status: CInt)) {
         // That is the next test's.
