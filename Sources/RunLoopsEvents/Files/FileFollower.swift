@@ -16,13 +16,13 @@ public import RunLoops
 ///
 /// A follower has a descriptor of the kernel (inotify), of which a user has 128 by default, and a kernel watch for the file and
 /// for each directory on the way. While the file is there, what happens to other files does not wake the loop: the kernel
-/// reports the end of each part of the path by itself. While the file is missing, a name that comes or goes in the last directory that is there wakes
-/// the loop, without a call; and if that directory is empty, also a name that goes in the one above it, or is renamed into it.
-/// Names in control groups, in `/sys`, on NFS, and beside a directory on the way that may not be read always wake the loop:
-/// there the kernel reports the end of a part only to those who watch the directory above.
+/// reports the end of each part of the path by itself. While the file is missing, a name that comes or goes in the last
+/// directory that is there wakes the loop, without a call; and if that directory is empty, also a name that goes in the one
+/// above it, or is renamed into it. Names in control groups, in `/sys`, on NFS, and beside a directory on the way that may not
+/// be read always wake the loop: there the kernel reports the end of a part only to those who watch the directory above.
 ///
-/// If the path leads through a link to another directory, the file there is followed through replacements by a rename, and through
-/// each change of the link; that it comes again after it was removed is not seen.
+/// If the path leads through a link to another directory, the file there is followed through replacements by a rename, and
+/// through each change of the link; that it comes again after it was removed is not seen.
 ///
 /// For everything in a directory, use a ``FileWatch``.
 ///
