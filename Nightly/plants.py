@@ -115,9 +115,9 @@ plant("performed again and again",
 plant("validity not checked where it is decided", {STRESS: ["an invalid source is in a mode"]},
       ("RunLoops/Items/Source.swift",
        "            guard isValid else { return false }\n"
-       "            mode.add(self)",
+       "            let place",
        "            guard isValid || PLANT() else { return false }\n"
-       "            mode.add(self)"))
+       "            let place"))
 plant("invalid source stays", {"extremes sources": ["are left in the mode"], "extremes modes": ["modes are empty"]},
       ("RunLoops/Items/Source.swift",
        "            var left = memberships\n",

@@ -242,27 +242,24 @@ extension RunLoop {
 
         // MARK: In a loop
 
-        override func isIn(_ mode: ModeState, of loop: RunLoop) -> Bool { mode.descriptors.contains(self) }
-
-        override func enter(_ mode: ModeState, of loop: RunLoop) throws(SystemCallError) -> Bool {
+        /// Notes a loop that the source comes into; returns false if the source has become invalid.
+        ///
+        /// Before a mode has the source: a change of ``events`` that comes meanwhile is then told to that loop.
+        func enter(_ loop: RunLoop) -> Bool {
             lock.lock()
             defer { lock.unlock() }
             guard isValid else { return false }
-            try mode.add(self)
             let pointer = loop.lockPointer
             if firstLoop == nil {
                 firstLoop = pointer
             } else if firstLoop != pointer, !otherLoops.contains(pointer) {
                 otherLoops.append(pointer)
             }
-            loop.descriptorsChanged(in: mode)
             return true
         }
 
-        override func leave(_ mode: ModeState, of loop: RunLoop) {
-            mode.remove(self)
-            loop.descriptorsChanged(in: mode)
-            if loop.modeStates.contains(where: { $0.descriptors.contains(self) }) { return }
+        /// No mode of the loop has the source any more.
+        func leave(_ loop: RunLoop) {
             lock.withLock {
                 otherLoops.removeAll { $0 == loop.lockPointer }
                 if firstLoop == loop.lockPointer { firstLoop = otherLoops.popLast() }

@@ -57,26 +57,8 @@ extension RunLoop {
         /// Whether no other loop has claimed the item meanwhile.
         func belongs(to loop: RunLoop) -> Bool { true }
 
-        func isIn(_ mode: ModeState, of loop: RunLoop) -> Bool { false }
-
-        /// Puts the item into a mode that it is not in; returns false if it has become invalid.
-        func enter(_ mode: ModeState, of loop: RunLoop) throws(SystemCallError) -> Bool { false }
-
-        /// Takes the item out of a mode that it is in.
-        func leave(_ mode: ModeState, of loop: RunLoop) {}
-
         /// Whether an item that was added to the common modes counts as one of them.
         func countsAsCommon(in loop: RunLoop) -> Bool { true }
-
-        /// The item has been put into these modes.
-        ///
-        /// Without the lock.
-        func hasEntered(_ modes: [Mode], of loop: RunLoop) {}
-
-        /// The item has been taken out of these modes.
-        ///
-        /// Without the lock.
-        func hasLeft(_ modes: [Mode], of loop: RunLoop) {}
 
         /// What tools call it.
         var kind: LoopItems.Kind { fatalError("every kind of item has a name") }

@@ -24,7 +24,7 @@ extension RunLoop {
         let owner = ItemOwner()
         // Guarded by the owner's lock.
         /// How many modes the observer is in.
-        @exclusivity(unchecked) private var modeCount = 0
+        @exclusivity(unchecked) var modeCount = 0
         /// The closure, while the observer is valid.
         @exclusivity(unchecked) private var handler: ((Observer, Activities) -> Void)?
         // Guarded by nothing: the observer may be in another loop before its callout has returned.
@@ -126,16 +126,6 @@ extension RunLoop {
 
         override func claim(for loop: RunLoop) -> Bool { owner.claim(for: loop) { modeCount > 0 } }
         override func belongs(to loop: RunLoop) -> Bool { owner.isHeld(by: loop) }
-        override func isIn(_ mode: ModeState, of loop: RunLoop) -> Bool { mode.contains(self) }
-        override func enter(_ mode: ModeState, of loop: RunLoop) -> Bool {
-            mode.add(self)
-            modeCount += 1
-            return true
-        }
-        override func leave(_ mode: ModeState, of loop: RunLoop) {
-            mode.remove(self)
-            modeCount -= 1
-        }
         override var kind: LoopItems.Kind { .observer }
 
         public override var description: String {

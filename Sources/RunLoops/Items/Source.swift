@@ -201,15 +201,13 @@ extension RunLoop {
 
         // MARK: In a loop
 
-        override func isIn(_ mode: ModeState, of loop: RunLoop) -> Bool { mode.contains(self) }
-
-        override func enter(_ mode: ModeState, of loop: RunLoop) -> Bool {
+        /// Notes a mode that the source is in from now on; returns false if the source has become invalid.
+        func enter(_ mode: Mode, of loop: RunLoop, _ signals: SignalQueue<Source>) -> Bool {
             lock.lock()
             defer { lock.unlock() }
             guard isValid else { return false }
-            mode.add(self)
-            let place = place(in: mode.signals)
-            memberships.append(Membership(loop: loop, mode: mode.mode, place: place))
+            let place = place(in: signals)
+            memberships.append(Membership(loop: loop, mode: mode, place: place))
             if isSignalled { place.enqueue() }
             return true
         }
@@ -236,24 +234,24 @@ extension RunLoop {
         }
 
         /// A place that is queued stays queued, and is skipped when it is taken.
-        override func leave(_ mode: ModeState, of loop: RunLoop) {
-            mode.remove(self)
-            loop.sourceLeft(mode)
+        func leave(_ mode: Mode, of loop: RunLoop) {
             lock.withLock {
                 memberships.removeAll { membership in
-                    guard membership.loop === loop, membership.mode == mode.mode else { return false }
+                    guard membership.loop === loop, membership.mode == mode else { return false }
                     membership.place.leave()
+                    if membership.place.queue.isCrowded { loop.hasStaleSignals.store(true, ordering: .relaxed) }
                     return true
                 }
             }
-            if mode.signals.isCrowded { loop.hasStaleSignals.store(true, ordering: .relaxed) }
         }
 
-        override func hasEntered(_ modes: [Mode], of loop: RunLoop) {
+        /// The source has been put into these modes; without the lock.
+        func hasEntered(_ modes: [Mode], of loop: RunLoop) {
             if let schedule { for mode in modes { schedule(loop, mode) } }
         }
 
-        override func hasLeft(_ modes: [Mode], of loop: RunLoop) {
+        /// The source has been taken out of these modes; without the lock.
+        func hasLeft(_ modes: [Mode], of loop: RunLoop) {
             loop.sweepSignals()
             if let cancel { for mode in modes { cancel(loop, mode) } }
         }

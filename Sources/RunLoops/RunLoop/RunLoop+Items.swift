@@ -100,15 +100,15 @@ extension RunLoop {
             guard name == .common else { return try put(item, in: name, &entered) }
             return try putInCommonModes(item, &entered)
         }
-        if !entered.isEmpty { item.hasEntered(entered, of: self) }
+        (item as? Source)?.hasEntered(entered, of: self)
         return isIn
     }
 
     /// Puts an item into one mode; returns false if it has become invalid.
     private func put(_ item: Item, in name: Mode, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
         let mode = makeMode(name)
-        if item.isIn(mode, of: self) { return true }
-        guard try item.enter(mode, of: self) else { return false }
+        if isIn(item, mode) { return true }
+        guard try enter(item, mode) else { return false }
         entered.append(name)
         return true
     }
@@ -118,7 +118,8 @@ extension RunLoop {
     ///
     /// Returns false if it has become invalid. Whoever made it so takes it out of the modes that it is in.
     private func putInCommonModes(_ item: Item, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
-        let isNew = commonItems.insert(item)
+        let isNew = !commonItems.contains(item)
+        if isNew { commonItems.add(item) }
         if let timer = item as? Timer {
             put(timer, in: commonModeNames.map(makeMode))
             return true
@@ -129,7 +130,7 @@ extension RunLoop {
                 return false
             }
         } catch {
-            for name in entered { existingMode(name).map { item.leave($0, of: self) } }
+            for name in entered { existingMode(name).map { leave(item, $0) } }
             entered = []
             if isNew { _ = commonItems.remove(item) }
             throw error
@@ -150,7 +151,7 @@ extension RunLoop {
         // Of the common items some may be in no mode of this loop. Such a timer or observer is another loop's now, or was
         // and becomes this one's again.
         for item in withLock({ commonItems.all }) { _ = item.claim(for: self) }
-        var entered: [Item] = []
+        var entered: [Source] = []
         withLock {
             guard markCommon(mode) else { return }
             for item in commonItems.all where item.isValid && item.belongs(to: self) {
@@ -165,10 +166,10 @@ extension RunLoop {
                         """
                     )
                 }
-                if !modes.isEmpty { entered.append(item) }
+                if let source = item as? Source, !modes.isEmpty { entered.append(source) }
             }
         }
-        for item in entered { item.hasEntered([mode], of: self) }
+        for source in entered { source.hasEntered([mode], of: self) }
     }
 
     // MARK: Removing
@@ -187,13 +188,13 @@ extension RunLoop {
             guard commonItems.remove(item) else { return [] }
             return commonModeNames.filter { take(item, outOf: $0) }
         }
-        if !left.isEmpty { item.hasLeft(left, of: self) }
+        (item as? Source)?.hasLeft(left, of: self)
     }
 
     /// Takes an item out of one mode; returns whether the item was there.
     private func take(_ item: Item, outOf name: Mode) -> Bool {
-        guard let mode = existingMode(name), item.isIn(mode, of: self) else { return false }
-        item.leave(mode, of: self)
+        guard let mode = existingMode(name), isIn(item, mode) else { return false }
+        leave(item, mode)
         return true
     }
 
@@ -201,9 +202,9 @@ extension RunLoop {
     ///
     /// With the lock held. An item that is in no mode stays in the common items if it is there, as in Core Foundation.
     func discard(_ item: Item) {
-        let modes = modeStates.filter { item.isIn($0, of: self) }
+        let modes = modeStates.filter { isIn(item, $0) }
         if modes.isEmpty { return }
-        for mode in modes { item.leave(mode, of: self) }
+        for mode in modes { leave(item, mode) }
         _ = commonItems.remove(item)
     }
 
@@ -215,6 +216,68 @@ extension RunLoop {
         _ = commonItems.remove(item)
         return true
     }
+
+    // MARK: Places. With the lock held.
+
+    private func isIn(_ item: Item, _ mode: ModeState) -> Bool {
+        switch item {
+        case let timer as Timer: isIn(timer, mode)
+        case let source as Source: mode.contains(source)
+        case let source as DescriptorSource: mode.descriptors.contains(source)
+        case let observer as Observer: mode.contains(observer)
+        default: false
+        }
+    }
+
+    /// Puts an item into a mode that it is not in; returns false if it has become invalid.
+    private func enter(_ item: Item, _ mode: ModeState) throws(SystemCallError) -> Bool {
+        switch item {
+        case let timer as Timer: put(timer, in: mode)
+        case let source as Source:
+            // First: a source that is signalled already may be performed at once, and its mode must not look empty then.
+            mode.add(source)
+            if source.enter(mode.mode, of: self, mode.signals) { return true }
+            mode.remove(source)
+            return false
+        case let source as DescriptorSource:
+            guard source.enter(self) else { return false }
+            do { try mode.add(source) } catch {
+                leaveUnlessInMode(source)
+                throw error
+            }
+            descriptorsChanged(in: mode)
+        case let observer as Observer:
+            mode.add(observer)
+            observer.modeCount += 1
+        default: return false
+        }
+        return true
+    }
+
+    /// Takes an item out of a mode that it is in.
+    func leave(_ item: Item, _ mode: ModeState) {
+        switch item {
+        case let timer as Timer: take(timer, outOf: mode)
+        case let source as Source:
+            mode.remove(source)
+            sourceLeft(mode)
+            source.leave(mode.mode, of: self)
+        case let source as DescriptorSource:
+            mode.remove(source)
+            descriptorsChanged(in: mode)
+            leaveUnlessInMode(source)
+        case let observer as Observer:
+            mode.remove(observer)
+            observer.modeCount -= 1
+        default: break
+        }
+    }
+
+    private func leaveUnlessInMode(_ source: DescriptorSource) {
+        if !modeStates.contains(where: { $0.descriptors.contains(source) }) { source.leave(self) }
+    }
+
+    // MARK: Descriptor sources. With the lock held.
 
     /// The events that a descriptor source asks for have changed; returns the first refusal of the system.
     ///
@@ -253,7 +316,7 @@ extension RunLoop {
     public func contains(_ item: Item, in mode: Mode) -> Bool {
         withLock {
             if mode == .common { return commonItems.contains(item) && item.countsAsCommon(in: self) }
-            return existingMode(mode).map { item.isIn($0, of: self) } ?? false
+            return existingMode(mode).map { isIn(item, $0) } ?? false
         }
     }
 

@@ -63,10 +63,12 @@ public final class RunLoop: @unchecked Sendable {
     // The dynamic check of exclusivity is off where a lock or a single thread already ensures exclusivity.
     /// Never removed, in the order in which they were made; the default mode comes first.
     @exclusivity(unchecked) private(set) var modeStates: [ModeState] = []
+    /// The same by number, without counted references.
+    @exclusivity(unchecked) private(set) var modeReferences: [Unmanaged<ModeState>] = []
     let defaultMode: ModeState
     /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
     @exclusivity(unchecked) private(set) var commonModeNames: [Mode] = [.default]
-    @exclusivity(unchecked) var commonItems = CommonItems()
+    @exclusivity(unchecked) var commonItems = ItemSet<Item>()
     /// Never removed; an empty bucket is used again, one of several modes also for other modes, and where there are as
     /// many as there can be, each.
     @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
@@ -155,9 +157,10 @@ public final class RunLoop: @unchecked Sendable {
         self.threadID = threadID
         mainQueue = servesMainQueue ? MainQueue() : nil
         hasSystemClock = kernel is EpollKernel
-        defaultMode = ModeState(mode: .default, readiness: kernel.makeReadiness())
+        defaultMode = ModeState(.default, number: 0, readiness: kernel.makeReadiness())
         defaultMode.markCommon()
         modeStates = [defaultMode]
+        modeReferences = [.passUnretained(defaultMode)]
         LoopLock.assign(lockPointer, to: self)
         NewLoops.shared.tell(of: self)
     }
@@ -333,32 +336,39 @@ public final class RunLoop: @unchecked Sendable {
 
     @inline(never)
     private func addMode(_ mode: Mode) -> ModeState {
-        let state = ModeState(mode: mode, readiness: kernel.makeReadiness())
+        let state = ModeState(mode, number: modeStates.count, readiness: kernel.makeReadiness())
         if commonModeNames.contains(mode) { state.markCommon() }
         modeStates.append(state)
+        modeReferences.append(.passUnretained(state))
         hasSeveralModes.store(true, ordering: .releasing)
         return state
     }
 
     /// Makes the bucket of timers that are in these modes and count on this clock.
-    func addBucket(_ base: TimeBase, _ modes: [ModeState]) -> TimerBucket {
+    ///
+    /// An empty bucket of several modes is used again: otherwise each set of modes that a timer was ever in would leave a
+    /// bucket that its modes look at for ever.
+    func addBucket(_ base: TimeBase, _ modes: [Int]) -> TimerBucket {
         let isFull = timerBuckets.count >= mostTimerBuckets
+        let bucket: TimerBucket
         if isFull || modes.count > 1,
             let unused = timerBuckets.first(where: {
                 $0.isEmpty && (isFull || $0.hasSeveralModes && $0.base == base)
             })
         {
-            unused.change(base, modes)
-            return unused
+            for mode in unused.modes { modeStates[mode].remove(unused) }
+            (unused.base, unused.modes) = (base, modes)
+            bucket = unused
+        } else {
+            require(
+                !isFull,
+                "Timers of one loop are in \(timerBuckets.count) different sets of modes at the same time: use fewer modes."
+            )
+            bucket = TimerBucket(number: BucketNumber(index: timerBuckets.count), base: base, modes: modes)
+            timerBuckets.append(bucket)
+            bucketReferences.append(.passUnretained(bucket))
         }
-        require(
-            !isFull,
-            "Timers of one loop are in \(timerBuckets.count) different sets of modes at the same time: use fewer modes."
-        )
-        let bucket = TimerBucket(number: BucketNumber(index: timerBuckets.count), base: base, modes: modes)
-        timerBuckets.append(bucket)
-        bucketReferences.append(.passUnretained(bucket))
-        for mode in modes { mode.add(bucket) }
+        for mode in modes { modeStates[mode].add(bucket) }
         return bucket
     }
 
@@ -433,12 +443,12 @@ public final class RunLoop: @unchecked Sendable {
         putListedBack(pausing: false)
         var waste = Waste()
         waste.items = commonItems.all + dueList.takeAll()
-        commonItems = CommonItems()
+        commonItems = ItemSet()
         for mode in modeStates {
             waste.sources += mode.sources.map { ($0, mode.mode) }
             let items = mode.sources + mode.observers + mode.descriptors.sources as [Item]
             waste.items += items
-            for item in items { item.leave(mode, of: self) }
+            for item in items { leave(item, mode) }
             mode.signals.close()
             mode.descriptors.readiness.close()
         }
@@ -448,7 +458,7 @@ public final class RunLoop: @unchecked Sendable {
         for bucket in timerBuckets {
             bucket.queue.visit(dueList) { _, timer, _ in if let timer { timers.append(timer) } }
             let closures = bucket.queue.removeAllDelayed()
-            bucket.countTimers(-closures.count)
+            count(-closures.count, in: bucket)
             waste.closures += closures
         }
         waste.items += timers

@@ -9,17 +9,15 @@ internal import Synchronization
 /// reads the atomics to find out without the lock that there is nothing to do.
 final class ModeState: @unchecked Sendable {
     let mode: RunLoop.Mode
-    /// With the order in which they were added.
-    private var observerEntries: [ObjectIdentifier: (number: Int, observer: RunLoop.Observer)] = [:]
-    private var observersAdded = 0
+    /// Its place among the modes of the loop.
+    let number: Int
+    private var observerSet = ItemSet<RunLoop.Observer>()
     /// ``observers``, until one is added or removed.
     private var sortedObservers: [RunLoop.Observer]? = []
     /// All activities that the observers want; also some that removed ones wanted, until the others are sorted.
     private let observerMask = Atomic<UInt>(0)
 
-    /// Signalled sources, with the order in which they were added.
-    private var sourceEntries: [ObjectIdentifier: (number: Int, source: RunLoop.Source)] = [:]
-    private var sourcesAdded = 0
+    private var sourceSet = ItemSet<RunLoop.Source>()
     let signals = SignalQueue<RunLoop.Source>()
 
     let descriptors: DescriptorTable
@@ -35,7 +33,8 @@ final class ModeState: @unchecked Sendable {
 
     // Written with the loop's lock held, so that a load and a store are as good as an addition in one. Read by the
     // loop's thread without it: an item that another thread adds is seen a moment earlier or later; both are right.
-    private let timerCount = Atomic<Int>(0)
+    /// How many buckets have a timer.
+    private let busyBuckets = Atomic<Int>(0)
     private let sourceCount = Atomic<Int>(0)
     private let common = Atomic<Bool>(false)
 
@@ -51,8 +50,9 @@ final class ModeState: @unchecked Sendable {
     /// The loop's thread's own.
     @exclusivity(unchecked) var watchesMainQueue = false
 
-    init(mode: RunLoop.Mode, readiness: any Readiness) {
+    init(_ mode: RunLoop.Mode, number: Int, readiness: any Readiness) {
         self.mode = mode
+        self.number = number
         descriptors = DescriptorTable(readiness: readiness)
     }
 
@@ -73,7 +73,7 @@ final class ModeState: @unchecked Sendable {
     @inline(__always)
     var hasNoItems: Bool { !hasTimers && sourceCount.load(ordering: .relaxed) == 0 }
     @inline(__always)
-    var hasTimers: Bool { timerCount.load(ordering: .relaxed) != 0 }
+    var hasTimers: Bool { busyBuckets.load(ordering: .relaxed) != 0 }
     /// Whether there are timers, or the last has left its date.
     @inline(__always)
     var awaitsTimers: Bool { hasTimers || lastTimerDate.load(ordering: .relaxed) != .max }
@@ -86,42 +86,39 @@ final class ModeState: @unchecked Sendable {
     ///   the others each time.
     var observers: [RunLoop.Observer] {
         if let sortedObservers { return sortedObservers }
-        let sorted = observerEntries.values
-            .sorted { ($0.observer.order, $0.number) < ($1.observer.order, $1.number) }.map(\.observer)
+        let sorted = observerSet.sorted { $0.order }
         sortedObservers = sorted
         observerMask.store(sorted.reduce(0) { $0 | $1.activities.rawValue }, ordering: .relaxed)
         return sorted
     }
 
     func add(_ observer: RunLoop.Observer) {
-        observersAdded += 1
-        observerEntries[ObjectIdentifier(observer)] = (observersAdded, observer)
+        observerSet.add(observer)
         sortedObservers = nil
         observerMask.bitwiseOr(observer.activities.rawValue, ordering: .relaxed)
     }
 
     func remove(_ observer: RunLoop.Observer) {
-        if observerEntries.removeValue(forKey: ObjectIdentifier(observer)) != nil { sortedObservers = nil }
+        if observerSet.remove(observer) { sortedObservers = nil }
     }
 
-    func contains(_ observer: RunLoop.Observer) -> Bool { observerEntries[ObjectIdentifier(observer)] != nil }
+    func contains(_ observer: RunLoop.Observer) -> Bool { observerSet.contains(observer) }
 
     // MARK: Sources
 
     /// In the order in which they were added.
-    var sources: [RunLoop.Source] { sourceEntries.values.sorted { $0.number < $1.number }.map(\.source) }
+    var sources: [RunLoop.Source] { sourceSet.all }
 
     func add(_ source: RunLoop.Source) {
-        sourcesAdded += 1
-        sourceEntries[ObjectIdentifier(source)] = (sourcesAdded, source)
+        sourceSet.add(source)
         countSources(1)
     }
 
     func remove(_ source: RunLoop.Source) {
-        if sourceEntries.removeValue(forKey: ObjectIdentifier(source)) != nil { countSources(-1) }
+        if sourceSet.remove(source) { countSources(-1) }
     }
 
-    func contains(_ source: RunLoop.Source) -> Bool { sourceEntries[ObjectIdentifier(source)] != nil }
+    func contains(_ source: RunLoop.Source) -> Bool { sourceSet.contains(source) }
 
     func add(_ source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         try descriptors.add(source)
@@ -151,9 +148,9 @@ final class ModeState: @unchecked Sendable {
         if soleBucket?.toOpaque() == pointer { soleBucket = nil }
     }
 
-    @inline(__always)
-    func countTimers(_ difference: Int) {
-        timerCount.store(timerCount.load(ordering: .relaxed) + difference, ordering: .relaxed)
+    /// Counts one more bucket with a timer, or one less.
+    func countBusyBuckets(_ difference: Int) {
+        busyBuckets.store(busyBuckets.load(ordering: .relaxed) + difference, ordering: .relaxed)
     }
 
     @inline(__always)

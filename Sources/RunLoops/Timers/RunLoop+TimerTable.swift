@@ -22,19 +22,38 @@ extension RunLoop {
     @inline(__always)
     func isIn(_ timer: Timer, _ mode: ModeState) -> Bool {
         // The owner first: the lock of another loop guards the bucket of that loop's timer.
-        timer.owner.isHeld(by: self) && timer.bucket != .none && withBucket(of: timer) { $0.contains(mode) }
+        timer.owner.isHeld(by: self) && timer.bucket != .none && withBucket(of: timer) { $0.contains(mode.number) }
     }
 
     /// The bucket of timers that are in these modes and count on this clock; made when the first such timer comes.
     @inline(never)
-    private func bucket(_ base: TimeBase, _ modes: [ModeState]) -> TimerBucket {
-        timerBuckets.first { $0.isFor(base, modes) } ?? addBucket(base, modes)
+    private func bucket(_ base: TimeBase, _ modes: [Int]) -> TimerBucket {
+        let modes = modes.sorted()
+        return timerBuckets.first { $0.base == base && $0.modes == modes } ?? addBucket(base, modes)
     }
 
     /// The bucket of most timers: the timers that are in this mode alone and count on the monotonic clock.
     @inline(__always)
     private func soleBucket(of mode: ModeState) -> Unmanaged<TimerBucket> {
-        mode.soleBucket ?? .passUnretained(addBucket(.monotonic, [mode]))
+        mode.soleBucket ?? .passUnretained(addBucket(.monotonic, [mode.number]))
+    }
+
+    /// Counts timers that come or go; the modes know which of their buckets have any.
+    @inline(__always)
+    func count(_ difference: Int, in bucket: TimerBucket) {
+        let wasEmpty = bucket.isEmpty
+        bucket.count += difference
+        if bucket.isEmpty != wasEmpty { isEmptyChanged(of: bucket) }
+    }
+
+    @inline(never)
+    private func isEmptyChanged(of bucket: TimerBucket) {
+        forEachMode(of: bucket) { $0.countBusyBuckets(bucket.isEmpty ? -1 : 1) }
+    }
+
+    @inline(__always)
+    private func forEachMode(of bucket: TimerBucket, _ body: (ModeState) -> Void) {
+        for number in bucket.modes { modeReferences[number]._withUnsafeGuaranteedRef(body) }
     }
 
     // MARK: Coming and going
@@ -48,7 +67,7 @@ extension RunLoop {
         if timer.base == .monotonic {
             soleBucket(of: mode)._withUnsafeGuaranteedRef { enter(timer, $0) }
         } else {
-            enter(timer, bucket(timer.base, [mode]))
+            enter(timer, bucket(timer.base, [mode.number]))
         }
     }
 
@@ -60,11 +79,11 @@ extension RunLoop {
         guard timer.bucket != .none else {
             // The loop's own reference; released in takeOut.
             _ = Unmanaged.passRetained(timer)
-            return enter(timer, bucket(timer.base, modes))
+            return enter(timer, bucket(timer.base, modes.map(\.number)))
         }
         let old = bucket(of: timer)
         leave(timer, old)
-        enter(timer, bucket(timer.base, old.modes.map { $0.takeUnretainedValue() } + modes))
+        enter(timer, bucket(timer.base, old.modes + modes.map(\.number)))
     }
 
     /// Adds modes to the modes of a timer.
@@ -80,7 +99,7 @@ extension RunLoop {
     /// Takes a mode from the modes of a timer.
     func take(_ timer: Timer, outOf mode: ModeState) {
         let old = bucket(of: timer)
-        let left = old.modes.map { $0.takeUnretainedValue() }.filter { $0 !== mode }
+        let left = old.modes.filter { $0 != mode.number }
         if left.isEmpty { return takeOut(timer) }
         leave(timer, old)
         enter(timer, bucket(timer.base, left))
@@ -114,7 +133,7 @@ extension RunLoop {
     @inline(__always)
     private func enter(_ timer: Timer, _ bucket: TimerBucket) {
         timer.bucket = bucket.number
-        bucket.countTimers(1)
+        count(1, in: bucket)
         if timer.state.contains(.firing) { comesDuringCallout(timer) } else { enqueue(timer, in: bucket) }
     }
 
@@ -136,7 +155,7 @@ extension RunLoop {
     @inline(__always)
     private func leaveDuringCallout(_ timer: Timer, _ bucket: TimerBucket) {
         timer.bucket = .none
-        bucket.countTimers(-1)
+        count(-1, in: bucket)
         forgetFiringElsewhere(timer)
     }
 
@@ -144,7 +163,7 @@ extension RunLoop {
     private func leave(_ timer: Timer, _ bucket: TimerBucket) {
         if timer.state.contains(.firing) { return leaveDuringCallout(timer, bucket) }
         timer.bucket = .none
-        bucket.countTimers(-1)
+        count(-1, in: bucket)
         if timer.fire <= bucket.queue.firstDate { firstTimerGoes(timer.fire, bucket) }
         bucket.queue.remove(timer, &dueList)
         if guest != nil { datesChangedInHost() }
@@ -166,7 +185,9 @@ extension RunLoop {
         if timerSequence == .max { renumberTimers() }
         timerSequence &+= 1
         if date <= lastRival.load(ordering: .relaxed) || wakeWord.wakeUp != nil { lateTimerComes(date, in: bucket) }
-        if date <= bucket.queue.firstDate { bucket.forEachMode { $0.lastTimerDate.store(.max, ordering: .relaxed) } }
+        if date <= bucket.queue.firstDate {
+            forEachMode(of: bucket) { $0.lastTimerDate.store(.max, ordering: .relaxed) }
+        }
     }
 
     /// Gives all that is in a queue the lowest numbers, in the same order: once in four thousand million timers.
@@ -238,7 +259,7 @@ extension RunLoop {
         let index = soleBucket(of: mode)._withUnsafeGuaranteedRef { bucket in
             comes(date, in: bucket)
             let index = bucket.queue.insert(body.take()!, at: date, sequence: timerSequence)
-            bucket.countTimers(1)
+            count(1, in: bucket)
             timerComes(date, in: bucket)
             return index
         }
@@ -256,7 +277,7 @@ extension RunLoop {
             case .none: return
             case .some: break
             }
-            bucket.countTimers(-1)
+            count(-1, in: bucket)
             if bucket.queue.firstDate > first { firstTimerGoes(first, bucket) }
             if guest != nil { datesChangedInHost() }
         }
@@ -271,7 +292,7 @@ extension RunLoop {
         guard bucket.base == .monotonic else { return }
         let now = now(.monotonic)
         guard date <= now else { return }
-        bucket.forEachMode { mode in
+        forEachMode(of: bucket) { mode in
             let first = mode.firstMonotonicDate
             if date < first { mode.fairness.firstTimerChanges(from: first, now: now) }
         }
@@ -283,7 +304,7 @@ extension RunLoop {
         guard bucket.base == .monotonic else { return }
         let now = now(.monotonic)
         guard date <= now else { return }
-        bucket.forEachMode { mode in
+        forEachMode(of: bucket) { mode in
             if mode === served { return }
             mode.fairness.firstTimerChanges(from: min(date, mode.firstMonotonicDate), now: now)
         }
@@ -294,7 +315,7 @@ extension RunLoop {
     @inline(never)
     private func firstTimerGoes(_ date: Int64, _ bucket: TimerBucket) {
         firstTimerChanges(date, in: bucket)
-        bucket.forEachMode { mode in
+        forEachMode(of: bucket) { mode in
             if mode.hasTimers { return }
             // The date as it would read on the monotonic clock.
             let monotonicDate =

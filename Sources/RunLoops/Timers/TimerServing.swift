@@ -87,7 +87,7 @@ extension RunLoop {
             var body: DelayedBody?
             bucketReferences[due.queue.index]._withUnsafeGuaranteedRef {
                 body = $0.queue.remove(delayed: due.entry.slot, sequence: due.entry.sequence, &dueList)
-                if body != nil { $0.countTimers(-1) }
+                if body != nil { count(-1, in: $0) }
             }
             if let body = body.take() { call(body, due.entry.date, releasing: &spent) }
         case .listed, .gone: break
@@ -289,7 +289,7 @@ extension RunLoop {
             let taken = bucket.queue.serve(due.entry.slot, at: place, &dueList)
             switch taken {
             case .timer: break
-            case .delayed: bucket.countTimers(-1)
+            case .delayed: count(-1, in: bucket)
             }
             served = consume taken
         }

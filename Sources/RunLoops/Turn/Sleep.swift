@@ -300,7 +300,7 @@ extension RunLoop {
     @inline(never)
     private func timerComes(_ latest: Int64, in bucket: TimerBucket, _ phase: WakeWord.Phase) {
         guard latest < sleep.limit[bucket.base], let mode = sleep.mode,
-            mode._withUnsafeGuaranteedRef({ bucket.contains($0) })
+            mode._withUnsafeGuaranteedRef({ bucket.contains($0.number) })
         else { return }
         // A host need not be woken for this: another instant is set.
         if phase == .inHost { datesChangedInHost() } else { lookAgain() }
