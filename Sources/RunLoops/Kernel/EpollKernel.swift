@@ -1,8 +1,16 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinuxKernel
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
 /// The kernel of Linux: a futex where a mode has no descriptors, epoll where it has some.
-package final class EpollKernel: Kernel, @unchecked Sendable {
+package final class EpollKernel: GuestKernel, @unchecked Sendable {
     let waker: EpollWaker
 
     package init(calls: any KernelCalls = LinuxCalls.shared, fineWait: FineWait = .nanosecondCall) {
@@ -14,4 +22,135 @@ package final class EpollKernel: Kernel, @unchecked Sendable {
     package func makeReadiness() -> any Readiness { EpollReadiness(waker: waker) }
 
     package func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase) { waker.wake(word, phase) }
+
+    package func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor { try EpollGuest(waker: waker) }
+}
+
+/// An epoll around all that a loop waits for: the epoll of a mode, a timer descriptor for each clock, and the
+/// descriptor that wake-ups write to.
+///
+/// It is a second epoll around the mode's own. The mode's epoll is made late, is built anew when a closed descriptor is
+/// stuck in it, and is another one in another mode. The host knows one number and never has to ask again.
+final class EpollGuest: GuestDescriptor {
+    private enum Source {
+        static let wake: UInt64 = 0
+        static let mode: UInt64 = 1
+        static let timer: UInt64 = 2
+    }
+
+    /// What wakes the host while the loop is in it.
+    private static var wakeBits: UInt32 { RL_EPOLLIN | RL_EPOLLET }
+
+    let descriptor: CInt
+    private let wake: CInt
+    private let waker: EpollWaker
+    private let calls: any KernelCalls
+    /// One for each clock, in the order of the clocks, level-triggered: setting a timer again empties it.
+    @exclusivity(unchecked) private var timers: [(base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64)] = []
+    /// The mode's epoll, and which of the epolls that have had its number it is.
+    @exclusivity(unchecked) private var linked = EpollReadiness.Identity.none
+    /// Whether the mode's epoll is not linked, because the system has refused or the epoll is stale; linking is tried
+    /// again each time.
+    @exclusivity(unchecked) private var isBlind = false
+    @exclusivity(unchecked) private var isClosed = false
+
+    init(waker: EpollWaker) throws(RunLoop.SystemCallError) {
+        self.waker = waker
+        calls = waker.calls
+        wake = try waker.makeWakeDescriptor()
+        descriptor = try check("epoll_create1", calls.epollCreate())
+        do {
+            // Not read to be silent: an edge is reported once, by the epoll_wait in awaken().
+            try check("epoll_ctl", calls.epollAdd(descriptor, wake, events: Self.wakeBits, token: Source.wake))
+            for base in RunLoop.TimeBase.allCases { try makeTimer(base) }
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    deinit { close() }
+
+    private func makeTimer(_ base: RunLoop.TimeBase) throws(RunLoop.SystemCallError) {
+        let timer = try check("timerfd_create", calls.timerCreate(base))
+        timers.append((base, timer, .max))
+        let token = Source.timer + UInt64(base.rawValue)
+        try check("epoll_ctl", calls.epollAdd(descriptor, timer, events: RL_EPOLLIN, token: token))
+    }
+
+    func close() {
+        if isClosed { return }
+        isClosed = true
+        for timer in timers { _ = calls.close(timer.descriptor) }
+        timers = []
+        _ = calls.close(descriptor)
+    }
+
+    // MARK: What the descriptor stands for
+
+    func set(_ limit: WaitLimit) {
+        var limit = limit
+        if isBlind {
+            // As when a sleep fails for lack of descriptors: looking every millisecond keeps the promise at a price.
+            limit.monotonic = min(limit.monotonic, SystemCalls.now(.monotonic).clampedAdding(1_000_000))
+        }
+        for index in timers.indices { setTimer(&timers[index], to: limit[timers[index].base]) }
+    }
+
+    private func setTimer(
+        _ timer: inout (base: RunLoop.TimeBase, descriptor: CInt, deadline: Int64), to deadline: Int64
+    ) {
+        // A timer that has gone off stays readable until it is set again. A change of the wall clock may make the
+        // realtime timer go off before its date, so that timer is always set.
+        let unchanged = timer.deadline == deadline
+        if unchanged, deadline == .max { return }
+        if unchanged, timer.base != .realtime, deadline > SystemCalls.now(timer.base) { return }
+        timer.deadline = deadline
+        // Only EINVAL is possible, for a descriptor that is no timer: it was closed, and its number is another file's.
+        _ = calls.timerSet(timer.descriptor, deadline: deadline, cancelOnSet: timer.base == .realtime)
+    }
+
+    func silence() {
+        relink(.none, false)
+        for index in timers.indices { setTimer(&timers[index], to: .max) }
+        // Not removed: to add it again could be refused.
+        _ = calls.epollModify(descriptor, wake, events: 0, token: Source.wake)
+    }
+
+    func speak() {
+        // Emptied first. To ask for it again makes an edge of whatever was written to it earlier, and the descriptor
+        // would be readable until this thread takes the edge: a host that watches from another thread would be called
+        // for nothing. Nothing is lost: who wrote has changed the wake word before, and the loop enters its host by it.
+        _ = calls.eventTake(wake)
+        _ = calls.epollModify(descriptor, wake, events: Self.wakeBits, token: Source.wake)
+    }
+
+    func link(_ readiness: any Readiness) -> Bool {
+        guard let readiness = readiness as? EpollReadiness else { return false }
+        let (identity, isAlwaysReady, isStale) = readiness.identity
+        if identity != linked || isStale { relink(identity, isStale) }
+        return !isAlwaysReady
+    }
+
+    private func relink(_ identity: EpollReadiness.Identity, _ isStale: Bool) {
+        // EBADF, ENOENT: it was closed, and has left the set by itself.
+        if linked.epoll >= 0 { _ = calls.epollRemove(descriptor, linked.epoll) }
+        isBlind = false
+        linked = identity
+        guard identity.epoll >= 0 else { return }
+        // ENOMEM, ENOSPC: out of memory or watches. ELOOP: too many epolls inside each other.
+        if isStale || calls.epollAdd(descriptor, identity.epoll, events: RL_EPOLLIN, token: Source.mode) < 0 {
+            isBlind = true
+            linked = .none
+        }
+    }
+
+    // MARK: Being woken
+
+    func awaken() {
+        // Takes the edge of a wake-up. The loop's own look finds what else is ready, which stays ready.
+        withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 8) { events in
+            _ = calls.epollWait(descriptor, events.baseAddress.unsafelyUnwrapped, 8, milliseconds: 0)
+        }
+    }
 }
