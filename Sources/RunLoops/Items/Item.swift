@@ -57,9 +57,6 @@ extension RunLoop {
         /// Whether no other loop has claimed the item meanwhile.
         func belongs(to loop: RunLoop) -> Bool { true }
 
-        /// Whether an item that was added to the common modes counts as one of them.
-        func countsAsCommon(in loop: RunLoop) -> Bool { true }
-
         /// What tools call it.
         var kind: LoopItems.Kind { fatalError("every kind of item has a name") }
     }

@@ -315,8 +315,12 @@ extension RunLoop {
     /// Corresponds to `CFRunLoopContainsTimer` and similar calls.
     public func contains(_ item: Item, in mode: Mode) -> Bool {
         withLock {
-            if mode == .common { return commonItems.contains(item) && item.countsAsCommon(in: self) }
-            return existingMode(mode).map { isIn(item, $0) } ?? false
+            guard mode == .common else { return existingMode(mode).map { isIn(item, $0) } ?? false }
+            guard commonItems.contains(item) else { return false }
+            guard let timer = item as? Timer else { return true }
+            // A timer that was taken out of each mode by itself no longer counts as common, as in Core Foundation. The
+            // owner is asked first: the lock of another loop guards the bucket of that loop's timer.
+            return timer.owner.isHeld(by: self) && timer.bucket != .none
         }
     }
 

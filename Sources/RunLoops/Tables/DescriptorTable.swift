@@ -36,7 +36,6 @@ final class DescriptorTable {
     /// Entries whose number was given to another file: few, if any.
     @exclusivity(unchecked) private var abandoned: [UInt32] = []
     @exclusivity(unchecked) private var lastGeneration: UInt32 = 0
-    @exclusivity(unchecked) private(set) var count = 0
 
     init(readiness: any Readiness) { self.readiness = readiness }
 
@@ -61,7 +60,6 @@ final class DescriptorTable {
             entries.append(entry)
         }
         indices[source.descriptor] = index
-        count += 1
     }
 
     /// Adds a second source on one descriptor.
@@ -80,7 +78,6 @@ final class DescriptorTable {
             throw error
         }
         entries[Int(index)] = entry
-        count += 1
         return true
     }
 
@@ -92,10 +89,10 @@ final class DescriptorTable {
         abandoned.append(index)
     }
 
+    /// - Precondition: the table contains the source.
     func remove(_ source: RunLoop.DescriptorSource) {
         // Not by the descriptor's number alone: an abandoned entry has lost its number.
         guard let index = index(of: source) else { return }
-        count -= 1
         entries[Int(index)].remove(source)
         let isAbandoned = indices[source.descriptor] != index
         // Nothing new is asked for, so the kernel can refuse only a closed descriptor, which cannot become ready

@@ -126,9 +126,8 @@ final class ModeState: @unchecked Sendable {
     }
 
     func remove(_ source: RunLoop.DescriptorSource) {
-        let count = descriptors.count
         descriptors.remove(source)
-        if descriptors.count < count { countSources(-1) }
+        countSources(-1)
     }
 
     private func countSources(_ difference: Int) {

@@ -269,9 +269,6 @@ extension RunLoop {
 
         override func claim(for loop: RunLoop) -> Bool { owner.claim(for: loop) { bucket != .none } }
         override func belongs(to loop: RunLoop) -> Bool { owner.isHeld(by: loop) }
-        // A timer that was taken out of each mode by itself no longer counts as common, as in Core Foundation. The owner
-        // is asked first: the lock of another loop guards the bucket of that loop's timer.
-        override func countsAsCommon(in loop: RunLoop) -> Bool { belongs(to: loop) && bucket != .none }
         override var kind: LoopItems.Kind { .timer }
     }
 }
