@@ -70,11 +70,11 @@ plant("task refused", {"extremes loops": ["takes a closure"]},
        "if isStoppingState || PLANT(100) { return nil }"))
 plant("cancelled in words alone", {STRESS: ["were cancelled of"]},
       ("RunLoops/Timers/RunLoop+Delayed.swift",
-       "            guard common.timer.belongs(to: self)",
+       "            guard common.timer.belongs(to: state)",
        "            if PLANT(10) { return common.timer.isValid }\n"
-       "            guard common.timer.belongs(to: self)"))
+       "            guard common.timer.belongs(to: state)"))
 plant("timer of a dead loop kept", {STRESS: ["is released once"]},
-      ("RunLoops/RunLoop/RunLoop.swift",
+      ("RunLoops/RunLoop/RunLoop+State.swift",
        "for timer in timers { takeOut(timer) }",
        "for timer in timers where !PLANT(10) { takeOut(timer) }"))
 
@@ -140,10 +140,10 @@ plant("timer at the wrong place", {"extremes timers": ["due earlier"]},
        "        let entry = TimerHeap.Entry(date: timer.fire + (PLANT(1000) ? 20_000_000 : 0), sequence"))
 plant("timer put back for ever", {"extremes timers": ["are left in the mode"]},
       ("RunLoops/Timers/TimerServing.swift",
-       "            if timer.isRepeating || timer.state.contains(.restarted) {\n",
+       "            if timer.isRepeating || timer.callout.contains(.restarted) {\n",
        "            let stays = PLANT(100_000)\n"
        "            if stays { timer.fire = .max / 2 }\n"
-       "            if timer.isRepeating || timer.state.contains(.restarted) || stays {\n"))
+       "            if timer.isRepeating || timer.callout.contains(.restarted) || stays {\n"))
 plant("invalid timer fires", {STRESS: ["invalid timers fired"]},
       ("RunLoops/Timers/Timer.swift",
        "            markInvalid()\n"
@@ -168,8 +168,8 @@ plant("suspension overslept", {"extremes hours": ["have passed"]},
        "{ suspended.add(PLANT(1000) ? 0 : nanoseconds, ordering: .relaxed) }"))
 plant("run not ended", {"extremes runs": ["no run is left"]},
       ("RunLoops/Turn/Turn.swift",
-       "            runs.removeLast()\n",
-       "            if !PLANT(100) { runs.removeLast() }\n"))
+       "            state.runs.removeLast()\n",
+       "            if !PLANT(100) { state.runs.removeLast() }\n"))
 
 # Descriptors and messages.
 plant("descriptor forgotten", {STRESS: ["bytes were read"], "extremes descriptors": ["is called once"]},
@@ -231,7 +231,7 @@ plant("timer never released",
       {STRESS: ["memory is left"],
        "extremes timers": ["memory is left"],
        SOAK: ["resident memory, KiB has grown"]},
-      ("RunLoops/Timers/RunLoop+TimerTable.swift",
+      ("RunLoops/Timers/TimerTable.swift",
        "        Unmanaged.passUnretained(timer).release()\n",
        "        if !PLANT() { Unmanaged.passUnretained(timer).release() }\n"),
       ("RunLoops/Timers/TimerServing.swift",

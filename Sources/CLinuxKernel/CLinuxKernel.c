@@ -41,7 +41,6 @@ int rl_clock_realtime(void) { return CLOCK_REALTIME; }
 
 _Thread_local int32_t rl_known_thread_id;
 _Thread_local bool rl_known_thread_has_clock;
-_Thread_local const void *rl_known_visited_lock;
 
 int32_t rl_find_thread_id(void) { return rl_known_thread_id = (int32_t)syscall(SYS_gettid); }
 

@@ -70,10 +70,6 @@ extern _Thread_local bool rl_known_thread_has_clock __attribute__((tls_model("in
 static inline bool rl_thread_has_clock(void) { return rl_known_thread_has_clock; }
 static inline void rl_set_thread_has_clock(bool has) { rl_known_thread_has_clock = has; }
 int32_t rl_process_id(void);
-// The loop's lock that the calling thread has taken for an item, without a reference to the loop; NULL for none.
-extern _Thread_local const void *rl_known_visited_lock __attribute__((tls_model("initial-exec")));
-static inline const void *rl_visited_lock(void) { return rl_known_visited_lock; }
-static inline void rl_set_visited_lock(const void *lock) { rl_known_visited_lock = lock; }
 // Asks the C library to say when the calling thread begins to end, where it can: before the destructors of the
 // thread's keys.
 void rl_thread_follow_end(void);

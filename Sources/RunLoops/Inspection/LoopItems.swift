@@ -66,13 +66,13 @@ extension RunLoop {
     /// - Complexity: O(n) in the sources.
     package var pendingCount: Int {
         withLock {
-            let signalled = Set(modeStates.flatMap(\.sources).filter(\.isSignalled).map { ObjectIdentifier($0) })
+            let signalled = Set(state.modeStates.flatMap(\.sources).filter(\.isSignalled).map { ObjectIdentifier($0) })
             return signalled.count + blocks.incomingCount
         }
     }
 
     /// Whether the loop's thread has ended, and the loop is torn down.
-    package var isEnded: Bool { withLock { isDead } }
+    package var isEnded: Bool { withLock { state.isDead } }
 
     private struct FoundItems {
         struct One {
@@ -104,24 +104,24 @@ extension RunLoop {
     ///
     /// With the lock held.
     private func findItems() -> FoundItems? {
-        if isDead || timerBuckets.reduce(0, { $0 + $1.queue.count }) > Self.mostTimers { return nil }
+        if state.isDead || state.timerBuckets.reduce(0, { $0 + $1.queue.count }) > Self.mostTimers { return nil }
         var found = FoundItems()
-        for mode in modeStates {
-            func add(_ item: Item) { found.add(item, mode.mode, isCommon: commonItems.contains(item)) }
+        for mode in state.modeStates {
+            func add(_ item: Item) { found.add(item, mode.mode, isCommon: state.commonItems.contains(item)) }
             mode.sources.forEach(add)
             mode.descriptors.sources.forEach(add)
             mode.observers.forEach(add)
-            firingTimers(in: mode).forEach(add)
+            state.firingTimers(in: mode).forEach(add)
             mode.forEachBucket { bucket in
-                bucket.queue.visit(dueList) { _, timer, label in
+                bucket.queue.visit(state.dueList) { _, timer, label in
                     if let timer { add(timer) }
                     if let label { found.add(delayed: label, mode.mode) }
                 }
             }
         }
-        if isWaiting, wakeWord.wakeUp == nil, let mode = sleep.mode?.takeUnretainedValue() {
+        if isWaiting, state.wakeWord.wakeUp == nil, let mode = state.sleep.mode?.takeUnretainedValue() {
             found.asleep = mode.sources
-            found.quiet = quietBlocks.filter { $0.modes.includes(mode.mode, isCommon: mode.isCommon) }
+            found.quiet = state.quietBlocks.filter { $0.modes.includes(mode.mode, isCommon: mode.isCommon) }
         }
         return found
     }

@@ -26,10 +26,10 @@ extension RunLoop {
     /// Nobody holds the lock during a callout, so that a loop that hangs can be looked at. Thread safety: any thread.
     /// - Complexity: O(n) in the timers, when some are asked for.
     package func snapshot(timers most: Int = 0, patience: Int64) -> LoopSnapshot? {
-        guard lockPointer.pointee.take(until: SystemCalls.now(.monotonic) + patience) else { return nil }
+        guard state.lockPointer.pointee.take(until: SystemCalls.now(.monotonic) + patience) else { return nil }
         defer { unlock() }
-        guard let current = runs.last?.mode else { return LoopSnapshot() }
-        return LoopSnapshot(modes: runs.map(\.mode.mode), timers: most > 0 ? nextTimers(most, in: current) : [])
+        guard let current = state.runs.last?.mode else { return LoopSnapshot() }
+        return LoopSnapshot(modes: state.runs.map(\.mode.mode), timers: most > 0 ? nextTimers(most, in: current) : [])
     }
 
     /// With the lock held.
@@ -37,7 +37,7 @@ extension RunLoop {
         var next: [LoopSnapshot.Timer] = []
         mode.forEachBucket { bucket in
             let now = now(bucket.base)
-            bucket.queue.visit(dueList) { entry, timer, label in
+            bucket.queue.visit(state.dueList) { entry, timer, label in
                 let due = entry.date.clampedSubtracting(now)
                 // The few next ones are kept in order: a loop may have a hundred thousand timers.
                 if next.count == most, let last = next.last, last.due <= due { return }

@@ -36,7 +36,7 @@ package final class NewLoops: Sendable {
     /// Has signals, posts and wake-ups record their time and thread, as long as at least one caller asks for it.
     package static func setRecorded(_ isRecorded: Bool) { rl_count_recorders(isRecorded ? 1 : -1) }
 
-    func tell(of loop: RunLoop) {
+    func announce(_ loop: RunLoop) {
         for (_, listener) in listeners.made?.withLock({ $0 }) ?? [] { listener(loop) }
     }
 }

@@ -61,10 +61,10 @@ private struct LoopPicture {
     init(_ loop: RunLoop) {
         threadName = loop.threadName
         blocks = loop.blocks.picture(onLoopsThread: SystemCalls.threadID == loop.threadID)
-        current = loop.runs.last?.mode.mode.rawValue
-        commonModes = loop.commonModeNames.map(\.rawValue)
-        commonItems = loop.commonItems.all
-        modes = loop.modeStates.map { mode in
+        current = loop.state.runs.last?.mode.mode.rawValue
+        commonModes = loop.state.commonModeNames.map(\.rawValue)
+        commonItems = loop.state.commonItems.all
+        modes = loop.state.modeStates.map { mode in
             ModePicture(
                 name: mode.mode.rawValue, isCommon: mode.isCommon, sources: mode.sources,
                 descriptors: mode.descriptors.sources, observers: mode.observers, timers: Self.timers(loop, mode))
@@ -84,11 +84,11 @@ private struct LoopPicture {
         func picture(_ timer: RunLoop.Timer) -> TimerPicture {
             TimerPicture(
                 timer: timer, label: timer.labelStorage, base: timer.base, fire: timer.fire,
-                tolerance: timer.toleranceNanoseconds, isFiring: timer.state.contains(.firing))
+                tolerance: timer.toleranceNanoseconds, isFiring: timer.callout.contains(.underWay))
         }
         var waiting: [(entry: TimerHeap.Entry, picture: TimerPicture)] = []
         mode.forEachBucket { bucket in
-            bucket.queue.visit(loop.dueList) { entry, timer, label in
+            bucket.queue.visit(loop.state.dueList) { entry, timer, label in
                 if let timer { waiting.append((entry, picture(timer))) }
                 if let label {
                     let delayed = TimerPicture(
@@ -97,7 +97,8 @@ private struct LoopPicture {
                 }
             }
         }
-        return loop.firingTimers(in: mode).map(picture) + waiting.sorted { $0.entry.isBefore($1.entry) }.map(\.picture)
+        return loop.state.firingTimers(in: mode).map(picture)
+            + waiting.sorted { $0.entry.isBefore($1.entry) }.map(\.picture)
     }
 
     func text(waiting: Bool) -> String {

@@ -146,7 +146,7 @@ extension RunLoop {
         public var events: Events {
             get { Events(rawValue: interest.load(ordering: .relaxed)) }
             set {
-                do { try change(to: newValue) } catch { tellRefusal() }
+                do { try change(to: newValue) } catch { deliverRefusal() }
             }
         }
 
@@ -156,27 +156,27 @@ extension RunLoop {
                 (interest.exchange(events.rawValue, ordering: .relaxed), self.loops)
             }
             if old == events.rawValue { return }
-            guard let refusal = tell(loops) else { return }
+            guard let refusal = eventsChanged(in: loops) else { return }
             // A set that another thread has set meanwhile stands.
             _ = interest.compareExchange(expected: events.rawValue, desired: 0, ordering: .relaxed)
-            _ = tell(loops)
+            _ = eventsChanged(in: loops)
             throw refusal
         }
 
         /// Makes each of the loops follow a change; returns the first refusal of the system.
-        private func tell(_ loops: [LoopLock.Pointer]) -> SystemCallError? {
+        private func eventsChanged(in loops: [LoopLock.Pointer]) -> SystemCallError? {
             var refusal: SystemCallError?
-            inEach(loops[...]) { loop in
-                let error = loop.eventsChanged(of: self)
+            inEach(loops[...]) { state in
+                let error = state.eventsChanged(of: self)
                 refusal = refusal ?? error
             }
             return refusal
         }
 
         /// Has one of the source's loops call the closure with `.error`, once.
-        package func tellRefusal() {
+        package func deliverRefusal() {
             let loops = lock.withLock { self.loops }
-            inEach(loops.prefix(1)) { $0.tellRefusal(to: self) }
+            inEach(loops.prefix(1)) { $0.deliverRefusal(to: self) }
         }
 
         /// The ready events that the closure is to be called for.
@@ -186,21 +186,21 @@ extension RunLoop {
         func take(_ ready: Events) -> Events {
             let wanted = events
             // Usually the source wants what it was watched for, and one test is enough.
-            let told = wanted.isEmpty ? [] : ready.intersection(wanted.union([.hangUp, .error]))
-            return repeats || told.isEmpty ? told : takeOnce(told, wanted)
+            let taken = wanted.isEmpty ? [] : ready.intersection(wanted.union([.hangUp, .error]))
+            return repeats || taken.isEmpty ? taken : takeOnce(taken, wanted)
         }
 
         /// Does nothing if another loop, or a change of the set, was faster.
         @inline(never)
-        private func takeOnce(_ told: Events, _ wanted: Events) -> Events {
+        private func takeOnce(_ taken: Events, _ wanted: Events) -> Events {
             let isFirst = interest.compareExchange(
                 expected: wanted.rawValue, desired: 0, ordering: .relaxed
             ).exchanged
             guard isFirst else { return [] }
             let loops = lock.withLock { self.loops }
             // The system refuses nothing when no event is asked for.
-            _ = tell(loops)
-            return told
+            _ = eventsChanged(in: loops)
+            return taken
         }
 
         // MARK: The end
@@ -244,12 +244,12 @@ extension RunLoop {
 
         /// Notes a loop that the source comes into; returns false if the source has become invalid.
         ///
-        /// Before a mode has the source: a change of ``events`` that comes meanwhile is then told to that loop.
-        func enter(_ loop: RunLoop) -> Bool {
+        /// Before a mode has the source: a change of ``events`` that comes meanwhile then reaches that loop.
+        func enter(_ state: RunLoop.State) -> Bool {
             lock.lock()
             defer { lock.unlock() }
             guard isValid else { return false }
-            let pointer = loop.lockPointer
+            let pointer = state.lockPointer
             if firstLoop == nil {
                 firstLoop = pointer
             } else if firstLoop != pointer, !otherLoops.contains(pointer) {
@@ -259,27 +259,27 @@ extension RunLoop {
         }
 
         /// No mode of the loop has the source any more.
-        func leave(_ loop: RunLoop) {
+        func leave(_ state: RunLoop.State) {
             lock.withLock {
-                otherLoops.removeAll { $0 == loop.lockPointer }
-                if firstLoop == loop.lockPointer { firstLoop = otherLoops.popLast() }
+                otherLoops.removeAll { $0 == state.lockPointer }
+                if firstLoop == state.lockPointer { firstLoop = otherLoops.popLast() }
             }
         }
 
         /// Whether a loop other than `loop` has the source in a mode.
         package func isElsewhere(than loop: RunLoop) -> Bool {
-            lock.withLock { loops.contains { $0 != loop.lockPointer } }
+            lock.withLock { loops.contains { $0 != loop.state.lockPointer } }
         }
 
         /// The locks of all loops that have the source; with the lock held.
         private var loops: [LoopLock.Pointer] { (firstLoop.map { [$0] } ?? []) + otherLoops }
 
-        /// Runs `body` with each of the loops, with its lock held.
-        private func inEach(_ loops: ArraySlice<LoopLock.Pointer>, _ body: (RunLoop) -> Void) {
+        /// Runs `body` with the state of each of the loops, with its lock held.
+        private func inEach(_ loops: ArraySlice<LoopLock.Pointer>, _ body: (RunLoop.State) -> Void) {
             for pointer in loops {
-                LoopLock.visit(pointer)
-                pointer.pointee.loop?._withUnsafeGuaranteedRef(body)
-                LoopLock.leave(pointer)
+                pointer.pointee.take()
+                pointer.pointee.state?._withUnsafeGuaranteedRef(body)
+                pointer.pointee.giveBack()
             }
         }
 

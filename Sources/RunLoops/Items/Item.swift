@@ -52,10 +52,10 @@ extension RunLoop {
         /// Makes the item the loop's, if it can be in one loop only; returns false if another loop has it.
         ///
         /// Without the lock.
-        func claim(for loop: RunLoop) -> Bool { true }
+        func claim(for state: RunLoop.State) -> Bool { true }
 
         /// Whether no other loop has claimed the item meanwhile.
-        func belongs(to loop: RunLoop) -> Bool { true }
+        func belongs(to state: RunLoop.State) -> Bool { true }
 
         /// What tools call it.
         var kind: LoopItems.Kind { fatalError("every kind of item has a name") }

@@ -1,54 +1,34 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
 internal import Synchronization
 
 /// The lock of a loop, in memory that is never freed: another loop uses it when this one is gone.
 ///
 /// So an item that was in a loop can take the lock, and look whether it still belongs to that loop, without keeping the
-/// loop alive. A thread that has read an old owner still takes a valid lock.
+/// loop alive. A thread that has read an old owner still takes a valid lock. By the lock it reaches the loop's state and not
+/// the loop: the last reference to a loop never goes while its lock is held (Documentation/Decisions/0042-state-below-the-loop.md).
 package struct LoopLock: ~Copyable {
     package typealias Pointer = UnsafeMutablePointer<LoopLock>
 
     private let lock = Lock()
     // Guarded by the lock.
-    // Not counted: a loop takes itself out before it is released.
-    private var user: Unmanaged<RunLoop>?
+    // Not counted: a loop takes its state out before it releases it.
+    private var user: Unmanaged<RunLoop.State>?
     private var generation = ForkGeneration()
 
     fileprivate init() {}
 
-    /// The loop; `nil` while none uses the lock, and in a forked child for its parent's loop.
+    /// The loop's state; `nil` while no loop uses the lock, and in a forked child for its parent's loop.
     ///
     /// With the lock held. So an item of a loop that a forked child has inherited finds no loop, and changes nothing in it.
     @inline(__always)
-    var loop: Unmanaged<RunLoop>? { generation.isInherited ? nil : user }
+    var state: Unmanaged<RunLoop.State>? { generation.isInherited ? nil : user }
 
     @inline(__always)
     package borrowing func take() { lock.lock() }
     @inline(__always)
     package borrowing func giveBack() { lock.unlock() }
-
-    // A caller that does not keep the loop alive must not be the last to have a reference to it, and may be all the
-    // same, where the compiler counts one for the time of a call. Then the loop dies with its lock held by its own
-    // thread, which it learns by `isVisited`.
-
-    /// Takes the lock for a caller that has no reference to the loop; ``leave(_:)`` gives it back.
-    @inline(__always)
-    static func visit(_ pointer: Pointer) {
-        pointer.pointee.take()
-        rl_set_visited_lock(UnsafeRawPointer(pointer))
-    }
-
-    @inline(__always)
-    static func leave(_ pointer: Pointer) {
-        rl_set_visited_lock(nil)
-        pointer.pointee.giveBack()
-    }
-
-    /// Whether the calling thread has the lock by ``visit(_:)``.
-    static func isVisited(_ pointer: Pointer) -> Bool { rl_visited_lock() == UnsafeRawPointer(pointer) }
 
     /// Takes the lock; returns whether that succeeded by `deadline` of the monotonic clock.
     package borrowing func take(until deadline: Int64) -> Bool { lock.lock(until: deadline) }
@@ -64,13 +44,13 @@ package struct LoopLock: ~Copyable {
     }
 
     /// Assigns the lock to a loop; with `nil` another loop may have it.
-    static func assign(_ pointer: Pointer, to loop: RunLoop?) {
+    static func assign(_ pointer: Pointer, to state: RunLoop.State?) {
         pointer.pointee.take()
         // Field by field: a call that changes all of the structure would have the lock to itself, which other threads wait for.
-        pointer.pointee.user = loop.map { .passUnretained($0) }
+        pointer.pointee.user = state.map { .passUnretained($0) }
         pointer.pointee.generation = ForkGeneration()
         pointer.pointee.giveBack()
-        if loop == nil { unused.withLock { $0.append(pointer) } }
+        if state == nil { unused.withLock { $0.append(pointer) } }
     }
 }
 
@@ -94,17 +74,19 @@ struct ItemOwner: ~Copyable {
     init() {}
 
     @inline(__always)
-    func isHeld(by loop: RunLoop) -> Bool { word.load(ordering: .acquiring) == UInt(bitPattern: loop.lockPointer) }
+    func isHeld(by state: RunLoop.State) -> Bool {
+        word.load(ordering: .acquiring) == UInt(bitPattern: state.lockPointer)
+    }
 
-    /// Makes `loop` the owner, unless another has the item in one of its modes.
+    /// Makes the loop of `state` the owner, unless another has the item in one of its modes.
     ///
     /// - Parameter isInMode: Whether the item is in a mode of its owner; asked with the owner's lock held.
     @inline(__always)
-    func claim(for loop: RunLoop, isInMode: () -> Bool) -> Bool {
-        let own = UInt(bitPattern: loop.lockPointer)
+    func claim(for state: RunLoop.State, isInMode: () -> Bool) -> Bool {
+        let own = UInt(bitPattern: state.lockPointer)
         let (exchanged, found) = word.compareExchange(
             expected: State.free, desired: own, ordering: .acquiringAndReleasing)
-        return exchanged || found == own || claimSlowly(loop.lockPointer, isInMode)
+        return exchanged || found == own || claimSlowly(state.lockPointer, isInMode)
     }
 
     @inline(never)
@@ -114,7 +96,7 @@ struct ItemOwner: ~Copyable {
             release(to: UInt(bitPattern: new))
             return true
         }
-        defer { LoopLock.leave(holder) }
+        defer { holder.pointee.giveBack() }
         if holder == new { return true }
         if isInMode() { return false }
         word.store(UInt(bitPattern: new), ordering: .releasing)
@@ -131,7 +113,7 @@ struct ItemOwner: ~Copyable {
 
     @inline(__always)
     func unlock(_ holder: Holder) {
-        if let holder { LoopLock.leave(holder) } else { release(to: State.free) }
+        if let holder { holder.pointee.giveBack() } else { release(to: State.free) }
     }
 
     /// The loop's lock at that address, if the item still belongs to it.
@@ -139,11 +121,11 @@ struct ItemOwner: ~Copyable {
     private func take(_ found: UInt) -> LoopLock.Pointer? {
         // SAFETY: the address of a loop's lock, whose memory is never given back.
         let holder = LoopLock.Pointer(bitPattern: found).unsafelyUnwrapped
-        LoopLock.visit(holder)
+        holder.pointee.take()
         // acquiring: pairs with the release in claimSlowly. The item may have been in another loop since the first look,
         // and have come back: what was done to it there was done under that loop's lock.
         if word.load(ordering: .acquiring) == found { return holder }
-        LoopLock.leave(holder)
+        holder.pointee.giveBack()
         return nil
     }
 

@@ -97,7 +97,7 @@ extension RunLoop {
             let holder = owner.lock()
             guard isValid else { return owner.unlock(holder) }
             markInvalid()
-            if modeCount > 0 { holder?.pointee.loop?._withUnsafeGuaranteedRef { $0.discard(self) } }
+            if modeCount > 0 { holder?.pointee.state?._withUnsafeGuaranteedRef { $0.discard(self) } }
             let released = handler
             handler = nil
             owner.unlock(holder)
@@ -124,8 +124,8 @@ extension RunLoop {
 
         // MARK: In a loop
 
-        override func claim(for loop: RunLoop) -> Bool { owner.claim(for: loop) { modeCount > 0 } }
-        override func belongs(to loop: RunLoop) -> Bool { owner.isHeld(by: loop) }
+        override func claim(for state: RunLoop.State) -> Bool { owner.claim(for: state) { modeCount > 0 } }
+        override func belongs(to state: RunLoop.State) -> Bool { owner.isHeld(by: state) }
         override var kind: LoopItems.Kind { .observer }
 
         public override var description: String {

@@ -185,7 +185,7 @@ extension RunLoop {
             // Another thread may take the source out of one of its modes, or end a loop: then that thread calls cancel. The loop
             // of a parent process keeps it: it can no longer be asked.
             left.removeAll { one in
-                !one.loop.isInherited && !one.loop.withLock { one.loop.discard(self, from: one.mode) }
+                !one.loop.isInherited && !one.loop.withLock { one.loop.state.discard(self, from: one.mode) }
             }
             for membership in left {
                 membership.loop.sweepSignals()
@@ -234,12 +234,12 @@ extension RunLoop {
         }
 
         /// A place that is queued stays queued, and is skipped when it is taken.
-        func leave(_ mode: Mode, of loop: RunLoop) {
+        func leave(_ mode: Mode, of state: RunLoop.State) {
             lock.withLock {
                 memberships.removeAll { membership in
-                    guard membership.loop === loop, membership.mode == mode else { return false }
+                    guard membership.loop.state === state, membership.mode == mode else { return false }
                     membership.place.leave()
-                    if membership.place.queue.isCrowded { loop.hasStaleSignals.store(true, ordering: .relaxed) }
+                    if membership.place.queue.isCrowded { state.hasStaleSignals.store(true, ordering: .relaxed) }
                     return true
                 }
             }

@@ -123,7 +123,7 @@ package final class EpollReadiness: Readiness {
             var file = FileIdentity()
             try check("fstat", calls.identify(descriptor, &file))
             alwaysReady[descriptor] = AlwaysReady(file, events, token)
-            tellNews()
+            noteNews()
             return
         }
         try check("epoll_ctl", result)
@@ -148,7 +148,7 @@ package final class EpollReadiness: Readiness {
     package func unregister(_ descriptor: CInt) {
         lock.lock()
         defer { lock.unlock() }
-        if alwaysReady.removeValue(forKey: descriptor) != nil { return tellNews() }
+        if alwaysReady.removeValue(forKey: descriptor) != nil { return noteNews() }
         guard registered.remove(descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
         // EBADF, ENOENT, EPERM: it was closed before it was removed, and the number may be another file's. Epoll forgets a
@@ -177,7 +177,7 @@ package final class EpollReadiness: Readiness {
         var file = FileIdentity()
         if calls.identify(descriptor, &file) == 0, file == always.file { return always }
         alwaysReady[descriptor] = nil
-        tellNews()
+        noteNews()
         return nil
     }
 
@@ -194,13 +194,13 @@ package final class EpollReadiness: Readiness {
         }
         epoll = made
         epollsMade += 1
-        tellNews()
+        noteNews()
     }
 
     /// Makes the loop's thread look again.
     ///
     /// With the lock held.
-    private func tellNews() {
+    private func noteNews() {
         // releasing: pairs with the load in wait; the lock hands over everything else.
         hasNews.store(true, ordering: .releasing)
     }
@@ -231,7 +231,7 @@ package final class EpollReadiness: Readiness {
         } catch {
             // Out of descriptors: the old epoll goes on working. The next wait tries again.
             epoll = old
-            tellNews()
+            noteNews()
             return
         }
         isStale = false
@@ -244,7 +244,7 @@ package final class EpollReadiness: Readiness {
                 epoll, timer.descriptor, events: RL_EPOLLIN | RL_EPOLLET, token: Self.token(of: timer.base))
         }
         retired.append(old)
-        tellNews()
+        noteNews()
     }
 
     // MARK: Waiting. The loop's thread.

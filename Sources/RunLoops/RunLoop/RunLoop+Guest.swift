@@ -31,18 +31,18 @@ extension RunLoop {
     public var pollDescriptor: CInt {
         get throws(SystemCallError) {
             requireOwnThread()
-            if let guest { return guest.set.descriptor }
+            if let guest = state.guest { return guest.set.descriptor }
             guard let kernel = kernel as? any GuestKernel else {
                 fatalError("A loop with a manual kernel has no descriptor to wait for: its time only advances by hand.")
             }
             let descriptor = try withLock { () throws(SystemCallError) -> CInt in
                 let set = try kernel.makeGuest()
-                guest = Guest(set, in: defaultMode)
+                state.guest = Guest(set, in: state.defaultMode)
                 return set.descriptor
             }
             waitInHost(isReady: false)
             // No turn has looked at the blocks that wait already.
-            guest?.blocksSeen = 0
+            state.guest?.blocksSeen = 0
             return descriptor
         }
     }
@@ -71,13 +71,13 @@ extension RunLoop {
     public func runReady(in mode: Mode = .default, servingMainQueue: Bool = true) -> RunResult {
         requireMode(mode)
         requireOwnThread()
-        let mode = withLock { makeMode(mode) }
+        let mode = withLock { state.makeMode(mode) }
         stand(for: mode, servingMainQueue)
-        let modesSet = guest?.modesSet ?? 0
+        let modesSet = state.guest?.modesSet ?? 0
         var run = RunState(limit: .inHost, returnsAfterSource: false)
         let outer = begin(&run, in: mode)
         run.servesMainQueue = servingMainQueue && run.servesMainQueue
-        tellWaited()
+        endWait()
         var last: RunResult?
         for _ in 0..<Self.turnsInARow {
             last = turn(&run, in: mode)
@@ -85,12 +85,12 @@ extension RunLoop {
         }
         let isIdle = last == .timedOut
         if isIdle {
-            tell(.beforeWaiting, mode)
-            guest?.toldWaiting = mode
+            callObservers(.beforeWaiting, mode)
+            state.guest?.waitObserved = mode
         }
         let result = last == .stopped ? .stopped : isEmpty(mode) ? RunResult.finished : .timedOut
         end(result, in: mode, outer)
-        if let guest {
+        if let guest = state.guest {
             // A call in a callout may have run another mode.
             if guest.modesSet == modesSet { stand(for: mode, servingMainQueue) }
             waitInHost(isReady: !isIdle)
@@ -100,13 +100,13 @@ extension RunLoop {
 
     /// Has ``pollDescriptor`` stand for another mode, with or without the main queue's work, from the next wait in the host on.
     package func wait(in mode: Mode, servingMainQueue: Bool) {
-        guard let guest else { return }
-        stand(for: withLock { makeMode(mode) }, servingMainQueue)
+        guard let guest = state.guest else { return }
+        stand(for: withLock { state.makeMode(mode) }, servingMainQueue)
         guest.modesSet += 1
     }
 
     private func stand(for mode: ModeState, _ servesMainQueue: Bool) {
-        guard let guest else { return }
+        guard let guest = state.guest else { return }
         withLock { guest.mode = mode }
         guest.servesMainQueue = servesMainQueue
     }
@@ -114,10 +114,10 @@ extension RunLoop {
     /// The most turns that one call makes: a loop that is never idle must not keep its host from running.
     private static var turnsInARow: Int { 16 }
 
-    private func tellWaited() {
-        guard let guest, let mode = guest.toldWaiting else { return }
-        guest.toldWaiting = nil
-        tell(.afterWaiting, mode)
+    private func endWait() {
+        guard let guest = state.guest, let mode = guest.waitObserved else { return }
+        guest.waitObserved = nil
+        callObservers(.afterWaiting, mode)
     }
 
     /// Whether there is already something to do that ``pollDescriptor`` does not show; a host may ask before it waits.
@@ -139,16 +139,16 @@ extension RunLoop {
     public func prepareToPoll(in mode: Mode = .default) -> Bool {
         requireMode(mode)
         requireOwnThread()
-        guard let guest else {
+        guard let guest = state.guest else {
             fatalError("Ask for pollDescriptor before the host waits: without it there is nothing to prepare.")
         }
         // A callout under way has made the descriptor silent, or the descriptor stands for another mode.
-        if wakeWord.phase != .inHost || guest.mode.mode != mode {
+        if state.wakeWord.phase != .inHost || guest.mode.mode != mode {
             leaveHost()
-            withLock { guest.mode = makeMode(mode) }
+            withLock { guest.mode = state.makeMode(mode) }
             waitInHost()
         }
-        return blocks.hasMore(than: guest.blocksSeen) || !guest.mode.signals.isEmpty || wakeWord.wakeUp != nil
+        return blocks.hasMore(than: guest.blocksSeen) || !guest.mode.signals.isEmpty || state.wakeWord.wakeUp != nil
     }
 
     private func requireMode(_ mode: Mode) {

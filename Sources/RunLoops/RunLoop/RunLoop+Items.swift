@@ -24,15 +24,16 @@ extension RunLoop {
         if mode == .common { return addWithoutDescriptor(timer, mode) }
         checkNotForked()
         requireAllowedThread(timer.allowedThread, of: timer, in: threadID)
-        guard timer.owner.claim(for: self, isInMode: { timer.bucket != .none }) else { return false }
+        let state = state
+        guard timer.owner.claim(for: state, isInMode: { timer.bucket != .none }) else { return false }
         lock()
         defer { unlock() }
-        guard timer.isValid, !isDead, timer.owner.isHeld(by: self) else { return false }
+        guard timer.isValid, !state.isDead, timer.owner.isHeld(by: state) else { return false }
         if mode == .default {
-            if !isIn(timer, defaultMode) { put(timer, in: defaultMode) }
+            if !state.isIn(timer, state.defaultMode) { state.put(timer, in: state.defaultMode) }
         } else {
-            let mode = makeMode(mode)
-            if !isIn(timer, mode) { put(timer, in: mode) }
+            let mode = state.makeMode(mode)
+            if !state.isIn(timer, mode) { state.put(timer, in: mode) }
         }
         return true
     }
@@ -93,10 +94,10 @@ extension RunLoop {
     private func add(item: Item, _ name: Mode) throws(SystemCallError) -> Bool {
         checkNotForked()
         requireAllowedThread(item.allowedThread, of: item, in: threadID)
-        guard item.claim(for: self) else { return false }
+        guard item.claim(for: state) else { return false }
         var entered: [Mode] = []
         let isIn = try withLock { () throws(SystemCallError) -> Bool in
-            guard item.isValid, !isDead, item.belongs(to: self) else { return false }
+            guard item.isValid, !state.isDead, item.belongs(to: state) else { return false }
             guard name == .common else { return try put(item, in: name, &entered) }
             return try putInCommonModes(item, &entered)
         }
@@ -106,8 +107,8 @@ extension RunLoop {
 
     /// Puts an item into one mode; returns false if it has become invalid.
     private func put(_ item: Item, in name: Mode, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
-        let mode = makeMode(name)
-        if isIn(item, mode) { return true }
+        let mode = state.makeMode(name)
+        if state.isIn(item, mode) { return true }
         guard try enter(item, mode) else { return false }
         entered.append(name)
         return true
@@ -118,22 +119,47 @@ extension RunLoop {
     ///
     /// Returns false if it has become invalid. Whoever made it so takes it out of the modes that it is in.
     private func putInCommonModes(_ item: Item, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
-        let isNew = !commonItems.contains(item)
-        if isNew { commonItems.add(item) }
+        let isNew = !state.commonItems.contains(item)
+        if isNew { state.commonItems.add(item) }
         if let timer = item as? Timer {
-            put(timer, in: commonModeNames.map(makeMode))
+            state.put(timer, in: state.commonModeNames.map(state.makeMode))
             return true
         }
         do {
-            for name in commonModeNames where try !put(item, in: name, &entered) {
-                if isNew { _ = commonItems.remove(item) }
+            for name in state.commonModeNames where try !put(item, in: name, &entered) {
+                if isNew { _ = state.commonItems.remove(item) }
                 return false
             }
         } catch {
-            for name in entered { existingMode(name).map { leave(item, $0) } }
+            for name in entered { state.existingMode(name).map { state.leave(item, $0) } }
             entered = []
-            if isNew { _ = commonItems.remove(item) }
+            if isNew { _ = state.commonItems.remove(item) }
             throw error
+        }
+        return true
+    }
+
+    /// Puts an item into a mode that it is not in; returns false if it has become invalid.
+    private func enter(_ item: Item, _ mode: ModeState) throws(SystemCallError) -> Bool {
+        switch item {
+        case let timer as Timer: state.put(timer, in: mode)
+        case let source as Source:
+            // First: a source that is signalled already may be performed at once, and its mode must not look empty then.
+            mode.add(source)
+            if source.enter(mode.mode, of: self, mode.signals) { return true }
+            mode.remove(source)
+            return false
+        case let source as DescriptorSource:
+            guard source.enter(state) else { return false }
+            do { try mode.add(source) } catch {
+                state.leaveUnlessInMode(source)
+                throw error
+            }
+            state.descriptorsChanged(in: mode)
+        case let observer as Observer:
+            mode.add(observer)
+            observer.modeCount += 1
+        default: return false
         }
         return true
     }
@@ -150,11 +176,11 @@ extension RunLoop {
         checkNotForked()
         // Of the common items some may be in no mode of this loop. Such a timer or observer is another loop's now, or was
         // and becomes this one's again.
-        for item in withLock({ commonItems.all }) { _ = item.claim(for: self) }
+        for item in withLock({ state.commonItems.all }) { _ = item.claim(for: state) }
         var entered: [Source] = []
         withLock {
-            guard markCommon(mode) else { return }
-            for item in commonItems.all where item.isValid && item.belongs(to: self) {
+            guard state.markCommon(mode) else { return }
+            for item in state.commonItems.all where item.isValid && item.belongs(to: state) {
                 var modes: [Mode] = []
                 do {
                     _ = try put(item, in: mode, &modes)
@@ -184,128 +210,17 @@ extension RunLoop {
     public func remove(_ item: Item, from mode: Mode) {
         checkNotForked()
         let left = withLock { () -> [Mode] in
-            if mode != .common { return take(item, outOf: mode) ? [mode] : [] }
-            guard commonItems.remove(item) else { return [] }
-            return commonModeNames.filter { take(item, outOf: $0) }
+            if mode != .common { return state.take(item, outOf: mode) ? [mode] : [] }
+            guard state.commonItems.remove(item) else { return [] }
+            return state.commonModeNames.filter { state.take(item, outOf: $0) }
         }
         (item as? Source)?.hasLeft(left, of: self)
     }
 
-    /// Takes an item out of one mode; returns whether the item was there.
-    private func take(_ item: Item, outOf name: Mode) -> Bool {
-        guard let mode = existingMode(name), isIn(item, mode) else { return false }
-        leave(item, mode)
-        return true
-    }
-
-    /// Takes an item that has become invalid out of all modes.
-    ///
-    /// With the lock held. An item that is in no mode stays in the common items if it is there, as in Core Foundation.
-    func discard(_ item: Item) {
-        let modes = modeStates.filter { isIn(item, $0) }
-        if modes.isEmpty { return }
-        for mode in modes { leave(item, mode) }
-        _ = commonItems.remove(item)
-    }
-
-    /// Takes an item that has become invalid out of one mode; returns whether the item was there.
-    ///
-    /// With the lock held.
-    func discard(_ item: Item, from mode: Mode) -> Bool {
-        guard take(item, outOf: mode) else { return false }
-        _ = commonItems.remove(item)
-        return true
-    }
-
-    // MARK: Places. With the lock held.
-
-    private func isIn(_ item: Item, _ mode: ModeState) -> Bool {
-        switch item {
-        case let timer as Timer: isIn(timer, mode)
-        case let source as Source: mode.contains(source)
-        case let source as DescriptorSource: mode.descriptors.contains(source)
-        case let observer as Observer: mode.contains(observer)
-        default: false
-        }
-    }
-
-    /// Puts an item into a mode that it is not in; returns false if it has become invalid.
-    private func enter(_ item: Item, _ mode: ModeState) throws(SystemCallError) -> Bool {
-        switch item {
-        case let timer as Timer: put(timer, in: mode)
-        case let source as Source:
-            // First: a source that is signalled already may be performed at once, and its mode must not look empty then.
-            mode.add(source)
-            if source.enter(mode.mode, of: self, mode.signals) { return true }
-            mode.remove(source)
-            return false
-        case let source as DescriptorSource:
-            guard source.enter(self) else { return false }
-            do { try mode.add(source) } catch {
-                leaveUnlessInMode(source)
-                throw error
-            }
-            descriptorsChanged(in: mode)
-        case let observer as Observer:
-            mode.add(observer)
-            observer.modeCount += 1
-        default: return false
-        }
-        return true
-    }
-
-    /// Takes an item out of a mode that it is in.
-    func leave(_ item: Item, _ mode: ModeState) {
-        switch item {
-        case let timer as Timer: take(timer, outOf: mode)
-        case let source as Source:
-            mode.remove(source)
-            sourceLeft(mode)
-            source.leave(mode.mode, of: self)
-        case let source as DescriptorSource:
-            mode.remove(source)
-            descriptorsChanged(in: mode)
-            leaveUnlessInMode(source)
-        case let observer as Observer:
-            mode.remove(observer)
-            observer.modeCount -= 1
-        default: break
-        }
-    }
-
-    private func leaveUnlessInMode(_ source: DescriptorSource) {
-        if !modeStates.contains(where: { $0.descriptors.contains(source) }) { source.leave(self) }
-    }
-
-    // MARK: Descriptor sources. With the lock held.
-
-    /// The events that a descriptor source asks for have changed; returns the first refusal of the system.
-    ///
-    /// With the lock held.
-    func eventsChanged(of source: DescriptorSource) -> SystemCallError? {
-        var refusal: SystemCallError?
-        for mode in modeStates where mode.descriptors.contains(source) {
-            do { try mode.descriptors.eventsChanged(of: source) } catch { refusal = refusal ?? error }
-            descriptorsChanged(in: mode)
-        }
-        return refusal
-    }
-
-    /// Calls a descriptor source with `.error` in the next turn of one of its modes, unless the source is in none by
-    /// then.
-    ///
-    /// With the lock held.
-    func tellRefusal(to source: DescriptorSource) {
-        let modes = modeStates.filter { $0.descriptors.contains(source) }.map(\.mode)
-        if modes.isEmpty { return }
-        // Unowned: the block runs inside a run of this loop only.
-        let block = Block(modes: BlockModes(modes), wakes: true, location: CodeLocation(#fileID, #line)) {
-            [unowned self] in
-            guard withLock({ modeStates.contains { $0.descriptors.contains(source) } }) else { return }
-            _ = call(source, .error, now(.monotonic))
-        }
-        blocks.push(block)
-        wakeUp()
+    /// Calls a descriptor source that the system has refused what it asks for, unless it is in no mode by now.
+    fileprivate func callRefused(_ source: DescriptorSource) {
+        guard withLock({ state.modeStates.contains { $0.descriptors.contains(source) } }) else { return }
+        _ = call(source, .error, now(.monotonic))
     }
 
     // MARK: Asking
@@ -315,12 +230,12 @@ extension RunLoop {
     /// Corresponds to `CFRunLoopContainsTimer` and similar calls.
     public func contains(_ item: Item, in mode: Mode) -> Bool {
         withLock {
-            guard mode == .common else { return existingMode(mode).map { isIn(item, $0) } ?? false }
-            guard commonItems.contains(item) else { return false }
+            guard mode == .common else { return state.existingMode(mode).map { state.isIn(item, $0) } ?? false }
+            guard state.commonItems.contains(item) else { return false }
             guard let timer = item as? Timer else { return true }
             // A timer that was taken out of each mode by itself no longer counts as common, as in Core Foundation. The
             // owner is asked first: the lock of another loop guards the bucket of that loop's timer.
-            return timer.owner.isHeld(by: self) && timer.bucket != .none
+            return timer.owner.isHeld(by: state) && timer.bucket != .none
         }
     }
 
@@ -335,20 +250,109 @@ extension RunLoop {
     @available(*, noasync, message: "A task has no thread of its own: ask in a closure of perform(_:).")
     public func isEmpty(_ mode: Mode) -> Bool {
         requireOwnThread()
-        guard mode != .common, let state = withLock({ isDead ? nil : existingMode(mode) }) else { return true }
-        return isEmpty(state)
+        guard mode != .common, let mode = withLock({ state.isDead ? nil : state.existingMode(mode) }) else {
+            return true
+        }
+        return isEmpty(mode)
     }
 
     /// Whether any mode has a timer, a source or a descriptor source.
-    var hasItems: Bool { withLock { modeStates.contains { !$0.hasNoItems } } }
+    var hasItems: Bool { withLock { state.modeStates.contains { !$0.hasNoItems } } }
 
     /// Whether a run in `mode` has nothing to wait for: neither item nor main queue.
     ///
     /// For an observer that takes the last item out before the sleep, and has to make the turn that ends the run.
     package func hasNoItems(in mode: Mode) -> Bool {
         withLock {
-            guard let mode = existingMode(mode) else { return true }
+            guard let mode = state.existingMode(mode) else { return true }
             return mode.hasNoItems && !(mainQueue != nil && mode.isCommon)
         }
+    }
+}
+
+// Where items are. With the lock held.
+extension RunLoop.State {
+    // MARK: Places
+
+    func isIn(_ item: RunLoop.Item, _ mode: ModeState) -> Bool {
+        switch item {
+        case let timer as RunLoop.Timer: isIn(timer, mode)
+        case let source as RunLoop.Source: mode.contains(source)
+        case let source as RunLoop.DescriptorSource: mode.descriptors.contains(source)
+        case let observer as RunLoop.Observer: mode.contains(observer)
+        default: false
+        }
+    }
+
+    /// Takes an item out of a mode that it is in.
+    func leave(_ item: RunLoop.Item, _ mode: ModeState) {
+        switch item {
+        case let timer as RunLoop.Timer: take(timer, outOf: mode)
+        case let source as RunLoop.Source:
+            mode.remove(source)
+            sourceLeft(mode)
+            source.leave(mode.mode, of: self)
+        case let source as RunLoop.DescriptorSource:
+            mode.remove(source)
+            descriptorsChanged(in: mode)
+            leaveUnlessInMode(source)
+        case let observer as RunLoop.Observer:
+            mode.remove(observer)
+            observer.modeCount -= 1
+        default: break
+        }
+    }
+
+    func leaveUnlessInMode(_ source: RunLoop.DescriptorSource) {
+        if !modeStates.contains(where: { $0.descriptors.contains(source) }) { source.leave(self) }
+    }
+
+    /// Takes an item out of one mode; returns whether the item was there.
+    func take(_ item: RunLoop.Item, outOf name: RunLoop.Mode) -> Bool {
+        guard let mode = existingMode(name), isIn(item, mode) else { return false }
+        leave(item, mode)
+        return true
+    }
+
+    /// Takes an item that has become invalid out of all modes.
+    ///
+    /// An item that is in no mode stays in the common items if it is there, as in Core Foundation.
+    func discard(_ item: RunLoop.Item) {
+        let modes = modeStates.filter { isIn(item, $0) }
+        if modes.isEmpty { return }
+        for mode in modes { leave(item, mode) }
+        _ = commonItems.remove(item)
+    }
+
+    /// Takes an item that has become invalid out of one mode; returns whether the item was there.
+    func discard(_ item: RunLoop.Item, from mode: RunLoop.Mode) -> Bool {
+        guard take(item, outOf: mode) else { return false }
+        _ = commonItems.remove(item)
+        return true
+    }
+
+    // MARK: Descriptor sources
+
+    /// The events that a descriptor source asks for have changed; returns the first refusal of the system.
+    func eventsChanged(of source: RunLoop.DescriptorSource) -> RunLoop.SystemCallError? {
+        var refusal: RunLoop.SystemCallError?
+        for mode in modeStates where mode.descriptors.contains(source) {
+            do { try mode.descriptors.eventsChanged(of: source) } catch { refusal = refusal ?? error }
+            descriptorsChanged(in: mode)
+        }
+        return refusal
+    }
+
+    /// Calls a descriptor source with `.error` in the next turn of one of its modes, unless the source is in none by
+    /// then.
+    func deliverRefusal(to source: RunLoop.DescriptorSource) {
+        let modes = modeStates.filter { $0.descriptors.contains(source) }.map(\.mode)
+        if modes.isEmpty { return }
+        let block = Block(modes: BlockModes(modes), wakes: true, location: CodeLocation(#fileID, #line)) { [loop] in
+            // SAFETY: the block runs inside a run of this loop only.
+            loop?._withUnsafeGuaranteedRef { $0.callRefused(source) }
+        }
+        blocks.push(block)
+        wakeUp()
     }
 }

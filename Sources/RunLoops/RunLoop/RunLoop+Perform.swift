@@ -120,7 +120,7 @@ extension RunLoop {
     @inline(__always)
     private func nameMode(_ mode: Mode) {
         if mode == .default || mode == .common { return }
-        withLock { _ = makeMode(mode) }
+        withLock { _ = state.makeMode(mode) }
     }
 
     /// Leaves a block for a run in one of its modes.
@@ -137,7 +137,7 @@ extension RunLoop {
         if SystemCalls.threadID == threadID {
             blocks.pushHere(block)
             // The thread looks for such blocks before it sleeps: only while it waits in a host does it need a wake-up.
-            if wakes, guest != nil { wakeHost() }
+            if wakes, state.guest != nil { wakeHost() }
         } else {
             blocks.push(block)
             if wakes { wakeUp() }
@@ -146,7 +146,7 @@ extension RunLoop {
 
     @inline(never)
     private func wakeHost() {
-        if wakeWord.phase == .inHost { wakeUp() }
+        if state.wakeWord.phase == .inHost { wakeUp() }
     }
 
     /// The block, with the time when it was posted and the code that posted it; the block reports both when it runs.
@@ -160,14 +160,14 @@ extension RunLoop {
         // Unowned: the block runs inside a run of this loop only; and a block that no run may run must not keep its
         // loop for ever.
         return block.wrapped { [unowned self] body in
-            if let quiet { withLock { quietBlocks.removeAll { $0.number == quiet } } }
+            if let quiet { withLock { state.quietBlocks.removeAll { $0.number == quiet } } }
             report(.wanted(wait))
             body()
         }
     }
 
     private func note(_ block: QuietBlock) -> UInt64 {
-        withLock { if quietBlocks.count < QuietBlock.most { quietBlocks.append(block) } }
+        withLock { if state.quietBlocks.count < QuietBlock.most { state.quietBlocks.append(block) } }
         return block.number
     }
 }

@@ -42,7 +42,7 @@ extension RunLoop {
     )
     @discardableResult
     public func run(mode: Mode, until instant: Instant?, returnAfterSourceHandled: Bool = false) -> RunResult {
-        if mainQueue != nil { FoundationLoop.complainOfItem(isGuest: guest != nil) }
+        if mainQueue != nil { FoundationLoop.complainOfItem(isGuest: state.guest != nil) }
         guard let instant else { return run(mode, .never, returnsAfterSource: returnAfterSourceHandled) }
         require(
             instant.base == .monotonic,
@@ -62,7 +62,7 @@ extension RunLoop {
     )
     @discardableResult
     public func run(mode: Mode, for duration: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
-        if mainQueue != nil { FoundationLoop.complainOfItem(isGuest: guest != nil) }
+        if mainQueue != nil { FoundationLoop.complainOfItem(isGuest: state.guest != nil) }
         let nanoseconds = duration.clampedNanoseconds
         let limit = nanoseconds <= 0 ? RunState.Limit.now : .until(now(.monotonic).clampedAdding(nanoseconds))
         return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)
@@ -114,7 +114,7 @@ extension RunLoop {
     /// The innermost run in progress; `nil` if there is none.
     ///
     /// Corresponds to nothing in Core Foundation. Thread safety: any thread.
-    public var currentRun: Run? { withLock { runs.last.map { Run(number: $0.number) } } }
+    public var currentRun: Run? { withLock { state.runs.last.map { Run(number: $0.number) } } }
 
     /// Ends a given run in progress, and not only the innermost run.
     ///
@@ -126,12 +126,12 @@ extension RunLoop {
     public func stop(_ run: Run) {
         checkNotForked()
         withLock {
-            guard let index = runs.lastIndex(where: { $0.number == run.number }) else { return }
-            if index < runs.count - 1 {
-                runs[index].isStopped = true
-            } else if let phase = wakeWord.stop(now: { now(.monotonic) }) {
+            guard let index = state.runs.lastIndex(where: { $0.number == run.number }) else { return }
+            if index < state.runs.count - 1 {
+                state.runs[index].isStopped = true
+            } else if let phase = state.wakeWord.stop(now: { now(.monotonic) }) {
                 // With the lock held: the run neither ends nor gets a nested run meanwhile.
-                kernel.wake(wakeWord, phase)
+                state.kernel.wake(state.wakeWord, phase)
             }
         }
     }

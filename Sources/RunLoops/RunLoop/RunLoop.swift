@@ -19,87 +19,19 @@ package import Synchronization
 /// thread with no lock held, so that a closure may call anything, the loop itself included. After the thread's end all
 /// members are harmless and do nothing. After `fork()` a loop of the parent traps in the child.
 public final class RunLoop: @unchecked Sendable {
-    // MARK: Constants
-
-    /// The loop's lock: guards what other threads may touch: the modes and their tables, the timers and observers of
-    /// this loop, and the fields that are marked below.
-    ///
-    /// Never held during a callout. A source's own lock may be taken inside, not the other way round.
-    let lockPointer = LoopLock.lend()
-    package let kernel: any Kernel
-    /// The kernel's number of the thread that the loop belongs to.
-    package let threadID: Int32
-    /// Distinguishes the loop from all others of the process.
-    let number = UInt32(truncatingIfNeeded: rl_next_number())
+    /// What other threads share with this one: the lock, and what it guards.
+    let state: State
+    // Of the state, again: by the way of the state each use would count a reference.
+    private let lockPointer: LoopLock.Pointer
+    let blocks: BlockQueue
     /// The main loop's; `nil` in all others.
     let mainQueue: MainQueue?
     private let generation = ForkGeneration()
-    /// Whether the kernel's clocks are the system's, which can be read without asking the kernel.
-    private let hasSystemClock: Bool
-
-    // MARK: Any thread
-
-    package let wakeWord = WakeWord()
-    let blocks = BlockQueue()
-    /// Whether there is a tracer; read only while somebody records.
-    let isTraced = Atomic<Bool>(false)
-    /// The latest instant of a rival: a wake-up that was called, or descriptors that were found ready, that may have
-    /// left their place in some mode; a timer that was due before must not be confused with a timer that comes after.
-    ///
-    /// Relaxed: a timer that another thread adds at the same moment may count as either.
-    let lastRival = Atomic<Int64>(.min)
-    /// Whether many signalled sources have left a mode that has not been run since.
-    ///
-    /// Relaxed: a hint; a thread that finds it looks again with the lock held.
-    let hasStaleSignals = Atomic<Bool>(false)
-    /// Whether there is another mode than the default one.
-    let hasSeveralModes = Atomic<Bool>(false)
     /// Whether the thread was found to have the usual scheduling: a thread that waits for it then has nothing to lend
     /// it, and does not ask the system each time.
     package let isUsuallyScheduled = Atomic(false)
-
-    // MARK: Guarded by the lock
-
-    // The dynamic check of exclusivity is off where a lock or a single thread already ensures exclusivity.
-    /// Never removed, in the order in which they were made; the default mode comes first.
-    @exclusivity(unchecked) private(set) var modeStates: [ModeState] = []
-    /// The same by number, without counted references.
-    @exclusivity(unchecked) private(set) var modeReferences: [Unmanaged<ModeState>] = []
-    let defaultMode: ModeState
-    /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
-    @exclusivity(unchecked) private(set) var commonModeNames: [Mode] = [.default]
-    @exclusivity(unchecked) var commonItems = ItemSet<Item>()
-    /// Never removed; an empty bucket is used again, one of several modes also for other modes, and where there are as
-    /// many as there can be, each.
-    @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
-    /// The same by number, without counted references: every step of a timer needs its bucket.
-    @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []
-    /// How many buckets there may be; tests have fewer.
-    @exclusivity(unchecked) var mostTimerBuckets = BucketNumber.most
-    /// Grows with each timer that is put into a queue.
-    @exclusivity(unchecked) var timerSequence: UInt32 = 0
-    /// Timers whose callouts are under way, innermost last.
-    // Not counted: the loop keeps a timer during its callout.
-    @exclusivity(unchecked) var firingTimers: [Unmanaged<Timer>] = []
-    /// Timers of this loop that came during a callout of theirs on the thread of another loop, which goes on.
-    @exclusivity(unchecked) var timersFiringElsewhere: [Unmanaged<Timer>] = []
-    /// What the servings of due timers that are under way have to look at.
-    @exclusivity(unchecked) var dueList = DueList<Timer>()
-    /// What the thread sleeps for; valid while the wake word says that the thread sleeps or is about to.
-    @exclusivity(unchecked) var sleep = Sleep()
-    /// For recorders; usually empty.
-    @exclusivity(unchecked) var quietBlocks: [QuietBlock] = []
-    /// The runs in progress, innermost last.
-    @exclusivity(unchecked) var runs: [RunInProgress] = []
-    @exclusivity(unchecked) var runsBegun: UInt64 = 0
-    /// Whether the thread has ended.
-    @exclusivity(unchecked) package private(set) var isDead = false
-    /// What a host waits for instead of the thread's sleep; usually there is no host.
-    ///
-    /// Written by the loop's thread.
-    @exclusivity(unchecked) var guest: Guest?
-    /// What other libraries keep with the loop, such as the loop under another name; usually nothing.
-    @exclusivity(unchecked) private var companions: [any LoopCompanion] = []
+    /// Whether there is a tracer; read only while somebody records.
+    let isTraced = Atomic<Bool>(false)
 
     // MARK: The loop's thread
 
@@ -142,7 +74,8 @@ public final class RunLoop: @unchecked Sendable {
     @exclusivity(unchecked) package internal(set) var isInMainQueue = false
     /// When the last look at descriptors was, while there was something to compare them with.
     @exclusivity(unchecked) var lastLook = Int64.min
-    /// When the wake-up that was served last was called.
+    /// When the wake-up that was served last was called, for tracers.
+    // Not in the cause: with two words to carry, a turn takes twelve instructions more.
     @exclusivity(unchecked) var lastServedWakeUp = Int64.min
     /// Whether the last look at the descriptors has found work in the main queue.
     @exclusivity(unchecked) var foundMainQueue = false
@@ -153,27 +86,19 @@ public final class RunLoop: @unchecked Sendable {
     @exclusivity(unchecked) var knownNow = Int64.min
 
     package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
-        self.kernel = kernel
-        self.threadID = threadID
+        state = State(kernel: kernel, threadID: threadID)
         mainQueue = servesMainQueue ? MainQueue() : nil
-        hasSystemClock = kernel is EpollKernel
-        defaultMode = ModeState(.default, number: 0, readiness: kernel.makeReadiness())
-        defaultMode.markCommon()
-        modeStates = [defaultMode]
-        modeReferences = [.passUnretained(defaultMode)]
-        LoopLock.assign(lockPointer, to: self)
-        NewLoops.shared.tell(of: self)
+        (lockPointer, blocks) = (state.lockPointer, state.blocks)
+        state.loop = .passUnretained(self)
+        LoopLock.assign(lockPointer, to: state)
+        NewLoops.shared.announce(self)
     }
 
     deinit {
         if isInherited { return }
-        // A call on an item may have had the last reference, and has the lock: its caller gives the lock back afterwards.
-        let isVisited = LoopLock.isVisited(lockPointer)
-        if isVisited { unlock() }
         // No thread has ended this loop: items that live longer must not find it.
-        if !isDead { threadEnds() }
+        if !state.isDead { threadEnds() }
         LoopLock.assign(lockPointer, to: nil)
-        if isVisited { lock() }
     }
 
     // MARK: Finding a loop
@@ -214,28 +139,28 @@ public final class RunLoop: @unchecked Sendable {
     /// The mode of the innermost run in progress; `nil` if there is none.
     ///
     /// Corresponds to `CFRunLoopCopyCurrentMode`.
-    public var currentMode: Mode? { withLock { runs.last?.mode.mode } }
+    public var currentMode: Mode? { withLock { state.runs.last?.mode.mode } }
 
     /// The modes to which something was added, in the order in which they were made, the default mode first.
     ///
     /// Corresponds to `CFRunLoopCopyAllModes`.
-    public var modes: [Mode] { withLock { modeStates.map(\.mode) } }
+    public var modes: [Mode] { withLock { state.modeStates.map(\.mode) } }
 
     /// The modes that are marked as common, in the order in which they were marked, the default mode first.
-    public var commonModes: [Mode] { withLock { commonModeNames } }
+    public var commonModes: [Mode] { withLock { state.commonModeNames } }
 
     /// Whether the thread sleeps, or is about to, because there is nothing to do.
     ///
     /// In a host (``pollDescriptor``) the time between two calls of ``runReady(in:servingMainQueue:)`` counts as sleep:
     /// the value is `true` even while the host's own code runs. Corresponds to `CFRunLoopIsWaiting`.
-    public var isWaiting: Bool { wakeWord.phase.isAsleep }
+    public var isWaiting: Bool { state.wakeWord.phase.isAsleep }
 
     /// When the next timer of `mode` is due, on that timer's clock; `nil` if there is none.
     ///
     /// A timer whose callout is under way counts with the date that is being served.
     /// Corresponds to `CFRunLoopGetNextTimerFireDate`.
     /// - Complexity: O(1) in the timers.
-    public func nextTimerDeadline(in mode: Mode) -> Instant? { withLock { nextTimer(in: mode) } }
+    public func nextTimerDeadline(in mode: Mode) -> Instant? { withLock { state.nextTimer(in: mode) } }
 
     /// What another library keeps with the loop, made at the first ask; one object of each type.
     ///
@@ -243,17 +168,17 @@ public final class RunLoop: @unchecked Sendable {
     /// Thread safety: any thread. `make` is called with the loop's lock held, and must not take it.
     package func companion<Companion: LoopCompanion>(_ make: (RunLoop) -> Companion) -> Companion {
         withLock {
-            for companion in companions where type(of: companion) == Companion.self {
+            for companion in state.companions where type(of: companion) == Companion.self {
                 return unsafeDowncast(companion, to: Companion.self)
             }
             let made = make(self)
-            if !isDead { companions.append(made) }
+            if !isDead { state.companions.append(made) }
             return made
         }
     }
 
     /// Whether a library keeps something with the loop.
-    var hasCompanions: Bool { withLock { !companions.isEmpty } }
+    var hasCompanions: Bool { withLock { !state.companions.isEmpty } }
 
     // MARK: Reaching a loop from elsewhere
 
@@ -267,7 +192,7 @@ public final class RunLoop: @unchecked Sendable {
     /// - Complexity: one system call if the loop sleeps, none otherwise.
     public func wakeUp() {
         checkNotForked()
-        if let phase = wakeWord.wake(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
+        state.wakeUp()
     }
 
     /// Ends the innermost run in progress at the end of its turn, or at once if the run is just being entered.
@@ -278,16 +203,7 @@ public final class RunLoop: @unchecked Sendable {
     /// asleep. Thread safety: any thread.
     public func stop() {
         checkNotForked()
-        if let phase = wakeWord.stop(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
-    }
-
-    /// The instant of a wake-up; while somebody records, also its thread.
-    @inline(__always)
-    private func wakeStamp() -> Int64 {
-        let now = now(.monotonic)
-        // Before the wake-up itself, so that the thread that serves the wake-up finds the stamp.
-        if rl_is_recorded() { rl_stamp_wake(now, SystemCalls.threadID) }
-        return now
+        state.stop()
     }
 
     // MARK: The lock
@@ -304,10 +220,18 @@ public final class RunLoop: @unchecked Sendable {
         return try body()
     }
 
-    // MARK: Clocks
+    // MARK: Clocks, kernel, thread
+
+    package var kernel: any Kernel { state.kernel }
+    /// The kernel's number of the thread that the loop belongs to.
+    package var threadID: Int32 { state.threadID }
+    /// Whether the thread has ended; with the lock held.
+    package var isDead: Bool { state.isDead }
+    /// Whether the innermost run has been asked to stop, and has not ended yet.
+    package var isStopped: Bool { state.wakeWord.isStopped }
 
     @inline(__always)
-    package func now(_ base: TimeBase) -> Int64 { hasSystemClock ? SystemCalls.now(base) : kernel.now(base) }
+    package func now(_ base: TimeBase) -> Int64 { state.now(base) }
 
     /// The monotonic time, read once between two callouts: nothing in between takes long enough to matter, and reading
     /// the clock costs as much as much of what happens there.
@@ -317,68 +241,6 @@ public final class RunLoop: @unchecked Sendable {
     func monotonicNow() -> Int64 {
         if knownNow == .min { knownNow = now(.monotonic) }
         return knownNow
-    }
-
-    // MARK: Modes. With the lock held.
-
-    @inline(__always)
-    func existingMode(_ mode: Mode) -> ModeState? { mode == .default ? defaultMode : namedMode(mode) }
-
-    @inline(never)
-    private func namedMode(_ mode: Mode) -> ModeState? {
-        // A loop has few modes: looking through them costs less than hashing one.
-        for state in modeStates where state.mode == mode { return state }
-        return nil
-    }
-
-    @inline(__always)
-    func makeMode(_ mode: Mode) -> ModeState { existingMode(mode) ?? addMode(mode) }
-
-    @inline(never)
-    private func addMode(_ mode: Mode) -> ModeState {
-        let state = ModeState(mode, number: modeStates.count, readiness: kernel.makeReadiness())
-        if commonModeNames.contains(mode) { state.markCommon() }
-        modeStates.append(state)
-        modeReferences.append(.passUnretained(state))
-        hasSeveralModes.store(true, ordering: .releasing)
-        return state
-    }
-
-    /// Makes the bucket of timers that are in these modes and count on this clock.
-    ///
-    /// An empty bucket of several modes is used again: otherwise each set of modes that a timer was ever in would leave a
-    /// bucket that its modes look at for ever.
-    func addBucket(_ base: TimeBase, _ modes: [Int]) -> TimerBucket {
-        let isFull = timerBuckets.count >= mostTimerBuckets
-        let bucket: TimerBucket
-        if isFull || modes.count > 1,
-            let unused = timerBuckets.first(where: {
-                $0.isEmpty && (isFull || $0.hasSeveralModes && $0.base == base)
-            })
-        {
-            for mode in unused.modes { modeStates[mode].remove(unused) }
-            (unused.base, unused.modes) = (base, modes)
-            bucket = unused
-        } else {
-            require(
-                !isFull,
-                "Timers of one loop are in \(timerBuckets.count) different sets of modes at the same time: use fewer modes."
-            )
-            bucket = TimerBucket(number: BucketNumber(index: timerBuckets.count), base: base, modes: modes)
-            timerBuckets.append(bucket)
-            bucketReferences.append(.passUnretained(bucket))
-        }
-        for mode in modes { modeStates[mode].add(bucket) }
-        return bucket
-    }
-
-    /// Marks a mode; returns false if it was marked already.
-    func markCommon(_ mode: Mode) -> Bool {
-        if commonModeNames.contains(mode) || isDead { return false }
-        commonModeNames.append(mode)
-        existingMode(mode)?.markCommon()
-        modeBecameCommon()
-        return true
     }
 
     // MARK: Misuse
@@ -416,7 +278,7 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// Later calls on it are harmless.
     package func threadEnds() {
-        let waste = withLock { takeEverythingOut() }
+        let waste = withLock { state.takeEverythingOut() }
         blocks.close()
         endGuest()
         for (source, mode) in waste.sources { source.hasLeft([mode], of: self) }
@@ -424,46 +286,10 @@ public final class RunLoop: @unchecked Sendable {
         signalled = []
         withExtendedLifetime(waste) {}
         let left = withLock {
-            defer { companions = [] }
-            return companions
+            defer { state.companions = [] }
+            return state.companions
         }
         for companion in left { companion.threadHasEnded() }
-    }
-
-    private struct Waste {
-        var sources: [(Source, Mode)] = []
-        var items: [Item] = []
-        var closures: [() -> Void] = []
-    }
-
-    /// Empties all modes; returns the sources whose cancel closures are to be called, and all that must outlive the
-    /// lock.
-    private func takeEverythingOut() -> Waste {
-        isDead = true
-        putListedBack(pausing: false)
-        var waste = Waste()
-        waste.items = commonItems.all + dueList.takeAll()
-        commonItems = ItemSet()
-        for mode in modeStates {
-            waste.sources += mode.sources.map { ($0, mode.mode) }
-            let items = mode.sources + mode.observers + mode.descriptors.sources as [Item]
-            waste.items += items
-            for item in items { leave(item, mode) }
-            mode.signals.close()
-            mode.descriptors.readiness.close()
-        }
-        // Also the timers whose callouts are under way: a thread can end inside a callout, and before another's callout.
-        var timers = (firingTimers + timersFiringElsewhere).map { $0.takeUnretainedValue() }
-        timers.removeAll { !$0.owner.isHeld(by: self) }
-        for bucket in timerBuckets {
-            bucket.queue.visit(dueList) { _, timer, _ in if let timer { timers.append(timer) } }
-            let closures = bucket.queue.removeAllDelayed()
-            count(-closures.count, in: bucket)
-            waste.closures += closures
-        }
-        waste.items += timers
-        for timer in timers { takeOut(timer) }
-        return waste
     }
 }
 
@@ -475,12 +301,4 @@ package protocol LoopCompanion: AnyObject {
 
 extension LoopCompanion {
     package func threadHasEnded() {}
-}
-
-/// A run in progress, as others see it.
-struct RunInProgress {
-    let number: UInt64
-    let mode: ModeState
-    /// Whether the run was stopped while another run was nested in it.
-    var isStopped = false
 }

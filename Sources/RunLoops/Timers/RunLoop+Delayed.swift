@@ -103,13 +103,13 @@ extension RunLoop {
         case .never:
             return false
         case .inCommonModes(let common):
-            guard common.timer.belongs(to: self), common.timer.becomeInvalid() else { return false }
+            guard common.timer.belongs(to: state), common.timer.becomeInvalid() else { return false }
             // The end of the thread has kept the closure from running before.
-            return !withLock { isDead }
+            return !withLock { state.isDead }
         case .inMode(let name):
-            if name.loop != number { return false }
+            if name.loop != state.number { return false }
             lock()
-            let body = takeDelayed(name)
+            let body = state.takeDelayed(name)
             unlock()
             // The closure is released when no lock is held.
             switch consume body {
@@ -129,12 +129,8 @@ extension RunLoop {
         let body = DelayedBody(call: body, location: location)
         lock()
         defer { unlock() }
-        if isDead { return Delayed(kind: .never) }
-        return Delayed(
-            kind: .inMode(
-                mode == .default
-                    ? putDelayed(body, at: date, in: defaultMode)
-                    : putDelayed(body, at: date, in: makeMode(mode))))
+        if state.isDead { return Delayed(kind: .never) }
+        return Delayed(kind: .inMode(state.putDelayed(body, at: date, in: mode)))
     }
 
     @inline(never)

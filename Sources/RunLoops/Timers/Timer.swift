@@ -18,15 +18,15 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Timer: Item, QueuedTimer, @unchecked Sendable {
-        /// What is happening to a timer.
-        struct State: OptionSet {
+        /// What is known of a callout that is under way; empty if there is none.
+        struct Callout: OptionSet {
             let rawValue: UInt8
-            /// Its callout is under way: the timer is in no heap, and the caller has its closure.
-            static let firing = State(rawValue: 1)
+            /// The timer is in no heap, and the caller has its closure.
+            static let underWay = Callout(rawValue: 1)
             /// The caller has the loop's reference: the timer has left its modes during the callout.
-            static let onLoan = State(rawValue: 2)
-            /// The timer was restarted in its callout.
-            static let restarted = State(rawValue: 4)
+            static let onLoan = Callout(rawValue: 2)
+            /// The timer was restarted in the callout.
+            static let restarted = Callout(rawValue: 4)
         }
 
         /// What most timers do not have: an interval, or a tolerance.
@@ -50,7 +50,7 @@ extension RunLoop {
         @exclusivity(unchecked) package var slot: UInt32 = 0
         /// Where the loop keeps the timer, if it is in any mode: the number of a bucket.
         @exclusivity(unchecked) var bucket: BucketNumber = .none
-        @exclusivity(unchecked) var state: State = []
+        @exclusivity(unchecked) var callout: Callout = []
         let base: TimeBase
 
         /// A closure that is not copied, so that a call counts no reference to it.
@@ -155,8 +155,8 @@ extension RunLoop {
             get { .nanoseconds(withFields { _ in toleranceNanoseconds }) }
             set {
                 let wished = newValue.clampedNanoseconds
-                withFields { loop in
-                    reschedule(in: loop) {
+                withFields { state in
+                    reschedule(in: state) {
                         let bounded = TimerGrid.tolerance(wished, interval: isRepeating ? intervalNanoseconds : nil)
                         if let rhythm {
                             rhythm.tolerance = bounded
@@ -186,7 +186,7 @@ extension RunLoop {
                     "\(self) counts on the \(base) clock and was given an instant of the \(newValue.base) clock: give instant.converted(to: .\(base))."
                 )
                 guard isValid else { return }
-                withFields { loop in setFire(max(now(of: loop), newValue.nanoseconds), in: loop) }
+                withFields { state in setFire(max(now(of: state), newValue.nanoseconds), in: state) }
             }
         }
 
@@ -194,7 +194,7 @@ extension RunLoop {
         ///
         /// Inside the timer's callout it is counted to the date that is being served.
         public var timeRemaining: Duration? {
-            withFields { loop in isValid ? .nanoseconds(fire) - .nanoseconds(now(of: loop)) : nil }
+            withFields { state in isValid ? .nanoseconds(fire) - .nanoseconds(now(of: state)) : nil }
         }
 
         /// Fires the timer next when `delay` has passed; if `delay` is not positive, as soon as the loop turns.
@@ -207,10 +207,10 @@ extension RunLoop {
         /// - Complexity: O(log n) in the timers of the loop.
         public func restart(after delay: Duration) {
             let delay = max(0, delay.clampedNanoseconds)
-            withFields { loop in
+            withFields { state in
                 guard isValid else { return }
-                if state.contains(.firing) { state.insert(.restarted) }
-                setFire(now(of: loop).clampedAdding(delay), in: loop)
+                if callout.contains(.underWay) { callout.insert(.restarted) }
+                setFire(now(of: state).clampedAdding(delay), in: state)
             }
         }
 
@@ -225,7 +225,7 @@ extension RunLoop {
                 return false
             }
             markInvalid()
-            if bucket != .none { loop(of: holder)?._withUnsafeGuaranteedRef { $0.discard(self) } }
+            if bucket != .none { holder?.pointee.state?._withUnsafeGuaranteedRef { $0.discard(self) } }
             let released = handler.take()
             owner.unlock(holder)
             // The closure may hold the last reference to anything: it is released when no lock is held.
@@ -240,35 +240,39 @@ extension RunLoop {
 
         // MARK: Fields
 
-        /// Runs `body` with exclusive access to the timer's fields, and with the loop that the timer belongs to.
+        /// Runs `body` with exclusive access to the timer's fields, and with the state of the loop that the timer belongs to.
         @inline(__always)
-        private func withFields<Result>(_ body: (RunLoop?) -> Result) -> Result {
+        private func withFields<Result>(_ body: (RunLoop.State?) -> Result) -> Result {
             let holder = owner.lock()
             defer { owner.unlock(holder) }
-            guard let loop = loop(of: holder) else { return body(nil) }
-            return loop._withUnsafeGuaranteedRef { body($0) }
+            guard let state = holder?.pointee.state else { return body(nil) }
+            return state._withUnsafeGuaranteedRef { body($0) }
         }
 
         @inline(__always)
-        private func loop(of holder: ItemOwner.Holder) -> Unmanaged<RunLoop>? { holder?.pointee.loop }
+        private func now(of state: RunLoop.State?) -> Int64 { state?.now(base) ?? TimerClock.now(base) }
 
         @inline(__always)
-        private func now(of loop: RunLoop?) -> Int64 { loop?.now(base) ?? TimerClock.now(base) }
-
-        @inline(__always)
-        private func setFire(_ date: Int64, in loop: RunLoop?) {
-            if let loop, bucket != .none { loop.move(self, to: date) } else { fire = date }
+        private func setFire(_ date: Int64, in state: RunLoop.State?) {
+            if let state, bucket != .none { state.move(self, to: date) } else { fire = date }
         }
 
         /// Makes a change for which the loop must first take the timer out of its heaps.
-        private func reschedule(in loop: RunLoop?, _ change: () -> Void) {
-            if let loop, bucket != .none { loop.reschedule(self, change) } else { change() }
+        private func reschedule(in state: RunLoop.State?, _ change: () -> Void) {
+            if let state, bucket != .none { state.reschedule(self, change) } else { change() }
         }
 
         // MARK: In a loop
 
-        override func claim(for loop: RunLoop) -> Bool { owner.claim(for: loop) { bucket != .none } }
-        override func belongs(to loop: RunLoop) -> Bool { owner.isHeld(by: loop) }
+        /// Whether the caller of the timer has the loop's reference; the answer is given once.
+        @inline(__always)
+        func takeLoan() -> Bool {
+            defer { callout.remove(.onLoan) }
+            return callout.contains(.onLoan)
+        }
+
+        override func claim(for state: RunLoop.State) -> Bool { owner.claim(for: state) { bucket != .none } }
+        override func belongs(to state: RunLoop.State) -> Bool { owner.isHeld(by: state) }
         override var kind: LoopItems.Kind { .timer }
     }
 }

@@ -258,15 +258,15 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     /// Calls `body` with all that is in the queue, in no order: an object, or where a closure was asked for.
     package func visit(_ list: borrowing DueList<Timer>, _ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
-        func tell(_ entry: TimerHeap.Entry) {
+        func show(_ entry: TimerHeap.Entry) {
             switch slots[entry.slot] {
             case .object(let timer): body(entry, timer.takeUnretainedValue(), nil)
             case .delayed(let index): body(entry, nil, delayed.label(of: index))
             }
         }
-        exact.visit(tell)
-        tolerant.visit(tell)
-        list.visit { member in if member.queue == number { tell(member.entry) } }
+        exact.visit(show)
+        tolerant.visit(show)
+        list.visit { member in if member.queue == number { show(member.entry) } }
     }
 
     /// Gives all that is in the queue another sequence, in the same order; names of closures stay as they are.

@@ -44,20 +44,21 @@ extension RunLoop {
         // The last reference to a timer is released when no lock is held.
         var spent: Unmanaged<Timer>?
         lock()
-        let outer = dueList.begin()
+        let state = state
+        let outer = state.dueList.begin()
         let now = listDue(mode)
         var isFirst = true
-        while let place = dueList.takeNext() {
-            let due = dueList[place]
+        while let place = state.dueList.takeNext() {
+            let due = state.dueList[place]
             guard case .listed = due.content else {
                 lookAgain(place, &spent)
                 continue
             }
             if isFirst {
                 isFirst = false
-                mode.fairness.timersServed(now, leavingOthers: dueList.hasRest)
+                mode.fairness.timersServed(now, leavingOthers: state.dueList.hasRest)
             }
-            switch serve(due, at: place, mode) {
+            switch state.serve(due, at: place, mode) {
             case .timer(let timer):
                 spent = fire(timer, releasing: spent)
             case .delayed(let body):
@@ -67,7 +68,7 @@ extension RunLoop {
         // Nothing is left of what was due but its date, or an observer of the end of the sleep has put it off or taken
         // it out.
         if isFirst { mode.lastTimerServed(now) }
-        dueList.end(outer)
+        state.dueList.end(outer)
         unlock()
         spent?.release()
     }
@@ -78,16 +79,16 @@ extension RunLoop {
     @inline(never)
     private func lookAgain(_ place: Int, _ spent: inout Unmanaged<Timer>?) {
         var kept: Unmanaged<Timer>?
-        let due = dueList[place]
-        switch dueList.take(place) {
+        let due = state.dueList[place]
+        switch state.dueList.take(place) {
         case .timer(let timer):
             kept = timer
-            if timer._withUnsafeGuaranteedRef(takeAgain) { spent = fire(timer, releasing: spent) }
+            if timer._withUnsafeGuaranteedRef(state.takeAgain) { spent = fire(timer, releasing: spent) }
         case .closure:
             var body: DelayedBody?
-            bucketReferences[due.queue.index]._withUnsafeGuaranteedRef {
-                body = $0.queue.remove(delayed: due.entry.slot, sequence: due.entry.sequence, &dueList)
-                if body != nil { count(-1, in: $0) }
+            state.bucketReferences[due.queue.index]._withUnsafeGuaranteedRef {
+                body = $0.queue.remove(delayed: due.entry.slot, sequence: due.entry.sequence, &state.dueList)
+                if body != nil { state.count(-1, in: $0) }
             }
             if let body = body.take() { call(body, due.entry.date, releasing: &spent) }
         case .listed, .gone: break
@@ -121,8 +122,8 @@ extension RunLoop {
     private func fire(_ reference: Unmanaged<Timer>, releasing spent: Unmanaged<Timer>?) -> Unmanaged<Timer>? {
         // SAFETY: the loop's reference, which nobody releases while the timer is firing.
         reference._withUnsafeGuaranteedRef { timer in
-            timer.state = .firing
-            firingTimers.append(reference)
+            timer.callout = .underWay
+            state.firingTimers.append(reference)
             let date = timer.fire
             // The closure is here while it is called: no other code asks for it, so none can release it.
             var handler = timer.handler.take()
@@ -145,16 +146,17 @@ extension RunLoop {
     /// Begins without the lock and ends with it. Returns whether the caller has the loop's reference.
     @inline(__always)
     private func settle(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
-        if !timer.owner.isHeld(by: self) { return settleElsewhere(timer, &handler, date) }
+        let state = state
+        if !timer.owner.isHeld(by: state) { return settleElsewhere(timer, &handler, date) }
         lock()
         // The callout may have added the timer to another thread's loop, or another thread may do so now.
-        if !timer.owner.isHeld(by: self) {
+        if !timer.owner.isHeld(by: state) {
             unlock()
             return settleElsewhere(timer, &handler, date)
         }
-        firingTimers.removeLast()
-        if conclude(timer, &handler, date, monotonicNow()) { return takeLoan(timer) }
-        let isOver = takeLoan(timer)
+        state.firingTimers.removeLast()
+        if state.conclude(timer, &handler, date, monotonicNow()) { return timer.takeLoan() }
+        let isOver = timer.takeLoan()
         // The closure is released without the lock.
         unlock()
         handler = nil
@@ -167,87 +169,77 @@ extension RunLoop {
     private func settleElsewhere(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
         let holder = timer.owner.lock()
         let goesOn: Bool
-        // Not kept: the last reference to that loop must not go with its lock held.
-        if let loop = holder?.pointee.loop {
-            goesOn = loop._withUnsafeGuaranteedRef {
+        if let state = holder?.pointee.state {
+            goesOn = state._withUnsafeGuaranteedRef {
                 $0.forgetFiringElsewhere(timer)
                 return $0.conclude(timer, &handler, date, $0.now(timer.base))
             }
         } else {
-            goesOn = conclude(timer, &handler, date, TimerClock.now(timer.base))
+            // A timer of no loop is in no bucket, and no state is asked for anything but the clock.
+            goesOn = state.conclude(timer, &handler, date, TimerClock.now(timer.base))
         }
-        let isOver = takeLoan(timer)
+        let isOver = timer.takeLoan()
         timer.owner.unlock(holder)
         if !goesOn { handler = nil }
         lock()
-        _ = firingTimers.popLast()
+        _ = state.firingTimers.popLast()
         return isOver
     }
 
-    @inline(__always)
-    private func takeLoan(_ timer: Timer) -> Bool {
-        defer { timer.state.remove(.onLoan) }
-        return timer.state.contains(.onLoan)
-    }
-
-    /// Ends a timer's callout, with the lock held of its loop, which is this one; a timer of no loop has its own.
-    ///
-    /// Returns false if the timer will not fire again: then it is invalid and in no mode. The clock is read only if the
-    /// timer fires again.
-    @inline(__always)
-    private func conclude(
-        _ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64, _ now: @autoclosure () -> Int64
-    ) -> Bool {
-        if timer.isValid {
-            if timer.isRepeating || timer.state.contains(.restarted) {
-                putBack(timer, &handler, date, now())
-                return true
-            }
-            timer.markInvalid()
-        }
-        discard(timer)
-        timer.state.remove(.firing)
-        return false
-    }
-
-    /// Puts a timer that will fire again back, with the lock held of its loop, which is this one.
-    @inline(never)
-    private func putBack(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64, _ now: Int64) {
-        let wasRestarted = timer.state.contains(.restarted)
-        timer.handler = handler.take()
-        timer.state.subtract([.firing, .restarted])
-        // A date set in the callout counts if it is later than the date that was served; any other date is passed over.
-        if timer.isRepeating, timer.fire <= date, !wasRestarted {
-            timer.fire = TimerGrid.next(
-                after: date, interval: timer.intervalNanoseconds,
-                now: timer.base == .monotonic ? now : self.now(timer.base))
-        }
-        // A timer that has left its modes in the callout waits outside.
-        if timer.bucket != .none { withBucket(of: timer) { enqueue(timer, in: $0) } }
-    }
-
-    // MARK: The list. With the lock held.
-
-    /// How many are listed, or put back, before other threads may have the lock.
-    private static var piece: Int { 256 }
+    // MARK: The list
 
     /// Lists what is due, in the order of the dates; returns the present instant.
+    ///
+    /// With the lock held.
     @inline(__always)
     private func listDue(_ mode: ModeState) -> Int64 {
         // A clock whose first bucket comes from another thread meanwhile is looked at in the next turn.
         var limit = WaitLimit()
         (limit.monotonic, limit.boottime, limit.realtime) = (monotonicNow(), .min, .min)
         mode.forEachBucket { if $0.base != .monotonic { limit[$0.base] = now($0.base) } }
-        while listSome(mode, limit) {
+        while state.listSome(mode, limit) {
             unlock()
             lock()
         }
         return limit.monotonic
     }
 
+    /// Puts what is listed back into the queues, before a nested run or a wait in a host.
+    ///
+    /// The loop's thread, without the lock. Each goes back once a serving.
+    @inline(never)
+    func putListedBack() {
+        withLock { state.putListedBack(pausing: true) }
+    }
+
+    // MARK: For recorders
+
+    @inline(never)
+    private func wait(of timer: Timer, since date: Int64) -> LoopWait {
+        var wait = wait(timer.base, since: date)
+        wait.tolerance = timer.tolerance.clampedNanoseconds
+        wait.interval = timer.interval?.clampedNanoseconds ?? 0
+        return wait
+    }
+
+    @inline(never)
+    private func wait(_ base: TimeBase, since date: Int64) -> LoopWait {
+        let now = now(.monotonic)
+        // Dates of other clocks, as they would read on the monotonic clock.
+        return LoopWait(since: base == .monotonic ? date : now - (self.now(base) - date))
+    }
+}
+
+// With the lock held.
+extension RunLoop.State {
+    // MARK: The list
+
+    /// How many are listed, or put back, before other threads may have the lock.
+    private static var piece: Int { 256 }
+
     /// Lists one piece of what is due; returns whether there may be more.
     @inline(__always)
-    private func listSome(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
+    func listSome(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
         if mode.timerBuckets.count != 1 { return listSomeOfSeveral(mode, limit) }
         return mode.timerBuckets[0]._withUnsafeGuaranteedRef { bucket in
             let until = limit[bucket.base]
@@ -282,8 +274,10 @@ extension RunLoop {
 
     /// Takes what is listed at a place out of its queue.
     @inline(__always)
-    private func serve(_ due: DueList<Timer>.Member, at place: Int, _ mode: ModeState) -> TimerQueue<Timer>.Served {
-        var served: TimerQueue<Timer>.Served?
+    func serve(_ due: DueList<RunLoop.Timer>.Member, at place: Int, _ mode: ModeState)
+        -> TimerQueue<RunLoop.Timer>.Served
+    {
+        var served: TimerQueue<RunLoop.Timer>.Served?
         bucketReferences[due.queue.index]._withUnsafeGuaranteedRef { bucket in
             if bucket.hasSeveralModes { firstTimerChanges(due.entry.date, in: bucket, except: mode) }
             let taken = bucket.queue.serve(due.entry.slot, at: place, &dueList)
@@ -297,22 +291,14 @@ extension RunLoop {
     }
 
     /// Takes a timer that has left the list out of its queue, if it is to fire all the same.
-    private func takeAgain(_ timer: Timer) -> Bool {
+    func takeAgain(_ timer: RunLoop.Timer) -> Bool {
         guard timer.owner.isHeld(by: self), timer.isValid, timer.bucket != .none,
-            !timer.state.contains(.firing), timer.fire <= now(timer.base)
+            !timer.callout.contains(.underWay), timer.fire <= now(timer.base)
         else { return false }
         let bucket = bucket(of: timer)
         if bucket.hasSeveralModes { firstTimerChanges(timer.fire, in: bucket) }
         bucket.queue.remove(timer, &dueList)
         return true
-    }
-
-    /// Puts what is listed back into the queues, before a nested run or a wait in a host.
-    ///
-    /// The loop's thread, without the lock. Each goes back once a serving.
-    @inline(never)
-    func putListedBack() {
-        withLock { putListedBack(pausing: true) }
     }
 
     /// The same with the lock held; with pauses in which other threads may have the lock, or without.
@@ -330,20 +316,41 @@ extension RunLoop {
         }
     }
 
-    // MARK: For recorders
+    // MARK: After a callout
 
-    @inline(never)
-    private func wait(of timer: Timer, since date: Int64) -> LoopWait {
-        var wait = wait(timer.base, since: date)
-        wait.tolerance = timer.tolerance.clampedNanoseconds
-        wait.interval = timer.interval?.clampedNanoseconds ?? 0
-        return wait
+    /// Ends a timer's callout, with the lock held of its loop, which is this one; a timer of no loop has its own.
+    ///
+    /// Returns false if the timer will not fire again: then it is invalid and in no mode. The clock is read only if the
+    /// timer fires again.
+    @inline(__always)
+    func conclude(
+        _ timer: RunLoop.Timer, _ handler: inout RunLoop.Timer.Handler?, _ date: Int64, _ now: @autoclosure () -> Int64
+    ) -> Bool {
+        if timer.isValid {
+            if timer.isRepeating || timer.callout.contains(.restarted) {
+                putBack(timer, &handler, date, now())
+                return true
+            }
+            timer.markInvalid()
+        }
+        discard(timer)
+        timer.callout.remove(.underWay)
+        return false
     }
 
+    /// Puts a timer that will fire again back, with the lock held of its loop, which is this one.
     @inline(never)
-    private func wait(_ base: TimeBase, since date: Int64) -> LoopWait {
-        let now = now(.monotonic)
-        // Dates of other clocks, as they would read on the monotonic clock.
-        return LoopWait(since: base == .monotonic ? date : now - (self.now(base) - date))
+    private func putBack(_ timer: RunLoop.Timer, _ handler: inout RunLoop.Timer.Handler?, _ date: Int64, _ now: Int64) {
+        let wasRestarted = timer.callout.contains(.restarted)
+        timer.handler = handler.take()
+        timer.callout.subtract([.underWay, .restarted])
+        // A date set in the callout counts if it is later than the date that was served; any other date is passed over.
+        if timer.isRepeating, timer.fire <= date, !wasRestarted {
+            timer.fire = TimerGrid.next(
+                after: date, interval: timer.intervalNanoseconds,
+                now: timer.base == .monotonic ? now : self.now(timer.base))
+        }
+        // A timer that has left its modes in the callout waits outside.
+        if timer.bucket != .none { withBucket(of: timer) { enqueue(timer, in: $0) } }
     }
 }

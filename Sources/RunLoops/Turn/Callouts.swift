@@ -97,14 +97,14 @@ extension RunLoop {
 
     /// Calls the observers of the mode in ascending order.
     @inline(__always)
-    func tell(_ activity: Activities, _ mode: ModeState) {
-        if tracer != nil || mode.observes(activity) { tellObservers(activity, mode) }
+    func callObservers(_ activity: Activities, _ mode: ModeState) {
+        if tracer != nil || mode.observes(activity) { callWanted(activity, mode) }
     }
 
     /// The list is taken first: an observer added in a callout is called next time, an observer removed in a callout is
     /// called this once more, as in Core Foundation, and an observer made invalid is not called.
     @inline(never)
-    private func tellObservers(_ activity: Activities, _ mode: ModeState) {
+    private func callWanted(_ activity: Activities, _ mode: ModeState) {
         report(.passes(activity))
         guard mode.observes(activity) else { return }
         let observers = withLock { mode.observers }
@@ -123,7 +123,7 @@ extension RunLoop {
         lock()
         defer { unlock() }
         // The observer may have gone to another loop since the list was taken: then that loop calls it.
-        return observer.belongs(to: self) ? observer.beginCall() : nil
+        return observer.belongs(to: state) ? observer.beginCall() : nil
     }
 
     // MARK: Blocks
@@ -196,7 +196,7 @@ extension RunLoop {
     /// Releases signalled sources that have left a mode that is not being run, if there are many; any thread.
     @inline(__always)
     func sweepSignals() {
-        if hasStaleSignals.load(ordering: .relaxed) { sweepStaleSignals() }
+        if state.hasStaleSignals.load(ordering: .relaxed) { sweepStaleSignals() }
     }
 
     @inline(never)
@@ -204,10 +204,10 @@ extension RunLoop {
         // A parent's: left alone.
         if isInherited { return }
         let waste = withLock { () -> [Source] in
-            hasStaleSignals.store(false, ordering: .relaxed)
-            return modeStates.filter(\.signals.isCrowded).flatMap { mode -> [Source] in
+            state.hasStaleSignals.store(false, ordering: .relaxed)
+            return state.modeStates.filter(\.signals.isCrowded).flatMap { mode -> [Source] in
                 guard mayTakeSignals(of: mode) else {
-                    hasStaleSignals.store(true, ordering: .relaxed)
+                    state.hasStaleSignals.store(true, ordering: .relaxed)
                     return []
                 }
                 return mode.signals.sweep { $0.isSignalled }
@@ -222,9 +222,9 @@ extension RunLoop {
     /// Another thread asks a sleeping loop to sweep by itself.
     private func mayTakeSignals(of mode: ModeState) -> Bool {
         if SystemCalls.threadID == threadID { return true }
-        if guest?.mode === mode { return false }
-        guard runs.last?.mode === mode else { return true }
-        lookAgain()
+        if state.guest?.mode === mode { return false }
+        guard state.runs.last?.mode === mode else { return true }
+        state.lookAgain()
         return false
     }
 
@@ -262,8 +262,8 @@ extension RunLoop {
 
     @inline(__always)
     private func callIfWanted(_ source: DescriptorSource, _ ready: DescriptorEvents, _ found: Int64) -> Bool {
-        let told = source.take(ready)
-        return !told.isEmpty && call(source, told, found)
+        let events = source.take(ready)
+        return !events.isEmpty && call(source, events, found)
     }
 
     @inline(__always)

@@ -16,7 +16,7 @@ final class Guest {
 
     // The loop's thread alone.
     /// The mode whose observers were called for the beginning of the wait, and not yet for its end.
-    @exclusivity(unchecked) var toldWaiting: ModeState?
+    @exclusivity(unchecked) var waitObserved: ModeState?
     /// How many blocks waited when the loop last looked at them: any others have come since then.
     @exclusivity(unchecked) var blocksSeen = 0
     /// Whether the main queue's work is done in the loop, and not in the host.
@@ -40,7 +40,7 @@ extension RunLoop {
     /// - Parameter isReady: Whether the loop has something to do already; `nil` to look whether blocks or signals wait.
     ///   A turn that has found nothing leaves what came since then without a wake-up to the next turn.
     func waitInHost(isReady: Bool? = nil) {
-        guard let guest else { return }
+        guard let guest = state.guest else { return }
         leaveHost()
         let mode = guest.mode
         var isReady =
@@ -51,18 +51,18 @@ extension RunLoop {
         // the next run says so.
         if guest.servesMainQueue, servesMainQueue(mode), !watchMainQueueInHost(mode) { isReady = true }
         if !guest.servesMainQueue { leaveMainQueueToHost(mode) }
-        if dueList.hasRest { putListedBack() }
+        if state.dueList.hasRest { putListedBack() }
         withLock {
-            sleep.mode = .passUnretained(mode)
-            sleep.limit = mode.sleepLimit()
+            state.sleep.mode = .passUnretained(mode)
+            state.sleep.limit = mode.sleepLimit()
             if guest.isSilent { guest.set.speak() }
             guest.isSilent = false
             if !guest.set.link(mode.descriptors.readiness) { isReady = true }
-            guest.set.set(sleep.limit)
+            guest.set.set(state.sleep.limit)
             // With the lock held: a thread that brings a timer or a descriptor from now on finds the loop here.
-            if wakeWord.enterHost() { isReady = true }
+            if state.wakeWord.enterHost() { isReady = true }
         }
-        if isReady { kernel.wake(wakeWord, .inHost) }
+        if isReady { state.kernel.wake(state.wakeWord, .inHost) }
     }
 
     /// The thread has returned from the host, or is about to enter it: from here on wake-ups count.
@@ -70,13 +70,13 @@ extension RunLoop {
     /// A thread that enters the host comes from a callout, or has never run, and is awake: a wake-up would leave nothing
     /// between its last look at the blocks and the host.
     func leaveHost() {
-        guard let guest else { return }
-        switch wakeWord.phase {
+        guard let guest = state.guest else { return }
+        switch state.wakeWord.phase {
         case .inHost:
-            wakeWord.leaveHost()
+            state.wakeWord.leaveHost()
             guest.set.awaken()
         case .awake:
-            wakeWord.leaveHost()
+            state.wakeWord.leaveHost()
         case .goingToSleep, .asleepOnWord, .asleepOnDescriptors:
             break
         }
@@ -97,15 +97,16 @@ extension RunLoop {
 
     /// The thread ends.
     func endGuest() {
-        guard let guest else { return }
+        guard let guest = state.guest else { return }
         withLock {
-            self.guest = nil
+            state.guest = nil
             guest.set.close()
         }
     }
+}
 
-    // MARK: Changes from any thread. With the lock held.
-
+// Changes from any thread. With the lock held.
+extension RunLoop.State {
     /// A timer has come or gone, or has got another date.
     @inline(never)
     func datesChangedInHost() {

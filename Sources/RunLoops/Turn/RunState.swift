@@ -37,11 +37,19 @@ struct RunState {
     var deadline: Int64 { if case .until(let deadline) = limit { deadline } else { .max } }
 }
 
-/// What a turn has found to do at step 9.
+/// Why a turn goes on to step 9; the first three have something to serve there.
 enum Cause {
-    /// Nothing, or what has nothing to do but its turn: a wake-up, the run's limit, a block, a stop.
-    case nothing
     case timers
     case mainQueue
     case descriptor
+    /// A wake-up, which makes a turn and has nothing of its own to serve.
+    case wakeUp
+    /// A closure, or in a run until idle a signal, that the thread does not sleep over.
+    case unserved
+    /// The run was asked to stop.
+    case stop
+    /// The run's time is over.
+    case limit
+    /// The turn does not sleep, and has found nothing.
+    case nothing
 }

@@ -42,7 +42,7 @@ extension RunLoop {
         if mode.watchesMainQueue == run.servesMainQueue { return }
         mode.watchesMainQueue = run.servesMainQueue
         // A host that does the queue's work itself, and watches from another thread, would see the work of this run.
-        if run.servesMainQueue, let guest, !guest.servesMainQueue { silence(guest) }
+        if run.servesMainQueue, let guest = state.guest, !guest.servesMainQueue { silence(guest) }
         withLock {
             guard run.servesMainQueue else { return mode.descriptors.readiness.unregister(mainQueue.descriptor) }
             do {
@@ -108,7 +108,7 @@ extension RunLoop {
         // Only compared with timers and wake-ups: without any, whatever comes is younger.
         if mode.hasTimers {
             lookedForDescriptors(at: monotonicNow())
-        } else if let wakeUp = wakeWord.wakeUp {
+        } else if let wakeUp = state.wakeWord.wakeUp {
             lookedForDescriptors(at: wakeUp)
         }
     }
@@ -116,7 +116,7 @@ extension RunLoop {
     @inline(__always)
     private func lookedForDescriptors(at instant: Int64) {
         lastLook = max(lastLook, instant)
-        lastRival.store(max(lastLook, lastRival.load(ordering: .relaxed)), ordering: .relaxed)
+        state.lastRival.store(max(lastLook, state.lastRival.load(ordering: .relaxed)), ordering: .relaxed)
     }
 
     private func takeEvents(_ mode: ModeState) {
@@ -147,41 +147,43 @@ extension RunLoop {
     /// What has been ready longest; `nil` if nothing is ready.
     @inline(__always)
     private func longestReady(_ run: RunState, _ mode: ModeState) -> Cause? {
-        var cause: Cause?
-        var since = Int64.max
-        let wakeUp = wakeWord.wakeUp
-        if let wakeUp {
-            cause = .nothing
-            since = mode.fairness.wakeUpReady(since: wakeUp)
-        }
+        let wakeUp = state.wakeWord.wakeUp
+        var since = wakeUp.map { mode.fairness.wakeUpReady(since: $0) } ?? .max
         let hasDescriptors = !mode.ready.isEmpty
+        var timersGoFirst = false
         if mode.awaitsTimers {
             let isAwakeAnyway = wakeUp != nil || foundMainQueue || hasDescriptors
             if let due = timersReadySince(mode, isAwakeAnyway: isAwakeAnyway, before: since), due < since {
-                cause = .timers
+                timersGoFirst = true
                 since = due
             }
         }
         if hasDescriptors, mode.fairness.descriptorsReady < since { return .descriptor }
-        if case .nothing = cause, let wakeUp { serveWakeUp(wakeUp, mode) }
         mode.fairness.passWakeUp(before: since)
+        if timersGoFirst { return .timers }
+        if let wakeUp {
+            serveWakeUp(wakeUp, mode)
+            return .wakeUp
+        }
         // Unlike the other answers this one may be wrong: step 6 was there before, or another loop drains the queue.
-        if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
-        return cause
+        if foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
+        return nil
     }
 
     private func serveWakeUp(_ date: Int64, _ mode: ModeState) {
-        wakeWord.serveWakeUp()
+        state.wakeWord.serveWakeUp()
         lastServedWakeUp = date
         wakeUpWasServed(date, mode)
     }
 
     /// A turn of this mode has taken a wake-up; in the other modes that leaves its place to the next wake-up.
     private func wakeUpWasServed(_ date: Int64, _ mode: ModeState) {
-        lastRival.store(max(date, lastRival.load(ordering: .relaxed)), ordering: .relaxed)
+        state.lastRival.store(max(date, state.lastRival.load(ordering: .relaxed)), ordering: .relaxed)
         // The loop's own thread and no lock: a mode that another thread makes meanwhile has had no wake-up to wait for.
-        if hasSeveralModes.load(ordering: .acquiring) {
-            withLock { for other in modeStates where other !== mode { other.fairness.wakeUpServedElsewhere(date) } }
+        if state.hasSeveralModes.load(ordering: .acquiring) {
+            withLock {
+                for other in state.modeStates where other !== mode { other.fairness.wakeUpServedElsewhere(date) }
+            }
         }
         mode.fairness.passWakeUp()
     }
@@ -191,11 +193,11 @@ extension RunLoop {
     /// Steps 7 and 8; `nil` if the run ends where it would sleep, and has nothing to do.
     @inline(__always)
     func sleep(_ run: RunState, _ mode: ModeState) -> Cause? {
-        if run.endsWhenIdle { return findReady(run, mode) ?? (hasUnserved(run, mode) ? .nothing : nil) }
-        tell(.beforeWaiting, mode)
+        if run.endsWhenIdle { return findReady(run, mode) ?? (hasUnserved(run, mode) ? .unserved : nil) }
+        callObservers(.beforeWaiting, mode)
         let cause = tracer == nil ? sleepUntilReady(run, mode) : sleepAndTrace(run, mode)
-        wakeWord.beAwake()
-        tell(.afterWaiting, mode)
+        state.wakeWord.beAwake()
+        callObservers(.afterWaiting, mode)
         return cause
     }
 
@@ -215,19 +217,19 @@ extension RunLoop {
 
     /// Sleeps until there is something to do, or the time is over.
     private func sleepUntilReady(_ run: RunState, _ mode: ModeState) -> Cause {
-        if let guest { silence(guest) }
+        if let guest = state.guest { silence(guest) }
         // Nothing is called before the thread has slept, and other threads wake it or make it look again.
         var hasBlock = hasWakingBlock(mode)
         while true {
             prepareToLook(run, mode)
             // From here on, a thread that brings something earlier finds the mode and the limit and makes this thread
             // look again.
-            let isAwakeAnyway = hasBlock || wakeWord.wakeUp != nil || !mode.ready.isEmpty
+            let isAwakeAnyway = hasBlock || state.wakeWord.wakeUp != nil || !mode.ready.isEmpty
             let limit = prepareToSleep(mode, isAwakeAnyway: isAwakeAnyway)
             if mode.ready.isEmpty {
                 if var limit {
                     limit.monotonic = min(limit.monotonic, run.deadline)
-                    mode.descriptors.readiness.wait(wakeWord, until: limit, into: &fetched)
+                    mode.descriptors.readiness.wait(state.wakeWord, until: limit, into: &fetched)
                     knownNow = .min
                 } else {
                     mode.descriptors.readiness.look(into: &fetched)
@@ -235,11 +237,12 @@ extension RunLoop {
                 takeFetched(mode)
             }
             if let cause = longestReady(run, mode) { return cause }
-            if hasBlock || wakeWord.isStopped { return .nothing }
+            if hasBlock { return .unserved }
+            if state.wakeWord.isStopped { return .stop }
             if run.deadline <= monotonicNow() {
                 // In the real one a timer of libdispatch wakes the loop for its limit.
                 wakeUpWasServed(run.deadline, mode)
-                return .nothing
+                return .limit
             }
             sweepSignals()
             hasBlock = hasWakingBlock(mode)
@@ -254,13 +257,13 @@ extension RunLoop {
             // A sleep in an empty mode would last for ever: the mode's last timer ends the run when it would have been
             // due.
             if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.lastTimerDate.load(ordering: .relaxed)) }
-            sleep.mode = .passUnretained(mode)
-            sleep.limit = limit
+            state.sleep.mode = .passUnretained(mode)
+            state.sleep.limit = limit
             if isAwakeAnyway || (mode.awaitsTimers && timersReady(mode, isAwakeAnyway: false) != nil) { return nil }
             // A thread that sleeps has looked at everything, and found nothing.
             mode.fairness.passTimers()
             mode.fairness.passWakeUp()
-            trimTimers(mode, limit)
+            state.trimTimers(mode, limit, monotonicNow())
             return limit
         }
     }
@@ -270,26 +273,24 @@ extension RunLoop {
     private func sleepAndTrace(_ run: RunState, _ mode: ModeState) -> Cause {
         let began = now(.monotonic)
         report(.sleeps)
-        let earlier = lastServedWakeUp
         let cause = sleepUntilReady(run, mode)
         let waking: LoopWaking
         switch cause {
         case .timers: waking = LoopWaking(.timer, asleepSince: began)
         case .descriptor: waking = LoopWaking(.descriptor, asleepSince: began)
         case .mainQueue: waking = LoopWaking(.mainQueue, asleepSince: began)
-        case .nothing where lastServedWakeUp != earlier:
-            waking = LoopWaking(wakeUp: lastServedWakeUp, asleepSince: began)
-        // The thread has not slept: a block of its own is what it stays awake for.
-        case .nothing where hasWakingBlock(mode):
-            waking = LoopWaking(wakeUp: began, asleepSince: began)
-        case .nothing: waking = LoopWaking(.limit, asleepSince: began)
+        case .wakeUp: waking = LoopWaking(wakeUp: lastServedWakeUp, asleepSince: began)
+        // The thread has not slept.
+        case .unserved: waking = LoopWaking(wakeUp: began, asleepSince: began)
+        case .stop, .limit, .nothing: waking = LoopWaking(.limit, asleepSince: began)
         }
         report(.wakes(waking))
         return cause
     }
+}
 
-    // MARK: News for a thread that sleeps. With the lock held.
-
+// News for a thread that sleeps. With the lock held.
+extension RunLoop.State {
     /// A timer has come, or has got another date, that has to be served by `latest`.
     @inline(__always)
     func timerComes(_ latest: Int64, in bucket: TimerBucket) {

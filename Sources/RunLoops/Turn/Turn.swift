@@ -9,14 +9,16 @@ extension RunLoop {
     func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
         if mode == .common { return finishInCommonModes() }
         requireOwnThread()
-        guard let mode = withLock({ isDead ? nil : existingMode(mode) }), !isEmpty(mode) else { return .finished }
+        guard let mode = withLock({ state.isDead ? nil : state.existingMode(mode) }), !isEmpty(mode) else {
+            return .finished
+        }
         var run = RunState(limit: limit, returnsAfterSource: returnsAfterSource)
         let outer = begin(&run, in: mode)
         var result: RunResult?
         while result == nil { result = turn(&run, in: mode) }
         // SAFETY: the loop above ends with a result.
         end(result.unsafelyUnwrapped, in: mode, outer)
-        if guest != nil { waitInHost() }
+        if state.guest != nil { waitInHost() }
         return result.unsafelyUnwrapped
     }
 
@@ -25,15 +27,15 @@ extension RunLoop {
     /// Returns the result if the run ends; `nil` if it goes on.
     func turn(_ run: inout RunState, in mode: ModeState) -> RunResult? {
         guard beginTurn() else { return .stopped }
-        tell(.beforeTimers, mode)  // 2
-        tell(.beforeSources, mode)  // 3
+        callObservers(.beforeTimers, mode)  // 2
+        callObservers(.beforeSources, mode)  // 3
         runBlocks(mode)  // 4
         let didPerform = performSources(run, mode)  // 5
         guard
             let cause = mainQueueGoesFirst(run)  // 6
                 ?? (didPerform || run.onlyPolls ? look(run, mode) : sleep(run, mode))  // 7, 8
         else { return .timedOut }
-        wakeWord.beAwake()
+        state.wakeWord.beAwake()
         let didServe = serve(cause, &run, mode)  // 9
         runBlocks(mode)  // 10
         return verdict(run, mode, handled: didPerform || didServe)
@@ -43,27 +45,22 @@ extension RunLoop {
     @inline(__always)
     private func beginTurn() -> Bool {
         // A callout of the turn before may have let a host wait for the loop.
-        if guest != nil { leaveHost() }
-        return wakeWord.beginTurn()
+        if state.guest != nil { leaveHost() }
+        return state.wakeWord.beginTurn()
     }
 
     /// Step 9; returns whether a source was handled, or work of the main queue done.
     @inline(__always)
     private func serve(_ cause: Cause, _ run: inout RunState, _ mode: ModeState) -> Bool {
         run.didMainQueue = false
-        switch cause {
-        case .nothing:
-            return false
-        case .timers:
+        if case .descriptor = cause { return serveDescriptor(mode) }
+        if case .timers = cause {
             fireTimers(mode)
-            return false
-        case .descriptor:
-            return serveDescriptor(mode)
-        case .mainQueue:
+        } else if case .mainQueue = cause {
             serveMainQueue()
             run.didMainQueue = true
-            return true
         }
+        return run.didMainQueue
     }
 
     /// The end of step 10.
@@ -78,8 +75,8 @@ extension RunLoop {
             if deadline <= monotonicNow() { return .timedOut }
         case .never, .idle, .inHost: break
         }
-        if wakeWord.isStopped {
-            wakeWord.serveStop()
+        if state.wakeWord.isStopped {
+            state.wakeWord.serveStop()
             return .stopped
         }
         return isEmpty(mode) && !run.endsWhenIdle ? .finished : nil
@@ -96,31 +93,31 @@ extension RunLoop {
     // MARK: Beginning and ending a run
 
     func begin(_ run: inout RunState, in mode: ModeState) -> WakeWord.Outer {
-        if guest != nil { leaveHost() }
+        if state.guest != nil { leaveHost() }
         knownNow = .min
         // What was fetched earlier may have been taken since, in a run of another mode.
         mode.ready.doubt()
         // What an outer serving has listed is for this run too.
-        if dueList.hasRest { putListedBack() }
+        if state.dueList.hasRest { putListedBack() }
         let outer = withLock {
-            runsBegun += 1
-            runs.append(RunInProgress(number: runsBegun, mode: mode))
-            return wakeWord.beginRun()
+            state.runsBegun += 1
+            state.runs.append(RunInProgress(number: state.runsBegun, mode: mode))
+            return state.wakeWord.beginRun()
         }
         report(.runBegins(mode.mode))
-        tell(.entry, mode)
+        callObservers(.entry, mode)
         // After entry, whose observers may have marked the mode as common.
         run.servesMainQueue = servesMainQueue(mode)
         return outer
     }
 
     func end(_ result: RunResult, in mode: ModeState, _ outer: WakeWord.Outer) {
-        tell(.exit, mode)
+        callObservers(.exit, mode)
         report(.runEnds(result))
         let outerMode = withLock { () -> ModeState? in
-            runs.removeLast()
-            wakeWord.endRun(outer, isStopped: runs.last?.isStopped == true)
-            return runs.last?.mode
+            state.runs.removeLast()
+            state.wakeWord.endRun(outer, isStopped: state.runs.last?.isStopped == true)
+            return state.runs.last?.mode
         }
         outerMode?.ready.doubt()
     }

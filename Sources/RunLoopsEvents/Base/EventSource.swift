@@ -159,7 +159,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
                     // loop, as all else is.
                     interest = []
                     refusal = error
-                    item.tellRefusal()
+                    item.deliverRefusal()
                 }
             }
         }
@@ -170,12 +170,12 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
         // When the source was added, the allowed thread was checked against the thread that made the source.
         let made = RunLoop.DescriptorSource.sendable(
             file.number, for: interest, label: origin.label, fileID: origin.fileID, line: origin.line
-        ) { _, events in self.tell(events) }
+        ) { _, events in self.deliver(events) }
         item = made
         return made
     }
 
-    private func tell(_ events: Events) {
+    private func deliver(_ events: Events) {
         if events == .error, let error = takeRefusal() { refused(error) } else { ready(events) }
     }
 

@@ -192,7 +192,7 @@ extension RunLoop {
                 // gets an error when the right to answer is released.
                 _ = try? replyTo.answer(reply)
             }
-            return lock.withLock { valid && !modes.isEmpty && loop?.wakeWord.isStopped != true }
+            return lock.withLock { valid && !modes.isEmpty && loop?.isStopped != true }
         }
     }
 }

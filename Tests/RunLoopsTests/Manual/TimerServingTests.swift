@@ -18,7 +18,7 @@ import Testing
             loop.add(RunLoop.Timer(.after(.seconds(10))) { _ in calls.note("first") }, in: .default)
             for half in 1...3 {
                 // As many puts as half of the numbers, less a few.
-                loop.timerSequence &+= UInt32.max / 2 - 5
+                loop.state.timerSequence &+= UInt32.max / 2 - 5
                 for number in 0..<10 {
                     loop.add(
                         RunLoop.Timer(.after(.seconds(10))) { _ in calls.note("\(half).\(number)") }, in: .default)
@@ -33,7 +33,7 @@ import Testing
     @Test func `Timers of all clocks and closures keep their order where the numbers end`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
-            loop.timerSequence = .max - 12
+            loop.state.timerSequence = .max - 12
             var names: [RunLoop.Delayed] = []
             for number in 0..<30 {
                 let text = "\(number)"
@@ -73,7 +73,7 @@ import Testing
             }
             var putOff: RunLoop.Timer?
             var again: RunLoop.Timer?
-            loop.timerSequence = .max - 6
+            loop.state.timerSequence = .max - 6
             _ = add("first") {
                 putOff?.restart(after: .seconds(1))
                 again?.restart(after: .zero)
@@ -99,7 +99,7 @@ import Testing
     @Test func `Timers may have been in more modes than a loop has tables for`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
-            loop.mostTimerBuckets = 4
+            loop.state.mostTimerBuckets = 4
             let kept = RunLoop.Timer(.after(.seconds(1))) { _ in calls.note("kept") }
             loop.add(kept, in: "kept")
             let name = loop.performLocally(after: .seconds(1), in: "closure") { calls.note("closure") }
@@ -127,7 +127,7 @@ import Testing
     @Test func `Timers in more sets of modes at a time than a loop has tables for are refused`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ManualRunLoop.with { manual in
-                manual.loop.mostTimerBuckets = 4
+                manual.loop.state.mostTimerBuckets = 4
                 for number in 0..<5 {
                     manual.loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in }, in: RunLoop.Mode("mode \(number)"))
                 }

@@ -4,30 +4,30 @@
 internal import Synchronization
 
 // Where the timers of a loop are. With the lock held.
-extension RunLoop {
+extension RunLoop.State {
     // MARK: Buckets
 
     /// The bucket that a timer of this loop is in.
     ///
     /// - Precondition: the timer is in a bucket.
-    func bucket(of timer: Timer) -> TimerBucket { timerBuckets[timer.bucket.index] }
+    func bucket(of timer: RunLoop.Timer) -> TimerBucket { timerBuckets[timer.bucket.index] }
 
     /// The same without counting a reference.
     @inline(__always)
-    func withBucket<Result>(of timer: Timer, _ body: (TimerBucket) -> Result) -> Result {
+    func withBucket<Result>(of timer: RunLoop.Timer, _ body: (TimerBucket) -> Result) -> Result {
         // SAFETY: the loop keeps its buckets.
         bucketReferences[timer.bucket.index]._withUnsafeGuaranteedRef(body)
     }
 
     @inline(__always)
-    func isIn(_ timer: Timer, _ mode: ModeState) -> Bool {
+    func isIn(_ timer: RunLoop.Timer, _ mode: ModeState) -> Bool {
         // The owner first: the lock of another loop guards the bucket of that loop's timer.
         timer.owner.isHeld(by: self) && timer.bucket != .none && withBucket(of: timer) { $0.contains(mode.number) }
     }
 
     /// The bucket of timers that are in these modes and count on this clock; made when the first such timer comes.
     @inline(never)
-    private func bucket(_ base: TimeBase, _ modes: [Int]) -> TimerBucket {
+    private func bucket(_ base: RunLoop.TimeBase, _ modes: [Int]) -> TimerBucket {
         let modes = modes.sorted()
         return timerBuckets.first { $0.base == base && $0.modes == modes } ?? addBucket(base, modes)
     }
@@ -60,7 +60,7 @@ extension RunLoop {
 
     /// Adds a mode to the modes of a timer.
     @inline(__always)
-    func put(_ timer: Timer, in mode: ModeState) {
+    func put(_ timer: RunLoop.Timer, in mode: ModeState) {
         if timer.bucket != .none { return put(timer, inNew: [mode]) }
         // The loop's own reference; released in takeOut.
         _ = Unmanaged.passRetained(timer)
@@ -75,7 +75,7 @@ extension RunLoop {
     ///
     /// In one step: mode after mode, each would leave a bucket behind, which all modes before would look at for ever.
     @inline(never)
-    private func put(_ timer: Timer, inNew modes: [ModeState]) {
+    private func put(_ timer: RunLoop.Timer, inNew modes: [ModeState]) {
         guard timer.bucket != .none else {
             // The loop's own reference; released in takeOut.
             _ = Unmanaged.passRetained(timer)
@@ -87,7 +87,7 @@ extension RunLoop {
     }
 
     /// Adds modes to the modes of a timer.
-    func put(_ timer: Timer, in modes: [ModeState]) {
+    func put(_ timer: RunLoop.Timer, in modes: [ModeState]) {
         let new = modes.filter { !isIn(timer, $0) }
         switch new.count {
         case 0: return
@@ -97,7 +97,7 @@ extension RunLoop {
     }
 
     /// Takes a mode from the modes of a timer.
-    func take(_ timer: Timer, outOf mode: ModeState) {
+    func take(_ timer: RunLoop.Timer, outOf mode: ModeState) {
         let old = bucket(of: timer)
         let left = old.modes.filter { $0 != mode.number }
         if left.isEmpty { return takeOut(timer) }
@@ -107,13 +107,13 @@ extension RunLoop {
 
     /// Takes a timer out of all its modes.
     @inline(__always)
-    func takeOut(_ timer: Timer) {
+    func takeOut(_ timer: RunLoop.Timer) {
         guard timer.bucket != .none else { return }
-        if timer.state.contains(.firing) {
+        if timer.callout.contains(.underWay) {
             withBucket(of: timer) { leaveDuringCallout(timer, $0) }
             // The caller of the timer has the loop's reference, and releases it.
-            if !timer.state.contains(.onLoan) {
-                timer.state.insert(.onLoan)
+            if !timer.callout.contains(.onLoan) {
+                timer.callout.insert(.onLoan)
                 return
             }
         } else {
@@ -124,44 +124,44 @@ extension RunLoop {
 
     /// Takes out a timer that has become invalid, if it is in a mode; the timer is no longer a common item.
     @inline(__always)
-    func discard(_ timer: Timer) {
+    func discard(_ timer: RunLoop.Timer) {
         if timer.bucket == .none { return }
         takeOut(timer)
         if !commonItems.isEmpty { _ = commonItems.remove(timer) }
     }
 
     @inline(__always)
-    private func enter(_ timer: Timer, _ bucket: TimerBucket) {
+    private func enter(_ timer: RunLoop.Timer, _ bucket: TimerBucket) {
         timer.bucket = bucket.number
         count(1, in: bucket)
-        if timer.state.contains(.firing) { comesDuringCallout(timer) } else { enqueue(timer, in: bucket) }
+        if timer.callout.contains(.underWay) { comesDuringCallout(timer) } else { enqueue(timer, in: bucket) }
     }
 
     /// A timer whose callout is under way on another thread is in no queue, and has to be found if this thread ends.
     @inline(never)
-    private func comesDuringCallout(_ timer: Timer) {
+    private func comesDuringCallout(_ timer: RunLoop.Timer) {
         let isOwn = firingTimers.contains { $0.toOpaque() == Unmanaged.passUnretained(timer).toOpaque() }
         if !isOwn { timersFiringElsewhere.append(.passUnretained(timer)) }
     }
 
     /// A timer leaves its modes during its callout, or the callout has returned.
     @inline(__always)
-    func forgetFiringElsewhere(_ timer: Timer) {
+    func forgetFiringElsewhere(_ timer: RunLoop.Timer) {
         if timersFiringElsewhere.isEmpty { return }
         timersFiringElsewhere.removeAll { $0.toOpaque() == Unmanaged.passUnretained(timer).toOpaque() }
     }
 
     /// A timer that is in no queue leaves its bucket.
     @inline(__always)
-    private func leaveDuringCallout(_ timer: Timer, _ bucket: TimerBucket) {
+    private func leaveDuringCallout(_ timer: RunLoop.Timer, _ bucket: TimerBucket) {
         timer.bucket = .none
         count(-1, in: bucket)
         forgetFiringElsewhere(timer)
     }
 
     @inline(__always)
-    private func leave(_ timer: Timer, _ bucket: TimerBucket) {
-        if timer.state.contains(.firing) { return leaveDuringCallout(timer, bucket) }
+    private func leave(_ timer: RunLoop.Timer, _ bucket: TimerBucket) {
+        if timer.callout.contains(.underWay) { return leaveDuringCallout(timer, bucket) }
         timer.bucket = .none
         count(-1, in: bucket)
         if timer.fire <= bucket.queue.firstDate { firstTimerGoes(timer.fire, bucket) }
@@ -173,7 +173,7 @@ extension RunLoop {
 
     /// Puts a timer behind all timers of the same date, and makes a thread that sleeps too long sleep shorter.
     @inline(__always)
-    func enqueue(_ timer: Timer, in bucket: TimerBucket) {
+    func enqueue(_ timer: RunLoop.Timer, in bucket: TimerBucket) {
         comes(timer.fire, in: bucket)
         bucket.queue.insert(timer, sequence: timerSequence)
         timerComes(timer.latest, in: bucket)
@@ -214,8 +214,8 @@ extension RunLoop {
 
     /// Gives a timer that is in a mode another date.
     @inline(__always)
-    func move(_ timer: Timer, to date: Int64) {
-        if timer.state.contains(.firing) {
+    func move(_ timer: RunLoop.Timer, to date: Int64) {
+        if timer.callout.contains(.underWay) {
             timer.fire = date
             return
         }
@@ -230,14 +230,14 @@ extension RunLoop {
     }
 
     @inline(never)
-    private func reinsert(_ timer: Timer, _ bucket: TimerBucket) {
+    private func reinsert(_ timer: RunLoop.Timer, _ bucket: TimerBucket) {
         bucket.queue.remove(timer, &dueList)
         bucket.queue.insert(timer, sequence: timerSequence)
     }
 
     /// Makes a change to a timer that is in a mode; its queue may use the changed values to order it.
-    func reschedule(_ timer: Timer, _ change: () -> Void) {
-        if timer.state.contains(.firing) { return change() }
+    func reschedule(_ timer: RunLoop.Timer, _ change: () -> Void) {
+        if timer.callout.contains(.underWay) { return change() }
         let bucket = bucket(of: timer)
         // A timer that is listed keeps its turn.
         if bucket.queue.isListed(timer, dueList) { return change() }
@@ -253,7 +253,13 @@ extension RunLoop {
     ///
     /// Returns the closure's name.
     @inline(__always)
-    func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: ModeState) -> Delayed.Name {
+    func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: RunLoop.Mode) -> RunLoop.Delayed.Name {
+        mode == .default
+            ? putDelayed(body, at: date, in: defaultMode) : putDelayed(body, at: date, in: makeMode(mode))
+    }
+
+    @inline(__always)
+    private func putDelayed(_ body: consuming DelayedBody, at date: Int64, in mode: ModeState) -> RunLoop.Delayed.Name {
         // An optional: a closure cannot consume what it captures.
         var body: DelayedBody? = consume body
         let index = soleBucket(of: mode)._withUnsafeGuaranteedRef { bucket in
@@ -263,11 +269,11 @@ extension RunLoop {
             timerComes(date, in: bucket)
             return index
         }
-        return Delayed.Name(loop: number, mode: mode.mode, index: index, sequence: timerSequence)
+        return RunLoop.Delayed.Name(loop: number, mode: mode.mode, index: index, sequence: timerSequence)
     }
 
     @inline(__always)
-    func takeDelayed(_ name: Delayed.Name) -> DelayedBody? {
+    func takeDelayed(_ name: RunLoop.Delayed.Name) -> DelayedBody? {
         let mode = name.mode == .default ? defaultMode.soleBucket : existingMode(name.mode)?.soleBucket
         var body: DelayedBody?
         mode?._withUnsafeGuaranteedRef { bucket in
@@ -328,14 +334,14 @@ extension RunLoop {
     // MARK: Asking
 
     /// The date of the next timer in the mode; timers whose callouts are under way count.
-    func nextTimer(in mode: Mode) -> Instant? {
+    func nextTimer(in mode: RunLoop.Mode) -> RunLoop.Instant? {
         guard let mode = existingMode(mode), mode.hasTimers else { return nil }
-        var nearest: (distance: Int64, instant: Instant)?
-        func consider(_ date: Int64, _ base: TimeBase) {
+        var nearest: (distance: Int64, instant: RunLoop.Instant)?
+        func consider(_ date: Int64, _ base: RunLoop.TimeBase) {
             // Dates of different clocks are compared by how far away they are.
             let distance = date.clampedSubtracting(now(base))
             if let nearest, nearest.distance <= distance { return }
-            nearest = (distance, Instant(nanoseconds: date, base: base))
+            nearest = (distance, RunLoop.Instant(nanoseconds: date, base: base))
         }
         mode.forEachBucket { if $0.queue.count > 0 { consider($0.queue.firstDate, $0.base) } }
         for timer in firingTimers(in: mode) { consider(timer.fire, timer.base) }
@@ -343,17 +349,15 @@ extension RunLoop {
     }
 
     /// The timers of the mode whose callouts are under way.
-    func firingTimers(in mode: ModeState) -> [Timer] {
+    func firingTimers(in mode: ModeState) -> [RunLoop.Timer] {
         firingTimers.map { $0.takeUnretainedValue() }.filter { isIn($0, mode) }
     }
 
     /// Releases the memory of a burst of timers before a sleep that is long enough for that.
     @inline(__always)
-    func trimTimers(_ mode: ModeState, _ limit: WaitLimit) {
+    func trimTimers(_ mode: ModeState, _ limit: WaitLimit, _ now: @autoclosure () -> Int64) {
         mode.forEachBucket { bucket in
-            if bucket.queue.isRoomy || dueList.isRoomy,
-                limit.monotonic.clampedSubtracting(monotonicNow()) > 1_000_000_000
-            {
+            if bucket.queue.isRoomy || dueList.isRoomy, limit.monotonic.clampedSubtracting(now()) > 1_000_000_000 {
                 bucket.queue.trim()
                 if dueList.isRoomy { dueList.trim() }
             }

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+internal import Synchronization
+
+extension RunLoop {
+    /// What threads share of a loop: all that its lock guards, and what needs no lock.
+    ///
+    /// What the loop's thread has for itself is in ``RunLoop``. An item reaches the state of its loop by the loop's lock, and
+    /// never the loop.
+    ///
+    /// The methods are called with the lock held, unless a comment says otherwise.
+    final class State: @unchecked Sendable {
+        // MARK: Constants
+
+        /// The loop's lock, which guards the fields below, the modes and their tables, and the timers and observers of the
+        /// loop.
+        ///
+        /// Never held during a callout. A source's own lock may be taken inside, not the other way round.
+        let lockPointer = LoopLock.lend()
+        let kernel: any Kernel
+        /// The kernel's number of the thread that the loop belongs to.
+        let threadID: Int32
+        /// Distinguishes the loop from all others of the process.
+        let number = UInt32(truncatingIfNeeded: rl_next_number())
+        let defaultMode: ModeState
+        /// Whether the kernel's clocks are the system's, which can be read without asking the kernel.
+        private let hasSystemClock: Bool
+
+        // MARK: Without the lock
+
+        let wakeWord = WakeWord()
+        let blocks = BlockQueue()
+        /// The latest instant of a rival: a wake-up that was called, or descriptors that were found ready, that may have
+        /// left their place in some mode; a timer that was due before must not be confused with a timer that comes after.
+        ///
+        /// Relaxed: a timer that another thread adds at the same moment may count as either.
+        let lastRival = Atomic<Int64>(.min)
+        /// Whether many signalled sources have left a mode that has not been run since.
+        ///
+        /// Relaxed: a hint; a thread that finds it looks again with the lock held.
+        let hasStaleSignals = Atomic<Bool>(false)
+        /// Whether there is another mode than the default one.
+        let hasSeveralModes = Atomic<Bool>(false)
+
+        // MARK: Guarded by the lock
+
+        // The dynamic check of exclusivity is off where a lock already ensures exclusivity.
+        /// Never removed, in the order in which they were made; the default mode comes first.
+        @exclusivity(unchecked) private(set) var modeStates: [ModeState]
+        /// The same by number, without counted references.
+        @exclusivity(unchecked) private(set) var modeReferences: [Unmanaged<ModeState>]
+        /// Names of modes, in the order in which they were marked; a mode need not exist yet to be marked.
+        @exclusivity(unchecked) private(set) var commonModeNames: [Mode] = [.default]
+        @exclusivity(unchecked) var commonItems = ItemSet<Item>()
+        /// Never removed; an empty bucket is used again, one of several modes also for other modes, and where there are as
+        /// many as there can be, each.
+        @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
+        /// The same by number, without counted references: every step of a timer needs its bucket.
+        @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []
+        /// How many buckets there may be; tests have fewer.
+        @exclusivity(unchecked) var mostTimerBuckets = BucketNumber.most
+        /// Grows with each timer that is put into a queue.
+        @exclusivity(unchecked) var timerSequence: UInt32 = 0
+        /// Timers whose callouts are under way, innermost last.
+        // Not counted: the loop keeps a timer during its callout.
+        @exclusivity(unchecked) var firingTimers: [Unmanaged<Timer>] = []
+        /// Timers of this loop that came during a callout of theirs on the thread of another loop, which goes on.
+        @exclusivity(unchecked) var timersFiringElsewhere: [Unmanaged<Timer>] = []
+        /// What the servings of due timers that are under way have to look at.
+        @exclusivity(unchecked) var dueList = DueList<Timer>()
+        /// What the thread sleeps for; valid while the wake word says that the thread sleeps or is about to.
+        @exclusivity(unchecked) var sleep = Sleep()
+        /// For recorders; usually empty.
+        @exclusivity(unchecked) var quietBlocks: [QuietBlock] = []
+        /// The runs in progress, innermost last.
+        @exclusivity(unchecked) var runs: [RunInProgress] = []
+        @exclusivity(unchecked) var runsBegun: UInt64 = 0
+        /// Whether the thread has ended.
+        @exclusivity(unchecked) private(set) var isDead = false
+        /// What a host waits for instead of the thread's sleep; usually there is no host.
+        ///
+        /// Written by the loop's thread.
+        @exclusivity(unchecked) var guest: Guest?
+        /// For code that runs on the loop's thread, and has been asked for by another.
+        ///
+        /// Not counted, and not to be asked with the lock held: the last reference must not go then.
+        @exclusivity(unchecked) var loop: Unmanaged<RunLoop>?
+        /// What other libraries keep with the loop, such as the loop under another name; usually nothing.
+        @exclusivity(unchecked) var companions: [any LoopCompanion] = []
+
+        init(kernel: any Kernel, threadID: Int32) {
+            self.kernel = kernel
+            self.threadID = threadID
+            hasSystemClock = kernel is EpollKernel
+            defaultMode = ModeState(.default, number: 0, readiness: kernel.makeReadiness())
+            defaultMode.markCommon()
+            modeStates = [defaultMode]
+            modeReferences = [.passUnretained(defaultMode)]
+        }
+
+        // MARK: The lock
+
+        @inline(__always)
+        func lock() { lockPointer.pointee.take() }
+        @inline(__always)
+        func unlock() { lockPointer.pointee.giveBack() }
+
+        // MARK: Without the lock
+
+        /// Any thread.
+        @inline(__always)
+        func now(_ base: TimeBase) -> Int64 { hasSystemClock ? SystemCalls.now(base) : kernel.now(base) }
+
+        /// Any thread, with or without the lock.
+        func wakeUp() {
+            if let phase = wakeWord.wake(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
+        }
+
+        /// Any thread, with or without the lock.
+        func stop() {
+            if let phase = wakeWord.stop(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
+        }
+
+        /// The instant of a wake-up; while somebody records, also its thread.
+        @inline(__always)
+        private func wakeStamp() -> Int64 {
+            let now = now(.monotonic)
+            // Before the wake-up itself, so that the thread that serves the wake-up finds the stamp.
+            if rl_is_recorded() { rl_stamp_wake(now, SystemCalls.threadID) }
+            return now
+        }
+
+        // MARK: Modes
+
+        @inline(__always)
+        func existingMode(_ mode: Mode) -> ModeState? { mode == .default ? defaultMode : namedMode(mode) }
+
+        @inline(never)
+        private func namedMode(_ mode: Mode) -> ModeState? {
+            // A loop has few modes: looking through them costs less than hashing one.
+            for state in modeStates where state.mode == mode { return state }
+            return nil
+        }
+
+        @inline(__always)
+        func makeMode(_ mode: Mode) -> ModeState { existingMode(mode) ?? addMode(mode) }
+
+        @inline(never)
+        private func addMode(_ mode: Mode) -> ModeState {
+            let state = ModeState(mode, number: modeStates.count, readiness: kernel.makeReadiness())
+            if commonModeNames.contains(mode) { state.markCommon() }
+            modeStates.append(state)
+            modeReferences.append(.passUnretained(state))
+            hasSeveralModes.store(true, ordering: .releasing)
+            return state
+        }
+
+        /// Makes the bucket of timers that are in these modes and count on this clock.
+        ///
+        /// An empty bucket of several modes is used again: otherwise each set of modes that a timer was ever in would leave a
+        /// bucket that its modes look at for ever.
+        func addBucket(_ base: TimeBase, _ modes: [Int]) -> TimerBucket {
+            let isFull = timerBuckets.count >= mostTimerBuckets
+            let bucket: TimerBucket
+            if isFull || modes.count > 1,
+                let unused = timerBuckets.first(where: {
+                    $0.isEmpty && (isFull || $0.hasSeveralModes && $0.base == base)
+                })
+            {
+                for mode in unused.modes { modeStates[mode].remove(unused) }
+                (unused.base, unused.modes) = (base, modes)
+                bucket = unused
+            } else {
+                require(
+                    !isFull,
+                    "Timers of one loop are in \(timerBuckets.count) different sets of modes at the same time: use fewer modes."
+                )
+                bucket = TimerBucket(number: BucketNumber(index: timerBuckets.count), base: base, modes: modes)
+                timerBuckets.append(bucket)
+                bucketReferences.append(.passUnretained(bucket))
+            }
+            for mode in modes { modeStates[mode].add(bucket) }
+            return bucket
+        }
+
+        /// Marks a mode; returns false if it was marked already.
+        func markCommon(_ mode: Mode) -> Bool {
+            if commonModeNames.contains(mode) || isDead { return false }
+            commonModeNames.append(mode)
+            existingMode(mode)?.markCommon()
+            modeBecameCommon()
+            return true
+        }
+
+        // MARK: The end
+
+        struct Waste {
+            var sources: [(Source, Mode)] = []
+            var items: [Item] = []
+            var closures: [() -> Void] = []
+        }
+
+        /// Empties all modes; returns the sources whose cancel closures are to be called, and all that must outlive the
+        /// lock.
+        func takeEverythingOut() -> Waste {
+            isDead = true
+            putListedBack(pausing: false)
+            var waste = Waste()
+            waste.items = commonItems.all + dueList.takeAll()
+            commonItems = ItemSet()
+            for mode in modeStates {
+                waste.sources += mode.sources.map { ($0, mode.mode) }
+                let items = mode.sources + mode.observers + mode.descriptors.sources as [Item]
+                waste.items += items
+                for item in items { leave(item, mode) }
+                mode.signals.close()
+                mode.descriptors.readiness.close()
+            }
+            // Also the timers whose callouts are under way: a thread can end inside a callout, and before another's callout.
+            var timers = (firingTimers + timersFiringElsewhere).map { $0.takeUnretainedValue() }
+            timers.removeAll { !$0.owner.isHeld(by: self) }
+            for bucket in timerBuckets {
+                bucket.queue.visit(dueList) { _, timer, _ in if let timer { timers.append(timer) } }
+                let closures = bucket.queue.removeAllDelayed()
+                count(-closures.count, in: bucket)
+                waste.closures += closures
+            }
+            waste.items += timers
+            for timer in timers { takeOut(timer) }
+            return waste
+        }
+    }
+}
+
+/// A run in progress, as others see it.
+struct RunInProgress {
+    let number: UInt64
+    let mode: ModeState
+    /// Whether the run was stopped while another run was nested in it.
+    var isStopped = false
+}
