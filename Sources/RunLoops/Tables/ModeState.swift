@@ -27,9 +27,6 @@ final class ModeState: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var timerBuckets: [Unmanaged<TimerBucket>] = []
     /// The bucket of monotonic timers that are in this mode alone, as most timers are.
     @exclusivity(unchecked) private(set) var soleBucket: Unmanaged<TimerBucket>?
-    /// The date of the last timer that has left the mode without any timer; `Int64.max` once it was served, and while
-    /// there are timers.
-    let lastTimerDate = Atomic(Int64.max)
 
     // Written with the loop's lock held, so that a load and a store are as good as an addition in one. Read by the
     // loop's thread without it: an item that another thread adds is seen a moment earlier or later; both are right.
@@ -39,7 +36,7 @@ final class ModeState: @unchecked Sendable {
     private let common = Atomic<Bool>(false)
 
     /// Each part of it says what guards it.
-    let fairness = Fairness()
+    let order = ReadyOrder()
 
     /// Events fetched and not yet served.
     ///
@@ -76,7 +73,7 @@ final class ModeState: @unchecked Sendable {
     var hasTimers: Bool { busyBuckets.load(ordering: .relaxed) != 0 }
     /// Whether there are timers, or the last has left its date.
     @inline(__always)
-    var awaitsTimers: Bool { hasTimers || lastTimerDate.load(ordering: .relaxed) != .max }
+    var awaitsTimers: Bool { hasTimers || order.lastTimerDate != .max }
 
     // MARK: Observers
 
@@ -159,31 +156,16 @@ final class ModeState: @unchecked Sendable {
 
     /// The date of the first timer that counts on the monotonic clock.
     var firstMonotonicDate: Int64 {
-        var first = lastTimerDate.load(ordering: .relaxed)
+        var first = order.lastTimerDate
         forEachBucket { if $0.base == .monotonic { first = min(first, $0.queue.firstDate) } }
         return first
     }
 
-    // MARK: The date of a last timer: Specification 4.5.1
-
-    /// The date, once it is due and the mode is empty: then it is served as if the timer were still there.
+    /// The date of the last timer, once it is due and the mode is empty: then it is served as if the timer were still
+    /// there.
     func lastTimerDue(at now: Int64) -> Int64? {
-        let date = lastTimerDate.load(ordering: .relaxed)
+        let date = order.lastTimerDate
         return date <= now && hasNoItems ? date : nil
-    }
-
-    /// Timers are being served, and nothing is left of what was due but a date.
-    func lastTimerServed(_ now: Int64) {
-        fairness.timersServed(now, leavingOthers: false)
-        if lastTimerDate.load(ordering: .relaxed) <= now { lastTimerDate.store(.max, ordering: .relaxed) }
-    }
-
-    /// A look has gone on to what has been ready since `rival`, and no timer was due: a date in a mode that is not empty
-    /// makes no turn.
-    func passTimers(_ now: Int64, before rival: Int64) {
-        let date = lastTimerDate.load(ordering: .relaxed)
-        if date <= now, fairness.timersReady(since: date) < rival { lastTimerDate.store(.max, ordering: .relaxed) }
-        fairness.passTimers(before: rival)
     }
 
     // MARK: Sleeping

@@ -15,7 +15,7 @@ extension RunLoop {
     func timersReadySince(_ mode: ModeState, isAwakeAnyway: Bool, before rival: Int64) -> Int64? {
         lock()
         let since = timersReady(mode, isAwakeAnyway: isAwakeAnyway)
-        if since == nil { mode.passTimers(monotonicNow(), before: rival) }
+        if since == nil { mode.order.passTimers(monotonicNow(), before: rival) }
         unlock()
         return since
     }
@@ -30,7 +30,7 @@ extension RunLoop {
             // Dates of other clocks, as they would read on the monotonic clock.
             since = min(since ?? .max, now - (bucketNow - date))
         }
-        return since.map(mode.fairness.timersReady)
+        return since.map(mode.order.timersReady)
     }
 
     // MARK: Serving
@@ -56,7 +56,7 @@ extension RunLoop {
             }
             if isFirst {
                 isFirst = false
-                mode.fairness.timersServed(now, leavingOthers: state.dueList.hasRest)
+                mode.order.timersServed(now, leavingOthers: state.dueList.hasRest)
             }
             switch state.serve(due, at: place, mode) {
             case .timer(let timer):
@@ -67,7 +67,7 @@ extension RunLoop {
         }
         // Nothing is left of what was due but its date, or an observer of the end of the sleep has put it off or taken
         // it out.
-        if isFirst { mode.lastTimerServed(now) }
+        if isFirst { mode.order.lastTimerServed(now) }
         state.dueList.end(outer)
         unlock()
         spent?.release()

@@ -186,7 +186,7 @@ extension RunLoop.State {
         timerSequence &+= 1
         if date <= lastRival.load(ordering: .relaxed) || wakeWord.wakeUp != nil { lateTimerComes(date, in: bucket) }
         if date <= bucket.queue.firstDate {
-            forEachMode(of: bucket) { $0.lastTimerDate.store(.max, ordering: .relaxed) }
+            forEachMode(of: bucket) { $0.order.timerComes() }
         }
     }
 
@@ -300,7 +300,7 @@ extension RunLoop.State {
         guard date <= now else { return }
         forEachMode(of: bucket) { mode in
             let first = mode.firstMonotonicDate
-            if date < first { mode.fairness.firstTimerChanges(from: first, now: now) }
+            if date < first { mode.order.firstTimerChanges(from: first, now: now) }
         }
     }
 
@@ -312,7 +312,7 @@ extension RunLoop.State {
         guard date <= now else { return }
         forEachMode(of: bucket) { mode in
             if mode === served { return }
-            mode.fairness.firstTimerChanges(from: min(date, mode.firstMonotonicDate), now: now)
+            mode.order.firstTimerChanges(from: min(date, mode.firstMonotonicDate), now: now)
         }
     }
 
@@ -327,7 +327,7 @@ extension RunLoop.State {
             let monotonicDate =
                 bucket.base == .monotonic
                 ? date : now(.monotonic).clampedAdding(date.clampedSubtracting(now(bucket.base)))
-            mode.lastTimerDate.store(monotonicDate, ordering: .relaxed)
+            mode.order.lastTimerGoes(monotonicDate)
         }
     }
 

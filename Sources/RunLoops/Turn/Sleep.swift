@@ -128,7 +128,7 @@ extension RunLoop {
         }
         mode.ready.replace(with: &fetched)
         // The kernel does not say since when. The look before did not find them; they may have been ready ever since.
-        mode.fairness.descriptorsReady = lastLook
+        mode.order.descriptorsReady = lastLook
         if tracer != nil { mode.ready.foundAt = now(.monotonic) }
     }
 
@@ -148,26 +148,15 @@ extension RunLoop {
     @inline(__always)
     private func longestReady(_ run: RunState, _ mode: ModeState) -> Cause? {
         let wakeUp = state.wakeWord.wakeUp
-        var since = wakeUp.map { mode.fairness.wakeUpReady(since: $0) } ?? .max
         let hasDescriptors = !mode.ready.isEmpty
-        var timersGoFirst = false
-        if mode.awaitsTimers {
-            let isAwakeAnyway = wakeUp != nil || foundMainQueue || hasDescriptors
-            if let due = timersReadySince(mode, isAwakeAnyway: isAwakeAnyway, before: since), due < since {
-                timersGoFirst = true
-                since = due
-            }
+        let isAwakeAnyway = wakeUp != nil || foundMainQueue || hasDescriptors
+        let cause = mode.order.first(wakeUp: wakeUp, hasDescriptors: hasDescriptors) { rival in
+            mode.awaitsTimers ? timersReadySince(mode, isAwakeAnyway: isAwakeAnyway, before: rival) : nil
         }
-        if hasDescriptors, mode.fairness.descriptorsReady < since { return .descriptor }
-        mode.fairness.passWakeUp(before: since)
-        if timersGoFirst { return .timers }
-        if let wakeUp {
-            serveWakeUp(wakeUp, mode)
-            return .wakeUp
-        }
+        if case .wakeUp = cause, let wakeUp { serveWakeUp(wakeUp, mode) }
         // Unlike the other answers this one may be wrong: step 6 was there before, or another loop drains the queue.
-        if foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
-        return nil
+        if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
+        return cause
     }
 
     private func serveWakeUp(_ date: Int64, _ mode: ModeState) {
@@ -182,10 +171,10 @@ extension RunLoop {
         // The loop's own thread and no lock: a mode that another thread makes meanwhile has had no wake-up to wait for.
         if state.hasSeveralModes.load(ordering: .acquiring) {
             withLock {
-                for other in state.modeStates where other !== mode { other.fairness.wakeUpServedElsewhere(date) }
+                for other in state.modeStates where other !== mode { other.order.wakeUpServedElsewhere(date) }
             }
         }
-        mode.fairness.passWakeUp()
+        mode.order.passWakeUp()
     }
 
     // MARK: Sleeping
@@ -256,13 +245,13 @@ extension RunLoop {
             var limit = mode.sleepLimit()
             // A sleep in an empty mode would last for ever: the mode's last timer ends the run when it would have been
             // due.
-            if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.lastTimerDate.load(ordering: .relaxed)) }
+            if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.order.lastTimerDate) }
             state.sleep.mode = .passUnretained(mode)
             state.sleep.limit = limit
             if isAwakeAnyway || (mode.awaitsTimers && timersReady(mode, isAwakeAnyway: false) != nil) { return nil }
             // A thread that sleeps has looked at everything, and found nothing.
-            mode.fairness.passTimers()
-            mode.fairness.passWakeUp()
+            mode.order.passTimers()
+            mode.order.passWakeUp()
             state.trimTimers(mode, limit, monotonicNow())
             return limit
         }
@@ -318,7 +307,7 @@ extension RunLoop.State {
     func sourceLeft(_ mode: ModeState) {
         let phase = wakeWord.phase
         guard phase != .awake, phase != .inHost, sleep.isIn(mode), mode.hasNoItems,
-            mode.lastTimerDate.load(ordering: .relaxed) < sleep.limit.monotonic
+            mode.order.lastTimerDate < sleep.limit.monotonic
         else { return }
         lookAgain()
     }

@@ -8,96 +8,175 @@ import Testing
 @testable import RunLoops
 
 /// Specification 5.5: what has been ready longest goes first.
-@Suite(.ownThread) struct FairnessTests {
+@Suite(.ownThread) struct ReadyOrderTests {
     // MARK: Timers
 
     @Test func `Timers are ready since the date of the first`() {
-        let fairness = Fairness()
-        #expect(fairness.timersReady(since: 5) == 5)
-        #expect(fairness.timersReady(since: -5) == -5)
+        let order = ReadyOrder()
+        #expect(order.timersReady(since: 5) == 5)
+        #expect(order.timersReady(since: -5) == -5)
     }
 
     @Test func `A timer that is due already when it becomes the first is ready since then`() {
-        let fairness = Fairness()
-        fairness.firstTimerChanges(from: .max, now: 10)
-        #expect(fairness.timersReady(since: 3) == 10)
-        #expect(fairness.timersReady(since: 12) == 12)
+        let order = ReadyOrder()
+        order.firstTimerChanges(from: .max, now: 10)
+        #expect(order.timersReady(since: 3) == 10)
+        #expect(order.timersReady(since: 12) == 12)
     }
 
     @Test func `Timers keep their place when another becomes the first`() {
-        let fairness = Fairness()
+        let order = ReadyOrder()
         // The first was due at 5, and goes at 10.
-        fairness.firstTimerChanges(from: 5, now: 10)
-        #expect(fairness.timersReady(since: 7) == 5)
+        order.firstTimerChanges(from: 5, now: 10)
+        #expect(order.timersReady(since: 7) == 5)
         // The place stays whatever becomes the first now, and when that changes again.
-        #expect(fairness.timersReady(since: 20) == 5)
-        fairness.firstTimerChanges(from: 20, now: 30)
-        #expect(fairness.timersReady(since: 40) == 5)
+        #expect(order.timersReady(since: 20) == 5)
+        order.firstTimerChanges(from: 20, now: 30)
+        #expect(order.timersReady(since: 40) == 5)
     }
 
     @Test func `A first timer that was not due leaves no place`() {
-        let fairness = Fairness()
-        fairness.firstTimerChanges(from: 20, now: 10)
-        #expect(fairness.timersReady(since: 15) == 15)
+        let order = ReadyOrder()
+        order.firstTimerChanges(from: 20, now: 10)
+        #expect(order.timersReady(since: 15) == 15)
     }
 
     @Test func `A timer that is due exactly now leaves its place`() {
-        let fairness = Fairness()
-        fairness.firstTimerChanges(from: 10, now: 10)
-        #expect(fairness.timersReady(since: 12) == 10)
+        let order = ReadyOrder()
+        order.firstTimerChanges(from: 10, now: 10)
+        #expect(order.timersReady(since: 12) == 10)
     }
 
     @Test func `Timers that were served go to the end`() {
-        let fairness = Fairness()
-        fairness.firstTimerChanges(from: 5, now: 8)
-        fairness.timersServed(10, leavingOthers: false)
-        #expect(fairness.timersReady(since: 7) == 10)
-        #expect(fairness.timersReady(since: 12) == 12)
+        let order = ReadyOrder()
+        order.firstTimerChanges(from: 5, now: 8)
+        order.timersServed(10, leavingOthers: false)
+        #expect(order.timersReady(since: 7) == 10)
+        #expect(order.timersReady(since: 12) == 12)
     }
 
     @Test func `Of several that are due the others have their place while the first is served`() {
-        let fairness = Fairness()
-        fairness.timersServed(10, leavingOthers: true)
-        #expect(fairness.timersReady(since: 12) == 10)
-        fairness.timersServed(14, leavingOthers: false)
-        #expect(fairness.timersReady(since: 15) == 15)
+        let order = ReadyOrder()
+        order.timersServed(10, leavingOthers: true)
+        #expect(order.timersReady(since: 12) == 10)
+        order.timersServed(14, leavingOthers: false)
+        #expect(order.timersReady(since: 15) == 15)
     }
 
     @Test func `Places of timers that were passed are lost`() {
-        let fairness = Fairness()
-        fairness.firstTimerChanges(from: 5, now: 10)
+        let order = ReadyOrder()
+        order.firstTimerChanges(from: 5, now: 10)
         // A look that has gone no further than the place has not passed it.
-        fairness.passTimers(before: 5)
-        #expect(fairness.timersReady(since: 20) == 5)
-        fairness.passTimers(before: 6)
-        #expect(fairness.timersReady(since: 20) == 20)
+        order.passTimers(10, before: 5)
+        #expect(order.timersReady(since: 20) == 5)
+        order.passTimers(10, before: 6)
+        #expect(order.timersReady(since: 20) == 20)
     }
 
     // MARK: Wake-ups
 
     @Test func `A wake-up is ready since it was called`() {
-        #expect(Fairness().wakeUpReady(since: 5) == 5)
+        #expect(ReadyOrder().wakeUpReady(since: 5) == 5)
     }
 
     @Test func `A wake-up that another mode has served leaves its place to the next`() {
-        let fairness = Fairness()
-        fairness.wakeUpServedElsewhere(5)
-        #expect(fairness.wakeUpReady(since: 8) == 5)
+        let order = ReadyOrder()
+        order.wakeUpServedElsewhere(5)
+        #expect(order.wakeUpReady(since: 8) == 5)
         // The oldest place counts.
-        fairness.wakeUpServedElsewhere(7)
-        #expect(fairness.wakeUpReady(since: 8) == 5)
+        order.wakeUpServedElsewhere(7)
+        #expect(order.wakeUpReady(since: 8) == 5)
     }
 
     @Test func `A place of wake-ups that was served or passed is lost`() {
-        let fairness = Fairness()
-        fairness.wakeUpServedElsewhere(5)
-        fairness.passWakeUp(before: 5)
-        #expect(fairness.wakeUpReady(since: 8) == 5)
-        fairness.passWakeUp(before: 6)
-        #expect(fairness.wakeUpReady(since: 8) == 8)
-        fairness.wakeUpServedElsewhere(5)
-        fairness.passWakeUp()
-        #expect(fairness.wakeUpReady(since: 8) == 8)
+        let order = ReadyOrder()
+        order.wakeUpServedElsewhere(5)
+        order.passWakeUp(before: 5)
+        #expect(order.wakeUpReady(since: 8) == 5)
+        order.passWakeUp(before: 6)
+        #expect(order.wakeUpReady(since: 8) == 8)
+        order.wakeUpServedElsewhere(5)
+        order.passWakeUp()
+        #expect(order.wakeUpReady(since: 8) == 8)
+    }
+
+    @Test func `Timers that a thread sleeps without have no place`() {
+        let order = ReadyOrder()
+        order.firstTimerChanges(from: 5, now: 10)
+        order.passTimers()
+        #expect(order.timersReady(since: 20) == 20)
+    }
+
+    @Test func `The date of a last timer stays until it is served, passed, or a timer comes`() {
+        let order = ReadyOrder()
+        #expect(order.lastTimerDate == .max)
+        order.lastTimerGoes(5)
+        order.lastTimerServed(4)
+        #expect(order.lastTimerDate == 5)
+        // Served at 4, the timers are ready since the date: a look that has gone no further has not passed it.
+        order.passTimers(8, before: 5)
+        #expect(order.lastTimerDate == 5)
+        order.passTimers(8, before: 6)
+        #expect(order.lastTimerDate == .max)
+        order.lastTimerGoes(5)
+        order.lastTimerServed(5)
+        #expect(order.lastTimerDate == .max)
+        order.lastTimerGoes(5)
+        order.timerComes()
+        #expect(order.lastTimerDate == .max)
+    }
+
+    // MARK: Which goes first
+
+    /// What goes first of a wake-up, timers and descriptors that are ready since these instants.
+    private func first(_ wakeUp: Int64?, _ timers: Int64?, _ descriptors: Int64?) -> Cause? {
+        let order = ReadyOrder()
+        order.descriptorsReady = descriptors ?? 0
+        return order.first(wakeUp: wakeUp, hasDescriptors: descriptors != nil) { rival in
+            #expect(rival == wakeUp ?? .max)
+            return timers
+        }
+    }
+
+    @Test func `Nothing goes first where nothing is ready`() { #expect(first(nil, nil, nil) == nil) }
+
+    @Test(
+        arguments: [
+            (1, 2, 3, Cause.wakeUp), (1, 3, 2, .wakeUp), (2, 1, 3, .timers), (3, 1, 2, .timers), (2, 3, 1, .descriptor),
+            (3, 2, 1, .descriptor),
+        ] as [(Int64, Int64, Int64, Cause)])
+    func `Of three kinds the one that has been ready longest goes first`(
+        wakeUp: Int64, timers: Int64, descriptors: Int64, expected: Cause
+    ) {
+        #expect(first(wakeUp, timers, descriptors) == expected)
+    }
+
+    @Test func `Of kinds that are ready since one instant a wake-up goes before timers, and timers before descriptors`()
+    {
+        #expect(first(1, 1, 1) == .wakeUp)
+        #expect(first(nil, 1, 1) == .timers)
+        #expect(first(1, nil, 1) == .wakeUp)
+    }
+
+    @Test func `A wake-up goes first from the place that another mode has left`() {
+        let order = ReadyOrder()
+        order.wakeUpServedElsewhere(3)
+        #expect(order.first(wakeUp: 8, hasDescriptors: false) { _ in 5 } == .wakeUp)
+    }
+
+    @Test func `A place of wake-ups is lost where a look goes on to what came later`() {
+        let order = ReadyOrder()
+        order.wakeUpServedElsewhere(3)
+        #expect(order.first(wakeUp: nil, hasDescriptors: false) { _ in 5 } == .timers)
+        #expect(order.wakeUpReady(since: 8) == 8)
+    }
+
+    @Test func `A place of wake-ups stays where descriptors go first`() {
+        let order = ReadyOrder()
+        order.wakeUpServedElsewhere(3)
+        order.descriptorsReady = 2
+        #expect(order.first(wakeUp: nil, hasDescriptors: true) { _ in nil } == .descriptor)
+        #expect(order.wakeUpReady(since: 8) == 3)
     }
 
     // MARK: In a loop

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Since when each kind of thing that a mode serves has been ready: the kind that has waited longest goes first.
+internal import Synchronization
+
+/// Since when each kind of thing that a mode serves has been ready, and which of them goes first: what has waited longest.
 ///
 /// This one rule keeps any kind of item from starving another (Documentation/Decisions/0004-who-goes-first.md). The
 /// real `CFRunLoop` has an epoll with a descriptor for each kind in a mode, and epoll keeps what is ready in a list. A
@@ -10,13 +12,26 @@
 ///
 /// All instants are of the monotonic clock.
 // An object, so that its two parts, which are guarded differently, can be written separately.
-final class Fairness: @unchecked Sendable {
+final class ReadyOrder: @unchecked Sendable {
     // MARK: Timers. Guarded by the loop's lock.
 
     /// The place that timers have kept since another timer became the first: the instant from which they have waited.
     @exclusivity(unchecked) private var timersWaitSince: Int64?
     /// Since when the present first timer is awaited: a timer that was due before is ready since then.
     @exclusivity(unchecked) private var timersAwaited = Int64.min
+    /// The date of the last timer, which has left the mode without any timer: Specification 4.5.1.
+    ///
+    /// `Int64.max` once it was served, and while there are timers. The loop's thread also reads it without the lock.
+    private let lastTimer = Atomic(Int64.max)
+
+    /// The date that the last timer has left; `Int64.max` if there is none.
+    @inline(__always)
+    var lastTimerDate: Int64 { lastTimer.load(ordering: .relaxed) }
+    /// The mode's last timer goes, and leaves its date.
+    func lastTimerGoes(_ date: Int64) { lastTimer.store(date, ordering: .relaxed) }
+    /// A timer comes: the date of the last is of no interest any more.
+    @inline(__always)
+    func timerComes() { lastTimer.store(.max, ordering: .relaxed) }
 
     /// Since when timers wait, of which the first was due at `date`.
     func timersReady(since date: Int64) -> Int64 { timersWaitSince ?? max(date, timersAwaited) }
@@ -37,10 +52,22 @@ final class Fairness: @unchecked Sendable {
         timersAwaited = now
     }
 
-    /// A look has gone on to what has been ready since `date`, or the thread goes to sleep, and no timer was due.
-    func passTimers(before date: Int64 = .max) {
-        if let since = timersWaitSince, since < date { timersWaitSince = nil }
+    /// Timers are being served, and nothing is left of what was due but the date of the last.
+    func lastTimerServed(_ now: Int64) {
+        timersServed(now, leavingOthers: false)
+        if lastTimerDate <= now { lastTimer.store(.max, ordering: .relaxed) }
     }
+
+    /// A look has gone on to what has been ready since `rival`, and no timer was due: a date in a mode that is not empty
+    /// makes no turn.
+    func passTimers(_ now: Int64, before rival: Int64) {
+        let date = lastTimerDate
+        if date <= now, timersReady(since: date) < rival { lastTimer.store(.max, ordering: .relaxed) }
+        if let since = timersWaitSince, since < rival { timersWaitSince = nil }
+    }
+
+    /// The thread goes to sleep, and no timer was due.
+    func passTimers() { timersWaitSince = nil }
 
     // MARK: Wake-ups. The loop's thread.
 
@@ -62,4 +89,28 @@ final class Fairness: @unchecked Sendable {
 
     /// Since when the descriptors that the last look found are ready: the look before has not found them.
     @exclusivity(unchecked) var descriptorsReady: Int64 = 0
+
+    // MARK: The order. The loop's thread.
+
+    /// What goes first; `nil` if nothing is ready.
+    ///
+    /// Wake-ups lose a place if a look has gone on from it to what came later.
+    ///
+    /// - Parameters:
+    ///   - wakeUp: When a wake-up was called that waits.
+    ///   - hasDescriptors: Whether events of descriptors wait.
+    ///   - timersReady: Since when timers are ready, `nil` if they are not. Called once, with the instant since when a
+    ///     wake-up has been ready: timers that are not due lose a place before it.
+    @inline(__always)
+    func first(wakeUp: Int64?, hasDescriptors: Bool, timersReady: (_ rival: Int64) -> Int64?) -> Cause? {
+        var cause: Cause? = wakeUp == nil ? nil : .wakeUp
+        var since = wakeUp.map(wakeUpReady) ?? .max
+        if let timers = timersReady(since), timers < since {
+            cause = .timers
+            since = timers
+        }
+        if hasDescriptors, descriptorsReady < since { return .descriptor }
+        passWakeUp(before: since)
+        return cause
+    }
 }
