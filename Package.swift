@@ -84,25 +84,28 @@ let package = Package(
     targets: [
         // The system calls Swift cannot name, and libdispatch's main-queue hooks.
         .target(name: "CLinuxKernel"),
+        // The C library under one name: Glibc or Musl.
+        .target(name: "LinuxLibC", swiftSettings: strict),
         // The loop. Imports no Foundation.
-        .target(name: "RunLoops", dependencies: ["CLinuxKernel"], swiftSettings: strict),
+        .target(name: "RunLoops", dependencies: ["CLinuxKernel", "LinuxLibC"], swiftSettings: strict),
         // Manual kernel and clock, trace recorder, threads with a loop.
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops", "RunLoopsKit"], swiftSettings: strict),
         // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
         .target(
-            name: "RunLoopsEvents", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
+            name: "RunLoopsEvents", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"],
             swiftSettings: strict),
         // Message ports, between threads and between processes.
         .target(
-            name: "RunLoopsPorts", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
+            name: "RunLoopsPorts", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"],
             swiftSettings: strict),
         // Dates and schedules of a time zone. The one library but those with Foundation's names that imports Foundation.
         .target(
-            name: "RunLoopsCalendar", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
+            name: "RunLoopsCalendar", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"],
             swiftSettings: strict),
         // Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other
         // library along.
-        .target(name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel"], swiftSettings: strict),
+        .target(
+            name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel", "LinuxLibC"], swiftSettings: strict),
         // A program that links this library has the main actor on the main loop's own executor, from before main.
         .target(
             name: "RunLoopsMainActor", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainActorAtLoad"],
@@ -115,7 +118,7 @@ let package = Package(
         .target(name: "CMainLoopAtLoad", dependencies: ["CLinuxKernel"]),
         // What frameworks put on a run loop. Imports no Foundation.
         .target(
-            name: "RunLoopsKit", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel"],
+            name: "RunLoopsKit", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"],
             swiftSettings: strict),
         // Starts recording before main() when the environment asks for it, and writes the trace when a signal ends the
         // program: Swift has no constructors, and no signal handlers.
@@ -124,15 +127,17 @@ let package = Package(
         .target(name: "CStackSampling", dependencies: ["CLinuxKernel"]),
         // What a loop does, recorded; as pictures and in words.
         .target(
-            name: "RunLoopsDiagnostics", dependencies: ["RunLoops", "CTraceStart", "CStackSampling", "CLinuxKernel"],
+            name: "RunLoopsDiagnostics",
+            dependencies: ["RunLoops", "CTraceStart", "CStackSampling", "CLinuxKernel", "LinuxLibC"],
             swiftSettings: strict),
         // From the first touch to the drawn picture: what an application puts on its main loop. No Foundation, no display.
         .target(
-            name: "LoopUI", dependencies: ["RunLoops", "RunLoopsConcurrency", "RunLoopsKit"], swiftSettings: strict),
+            name: "LoopUI", dependencies: ["RunLoops", "RunLoopsConcurrency", "RunLoopsKit", "LinuxLibC"],
+            swiftSettings: strict),
         // The terminal as a display.
         .target(
             name: "LoopUITerminal",
-            dependencies: ["LoopUI", "RunLoops", "RunLoopsEvents", "CTerminalRestore", "CLinuxKernel"],
+            dependencies: ["LoopUI", "RunLoops", "RunLoopsEvents", "CTerminalRestore", "CLinuxKernel", "LinuxLibC"],
             swiftSettings: strict),
         // Gives a terminal back when a signal ends the program: Swift has no signal handlers.
         .target(name: "CTerminalRestore"),
@@ -147,7 +152,8 @@ let package = Package(
                 .apt(["libxkbcommon-dev", "libxkbcommon-x11-dev"]),
             ]),
         .target(
-            name: "LoopUIWindow", dependencies: ["LoopUI", "RunLoops", "RunLoopsEvents", xcb], swiftSettings: strict),
+            name: "LoopUIWindow", dependencies: ["LoopUI", "RunLoops", "RunLoopsEvents", "LinuxLibC", xcb],
+            swiftSettings: strict),
         // Pictures with their own pixels in terminals. Empty without the trait.
         .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
         .target(
@@ -163,11 +169,14 @@ let package = Package(
         // Foundation's names as Foundation on Apple's systems does.
         .target(
             name: "FoundationRunLoop",
-            dependencies: ["RunLoops", "RunLoopsKit", "RunLoopsPorts", "CoreFoundationRunLoop", "CLinuxKernel"],
+            dependencies: [
+                "RunLoops", "RunLoopsKit", "RunLoopsPorts", "CoreFoundationRunLoop", "CLinuxKernel", "LinuxLibC",
+            ],
             swiftSettings: strict),
         // A test target that depends on this library has the main loop while it waits in XCTest.
         .target(
-            name: "FoundationRunLoopXCTest", dependencies: ["RunLoops", "CGuestAtLoad"], swiftSettings: strict,
+            name: "FoundationRunLoopXCTest", dependencies: ["RunLoops", "CGuestAtLoad", "LinuxLibC"],
+            swiftSettings: strict,
             linkerSettings: [.linkedLibrary("Foundation")]),
         .target(name: "CGuestAtLoad"),
         // A loop inside GLib's, and the other way round. Empty without the trait, as are the next three.
@@ -175,7 +184,8 @@ let package = Package(
         .target(name: "RunLoopsGLib", dependencies: ["RunLoops", "RunLoopsEvents", glib], swiftSettings: strict),
         // What loops do, as lines of swift-log.
         .target(
-            name: "RunLoopsLog", dependencies: ["RunLoops", "RunLoopsDiagnostics", "CLinuxKernel", logging],
+            name: "RunLoopsLog",
+            dependencies: ["RunLoops", "RunLoopsDiagnostics", "CLinuxKernel", "LinuxLibC", logging],
             swiftSettings: strict),
         // What loops do, as metrics of swift-metrics. CoreMetrics alone: the rest of that package imports Foundation.
         .target(
@@ -189,7 +199,7 @@ let package = Package(
             name: "runloop",
             dependencies: [
                 "RunLoops", "RunLoopsDiagnostics", "RunLoopsEvents", "RunLoopsPorts", "LoopUI", "LoopUITerminal",
-                "CLinuxKernel",
+                "CLinuxKernel", "LinuxLibC",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

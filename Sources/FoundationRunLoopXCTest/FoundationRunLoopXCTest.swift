@@ -3,13 +3,8 @@
 
 internal import CGuestAtLoad
 @preconcurrency internal import CoreFoundation
+internal import LinuxLibC
 internal import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// Has the main loop run while a test waits in XCTest.
 ///

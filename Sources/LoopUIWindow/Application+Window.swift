@@ -3,12 +3,7 @@
 
 #if Window
 public import LoopUI
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
+internal import LinuxLibC
 
 extension Application {
     /// Runs a program in a window, from its launch to its end.

@@ -3,13 +3,8 @@
 
 internal import CLinuxKernel
 public import FoundationEssentials
+internal import LinuxLibC
 internal import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// Calls a closure at the dates of a schedule, again and again, on the thread of a run loop.
 ///

@@ -5,12 +5,7 @@
 internal import CLinuxKernel
 public import Logging
 internal import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
+internal import LinuxLibC
 
 /// Writes the lines of swift-log to systemd's journal, with their metadata as fields.
 ///

@@ -3,19 +3,10 @@
 
 internal import CLinuxKernel
 internal import Foundation
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
+internal import LinuxLibC
 
 // Under another name: the type has a `bind` of its own.
-#if canImport(Glibc)
-private let systemBind = Glibc.bind
-#elseif canImport(Musl)
-private let systemBind = Musl.bind
-#endif
+private let systemBind = LinuxLibC.bind
 
 /// The system calls of socket ports, with addresses as Foundation has them.
 ///

@@ -1,14 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxLibC
 internal import RunLoops
 internal import RunLoopsKit
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// How a scroll view's content goes on when the finger has left it: v(t) = v₀·rateᵗ, t in milliseconds.
 struct Deceleration {

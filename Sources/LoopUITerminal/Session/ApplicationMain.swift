@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTerminalRestore
+internal import LinuxLibC
 public import LoopUI
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 extension Terminal {
     /// The display that suits where the program was started: the terminal, or lines.

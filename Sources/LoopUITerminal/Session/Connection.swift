@@ -1,14 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxLibC
 internal import LoopUI
 internal import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// The way to and from a device: bytes that come are decoded, bytes that go are kept until the device takes them.
 @MainActor final class Connection {

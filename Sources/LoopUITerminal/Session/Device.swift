@@ -2,14 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTerminalRestore
+internal import LinuxLibC
 internal import LoopUI
 internal import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// System calls on the terminal and on the standard descriptors.
 enum Device {

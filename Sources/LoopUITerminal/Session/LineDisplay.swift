@@ -2,14 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTerminalRestore
+internal import LinuxLibC
 public import LoopUI
 internal import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// A display that writes what has changed as plain lines, for what is no terminal, for terminals that cannot move their
 /// cursor, and for screen readers.

@@ -2,15 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTerminalRestore
+internal import LinuxLibC
 internal import LoopUI
 internal import RunLoops
 internal import RunLoopsEvents
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// The signals that a program on a terminal gets.
 @MainActor final class Signals {

@@ -2,12 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLinuxKernel
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
+internal import LinuxLibC
 
 /// The kernel of Linux: a futex where a mode has no descriptors, epoll where it has some.
 package final class EpollKernel: GuestKernel, @unchecked Sendable {

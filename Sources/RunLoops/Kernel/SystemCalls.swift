@@ -2,12 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import CLinuxKernel
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
+internal import LinuxLibC
 
 // The calls of a loop to Linux: clocks, futexes, epoll, eventfd, timerfd. Whoever wants to count or to refuse them gives another
 // `KernelCalls`. Beside them the library asks the system for pages of memory (Timers/TimerMemory.swift), for a key of each thread

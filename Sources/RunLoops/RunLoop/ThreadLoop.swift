@@ -2,12 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLinuxKernel
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
+internal import LinuxLibC
 
 /// The loop of the calling thread: kept under a thread-specific key, torn down when the thread ends.
 package enum ThreadLoop {

@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CTraceStart
+internal import LinuxLibC
 internal import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// The recording of a whole process, from before `main()` to its end.
 private final class ProcessRecording: @unchecked Sendable {

@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLinuxKernel
+internal import LinuxLibC
 internal import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// The descriptors of a child, and what this process keeps open until the child has them.
 struct SpawnStreams {

@@ -1,13 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+public import LinuxLibC
 public import RunLoops
-
-#if canImport(Glibc)
-public import Glibc
-#elseif canImport(Musl)
-public import Musl
-#endif
 
 /// Another library's event loop as a source of the current thread's run loop.
 ///

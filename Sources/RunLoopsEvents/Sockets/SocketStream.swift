@@ -1,13 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxLibC
 public import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// Bytes in and out of a connected socket: calls a closure on a loop's thread with the bytes that come, and sends
 /// written bytes as fast as the other side takes them.

@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLinuxKernel
+internal import LinuxLibC
 internal import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// The bytes of a stream in both directions, and how far each direction is: the state of a ``SocketStream``.
 struct StreamFlow {

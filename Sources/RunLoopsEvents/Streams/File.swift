@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLinuxKernel
+internal import LinuxLibC
 public import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 extension RunLoop {
     /// An open file to read from or write to: an end of a pipe, a terminal, a socket, a file on a disk.

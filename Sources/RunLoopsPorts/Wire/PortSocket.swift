@@ -2,14 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLinuxKernel
+internal import LinuxLibC
 internal import RunLoops
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// A sequenced-packet socket, closed with its last reference: code that uses the number holds the object.
 ///

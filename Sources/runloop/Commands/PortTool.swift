@@ -2,14 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import LinuxLibC
 import RunLoops
 import RunLoopsPorts
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// `runloop port`: ports of other processes, and one of its own.
 struct PortTool: ParsableCommand {

@@ -1,14 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import LinuxLibC
 import RunLoops
 import RunLoopsEvents
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 extension RunLoop {
     /// Calls the body; meanwhile, a signal that asks the program to end stops the main loop instead.

@@ -2,12 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import LinuxLibC
 
 /// The command-line tool: looks into the loops of programs.
 @main

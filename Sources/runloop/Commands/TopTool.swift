@@ -3,16 +3,11 @@
 
 import ArgumentParser
 import CLinuxKernel
+import LinuxLibC
 import LoopUI
 import LoopUITerminal
 import RunLoops
 import RunLoopsDiagnostics
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// `runloop top`.
 struct TopTool: ParsableCommand {

@@ -2,14 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import LinuxLibC
 import RunLoops
 import RunLoopsDiagnostics
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// `runloop trace`.
 struct TraceTool: ParsableCommand {

@@ -1,13 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import LinuxLibC
 import LoopUI
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// The screen of `runloop top`: the loops of a process as a table, and below it the loop that is marked, in full.
 @MainActor

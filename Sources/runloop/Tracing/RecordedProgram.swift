@@ -2,12 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinuxKernel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import LinuxLibC
 
 /// A program that is run and recorded on this program's terminal, from its start to its end or for a while.
 struct RecordedProgram {

@@ -2,14 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinuxKernel
+import LinuxLibC
 import RunLoops
 import RunLoopsDiagnostics
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// Whole files of text, and what is wrong with them in words.
 enum TextFile {
