@@ -11,31 +11,31 @@ package import RunLoops
 ///
 /// Thread safety: any thread.
 package final class Question: Sendable {
-    private let desk: AnswerDesk
+    private let requests: Requests
     private let serial: UInt64
     private let sender: RunLoop.MessagePort.Sender
     private let message: RunLoop.MessagePort.Message
 
     /// Opens the question; it has to be sent.
     ///
-    /// - Parameter told: Called once with the answer, or with the reason why there is none; with `nil` when the thread
+    /// - Parameter ended: Called once with the answer, or with the reason why there is none; with `nil` when the thread
     ///   of the loop has ended. Not called after the question was withdrawn.
     package init(
         _ message: RunLoop.MessagePort.Message, to sender: RunLoop.MessagePort.Sender, on loop: RunLoop,
         in mode: RunLoop.Mode,
-        told: @escaping @Sendable (Result<RunLoop.MessagePort.Message, RunLoop.PortError>?) -> Void
+        ended: @escaping @Sendable (Result<RunLoop.MessagePort.Message, RunLoop.PortError>?) -> Void
     ) throws(RunLoop.PortError) {
-        (desk, serial) = try AnswerDesk.open(on: loop, in: mode) { [sender] result in
+        (requests, serial) = try Requests.open(on: loop, in: mode) { [sender] result in
             // A dead receiver drops the messages that it had, and that news comes first.
-            if case .failure(.noReply) = result, sender.isDead { return told(.failure(.dead)) }
-            told(result)
+            if case .failure(.noReply) = result, sender.isDead { return ended(.failure(.dead)) }
+            ended(result)
         }
         self.sender = sender
         self.message = message
     }
 
     /// Takes the question back: an answer that still comes is dropped.
-    package func withdraw() { desk.withdraw(serial) }
+    package func withdraw() { requests.withdraw(serial) }
 
     /// Sends the message, without waiting here.
     ///
@@ -43,10 +43,10 @@ package final class Question: Sendable {
     package func send(within limit: Duration?) {
         let deadline = Deadline.after(limit)
         do throws(RunLoop.PortError) {
-            try desk.send(message, serial, sender, until: Deadline.none)
+            try requests.send(message, serial, sender, until: Deadline.none)
         } catch {
             let isWorthWaiting = error == .full || error == .timedOut
-            if !isWorthWaiting || deadline == Deadline.none { return desk.tell(serial, .failure(error)) }
+            if !isWorthWaiting || deadline == Deadline.none { return requests.end(serial, .failure(error)) }
             waitOnThread(until: deadline)
         }
     }
@@ -55,13 +55,13 @@ package final class Question: Sendable {
         do throws(RunLoop.PortError) {
             try Errand.begin { [self] in
                 do throws(RunLoop.PortError) {
-                    try desk.send(message, serial, sender, until: deadline)
+                    try requests.send(message, serial, sender, until: deadline)
                 } catch {
-                    desk.tell(serial, .failure(error))
+                    requests.end(serial, .failure(error))
                 }
             }
         } catch {
-            desk.tell(serial, .failure(error))
+            requests.end(serial, .failure(error))
         }
     }
 }

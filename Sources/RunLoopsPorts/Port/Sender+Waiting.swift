@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import RunLoops
+
+extension RunLoop.MessagePort.Sender {
+    /// Sends a message and waits for the reply, which it returns.
+    ///
+    /// The thread's loop runs in `mode` meanwhile. Without a mode the loop runs in a private mode, in which nothing
+    /// else is served. Give a mode to have other items go on; the receiver itself can be one of these items. A
+    /// message's own ``MessagePort/Message/replyTo`` is replaced.
+    ///
+    /// - Parameters:
+    ///   - message: The question.
+    ///   - limit: How long to wait in all, for room and for the reply; for ever if `nil`.
+    ///   - mode: The mode to run the calling thread's loop in.
+    /// - Returns: What the receiver's closure returned, or the first message it sent to
+    ///   ``MessagePort/Message/replyTo``.
+    /// - Throws: the errors of ``send(_:within:)``; ``PortError/noReply`` when the receiver has dropped the message
+    ///   without an answer; ``PortError/dead`` when the receiver has died before answering; ``PortError/timedOut``. An
+    ///   answer that comes later is dropped.
+    ///
+    /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
+    @available(
+        *, noasync,
+        message: "The wait blocks a thread of Swift's pool: await request(_:on:within:in:)."
+    )
+    public func request(
+        _ message: RunLoop.MessagePort.Message, within limit: Duration? = nil, in mode: RunLoop.Mode? = nil
+    ) throws(RunLoop.PortError) -> RunLoop.MessagePort.Message {
+        require(mode != .common, "A thread cannot wait for an answer in the common modes: name one of them.")
+        let deadline = Deadline.after(limit)
+        let loop = RunLoop.current
+        let answer = Guarded<Requests.End?>(nil)
+        let (requests, serial) = try Requests.open(on: loop, in: Requests.waitingMode) { end in
+            answer.withLock { $0 = .some(end) }
+        }
+        defer { requests.withdraw(serial) }
+        try requests.send(message, serial, self, until: deadline)
+        if let mode { do { try loop.add(requests.port, in: mode) } catch { throw .system(error) } }
+        defer { if let mode { loop.remove(requests.port, from: mode) } }
+        let latest = deadline == Deadline.none ? SystemCalls.now(.monotonic) : deadline
+        let instant = latest == Deadline.never ? nil : RunLoop.Instant(nanoseconds: latest)
+        while true {
+            if let end = answer.withLock({ $0 }) { return try reply(end) }
+            // Other items in the mode may stop the run or end it; an answer ends it as a handled source.
+            let run = loop.run(mode: mode ?? Requests.waitingMode, until: instant, returnAfterSourceHandled: true)
+            if run == .timedOut, answer.withLock({ $0 }) == nil { throw .timedOut }
+        }
+    }
+
+    private func reply(_ end: Requests.End) throws(RunLoop.PortError) -> RunLoop.MessagePort.Message {
+        // A thread that is ending takes no answers in.
+        guard let end else { throw .dead }
+        // A dead receiver drops the messages that it had, and that news comes first.
+        if case .failure(.noReply) = end, isDead { throw .dead }
+        return try end.get()
+    }
+}
