@@ -151,6 +151,8 @@ struct Tally: Callback, @unchecked Sendable {
 }
 
 /// W2b: the loop posts to itself in batches, the last of which posts the next.
+///
+/// With `object=1` a callback is one object, which a closure of Swift holds without an allocation.
 @inlinable
 public func w2b<P: Peer>(_: P.Type) {
     let loop = P(cpu: nil)
@@ -166,17 +168,53 @@ public func w2b<P: Peer>(_: P.Type) {
 final class SelfPosting<P: Peer>: @unchecked Sendable {
     @usableFromInline let loop: P
     @exclusivity(unchecked) @usableFromInline var rounds: Rounds
+    /// The object of the last callback of a batch, where callbacks are objects.
+    @exclusivity(unchecked) @usableFromInline var last: Last?
 
     @inlinable
     init(_ loop: P, _ done: Gate) {
         self.loop = loop
         rounds = Rounds(of: bk_number("count", 1_000_000), done)
+        if bk_number("object", 0) != 0 { last = Last(self) }
     }
 
     @inlinable
     func post() {
+        if let last {
+            for _ in 1..<1000 { loop.postHere(isLast: false, PostedObject(posting: self)) }
+            return loop.postHere(isLast: true, PostedLast(last: last))
+        }
         for _ in 1..<1000 { loop.postHere(isLast: false, Posted(self, isLast: false)) }
         loop.postHere(isLast: true, Posted(self, isLast: true))
+    }
+
+    @inlinable
+    func lastHasRun() { if rounds.goesOn() { post() } }
+
+    @usableFromInline
+    final class Last: @unchecked Sendable {
+        // SAFETY: the workload holds it until the last one has run.
+        @usableFromInline let posting: Unmanaged<SelfPosting>
+        @inlinable
+        init(_ posting: SelfPosting) { self.posting = .passUnretained(posting) }
+    }
+
+    @usableFromInline
+    struct PostedObject: Callback, @unchecked Sendable {
+        @usableFromInline let posting: SelfPosting
+        @inlinable
+        init(posting: SelfPosting) { self.posting = posting }
+        @inlinable
+        func callAsFunction() { posting.rounds.left -= 1 }
+    }
+
+    @usableFromInline
+    struct PostedLast: Callback, @unchecked Sendable {
+        @usableFromInline let last: Last
+        @inlinable
+        init(last: Last) { self.last = last }
+        @inlinable
+        func callAsFunction() { last.posting._withUnsafeGuaranteedRef { $0.lastHasRun() } }
     }
 
     /// Two words, as the function and the argument of a peer in C, and like them without a reference that is counted.
@@ -195,11 +233,7 @@ final class SelfPosting<P: Peer>: @unchecked Sendable {
         @inlinable
         func callAsFunction() {
             posting._withUnsafeGuaranteedRef { posting in
-                if !isLast {
-                    posting.rounds.left -= 1
-                } else if posting.rounds.goesOn() {
-                    posting.post()
-                }
+                if isLast { posting.lastHasRun() } else { posting.rounds.left -= 1 }
             }
         }
     }

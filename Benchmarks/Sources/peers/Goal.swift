@@ -29,6 +29,7 @@ struct Goal: Sendable {
         Goal("W1 round trip, one CPU", "ns", .times(0.85, wakers)),
         Goal("W2 post", "ns", .times(1.3, ["libuv"])),
         Goal("W2b post to itself", "ns", .times(1, ["libuv"])),
+        Goal("W2b of one object", "ns", .times(1, ["libuv"])),
         Goal("W3 turn", "ns", .times(1, ["libuv"])),
         Goal("W3 with a descriptor", "ns", .times(1.1, ["libuv"])),
         Goal("W4 10,000 out,", "churn_ns", .times(2.2, ["libuv"])),

@@ -13,6 +13,7 @@ extension Run {
         "W1": "two threads, each with a loop of its own, wake each other in turn",
         "W2": "a thread posts a million callbacks to a loop that sleeps",
         "W2b": "a loop posts callbacks to itself, in batches of a thousand",
+        "W2bo": "the same, where a callback in Swift is one object: a peer in C posts what it posts in W2b",
         "W3": "a callback asks to be called again in the next turn",
         "W3d": "the same beside an idle descriptor, so that every loop has to look at the kernel",
         "W4": "timers that are far away are added, cancelled and added again, cancelled",
@@ -51,6 +52,9 @@ extension Run {
         } + [
             Run("W2", "W2 post", [], quick: ["count=100000"], [Row("ns", "", .nanoseconds, plotted: true)]),
             Run("W2b", "W2b post to itself", [], quick: ["count=200000"], [Row("ns", "", .nanoseconds, plotted: true)]),
+            Run(
+                "W2b", kind: "W2bo", "W2b of one object", ["object=1"], quick: ["object=1", "count=200000"],
+                [Row("ns", "", .nanoseconds, plotted: false)]),
             Run(
                 "W3", "W3 turn", [], quick: ["count=100000"],
                 [Row("ns", "", .nanoseconds, plotted: true, onlyWithDescriptor)]),

@@ -80,6 +80,19 @@ import Testing
         }
     }
 
+    @Test func `A post on the main actor allocates nothing but what its closure does`() {
+        final class Posted: Sendable {
+            func post() { RunLoop.performOnMainActor(in: "never run", wake: false) { self.isPosted() } }
+            @MainActor func isPosted() {}
+        }
+        let posted = Posted()
+        for _ in 0..<10 { posted.post() }
+        let before = allocations_of_this_thread()
+        for _ in 0..<1000 { posted.post() }
+        // The row of memory grows a few times.
+        #expect(allocations_of_this_thread() - before <= 20)
+    }
+
     @Test func `Posts of another thread allocate nothing on the loop's`() {
         onLoop { loop in
             loop.add(RunLoop.Source { _ in }, in: .default)

@@ -82,9 +82,9 @@ extension RunLoop {
     /// Thread safety: any thread.
     public static func performOnMainActor(
         in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: @escaping @MainActor () -> Void
+        _ body: consuming @escaping @MainActor () -> Void
     ) {
-        performOnMainActor(in: [mode], wake: wake, fileID: fileID, line: line, body)
+        main.post(mode, wake, CodeLocation(fileID, line), forMainThread(body))
     }
 
     /// Runs a closure on the main actor, in the next turn of the main loop in one of `modes`.
@@ -92,9 +92,18 @@ extension RunLoop {
     /// Thread safety: any thread.
     public static func performOnMainActor(
         in modes: [Mode], wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: @escaping @MainActor () -> Void
+        _ body: consuming @escaping @MainActor () -> Void
     ) {
-        main.perform(in: modes, wake: wake, fileID: fileID, line: line) { MainActor.assumeIsolated(body) }
+        main.post(modes, wake, CodeLocation(fileID, line), forMainThread(body))
+    }
+
+    /// The same closure, for the main loop, whose thread is the main actor's.
+    ///
+    /// A closure around this one would be allocated each time.
+    @inline(__always)
+    static func forMainThread(_ body: consuming @escaping @MainActor () -> Void) -> () -> Void {
+        // SAFETY: isolation is no part of a closure's form, and the main loop calls on the main thread alone.
+        unsafeBitCast(body, to: (() -> Void).self)
     }
 
     func requireLocal() {

@@ -84,9 +84,9 @@ extension RunLoop {
     @discardableResult
     public static func performOnMainActor(
         after delay: Duration, in mode: Mode = .default, fileID: StaticString = #fileID, line: UInt = #line,
-        _ body: @escaping @MainActor () -> Void
+        _ body: consuming @escaping @MainActor () -> Void
     ) -> Delayed {
-        main.postpone(delay, mode, CodeLocation(fileID, line)) { MainActor.assumeIsolated(body) }
+        main.postpone(delay, mode, CodeLocation(fileID, line), forMainThread(body))
     }
 
     /// Cancels a closure that waits for its delay, and releases it.
