@@ -102,8 +102,11 @@ extension RunLoop {
     /// A closure around this one would be allocated each time.
     @inline(__always)
     static func forMainThread(_ body: consuming @escaping @MainActor () -> Void) -> () -> Void {
+        struct Isolated { let call: @MainActor () -> Void }
+        struct Plain { let call: () -> Void }
+        // Structures, because a generic function takes closures in another form, which is allocated.
         // SAFETY: isolation is no part of a closure's form, and the main loop calls on the main thread alone.
-        unsafeBitCast(body, to: (() -> Void).self)
+        return unsafeBitCast(Isolated(call: body), to: Plain.self).call
     }
 
     func requireLocal() {
