@@ -90,6 +90,40 @@ import Testing
             #expect(answers.readToEnd() == "unasked\n")
         }
     }
+
+    // MARK: By a socket
+
+    @Test func `Each client is answered, also when the door is shut and another asks too long a line`() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            let address = try RunLoop.SocketAddress.unix(directory.path("socket"))
+            let listener = try loop.answerLines(
+                at: address, limit: 8, label: "commands", in: .default,
+                onRefusal: { error in _ = Issue.record(error) }, { "\($0)!" })
+            #expect(listener.label == "commands" && listener.address == address)
+            let told = Box<[String: String]>([:])
+            for name in ["one", "two", "longer than the limit"] {
+                let connector = try SocketConnector(to: address) { _, result in
+                    let stream = try? SocketStream(result.get()) { stream, event in
+                        switch event {
+                        case .received(let bytes):
+                            told.value[name, default: ""] += String(decoding: bytes, as: UTF8.self)
+                        case .ended: stream.finish()
+                        default: break
+                        }
+                        if told.value["one"] != nil && told.value["two"] != nil { listener.invalidate() }
+                    }
+                    guard let stream else { fatalError("not connected: \(name)") }
+                    add(stream, to: loop)
+                    stream.write("\(name)\n".utf8)
+                    stream.finish()
+                }
+                add(connector, to: loop)
+            }
+            #expect(loop.runPlenty() == .finished)
+            #expect(told.value == ["one": "one!\n", "two": "two!\n"])
+        }
+    }
 }
 
 /// A pipe with a non-blocking end for a loop at each side.

@@ -89,6 +89,39 @@ import Testing
         }
     }
 
+    @Test func `A client that comes when there are no descriptors is answered when there are some`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let directory = TemporaryDirectory()
+                let address = try RunLoop.SocketAddress.unix(directory.path("socket"))
+                let (refusals, hoard) = (Box<[CInt]>([]), Box<[CInt]>([]))
+                try loop.answerLines(
+                    at: address, in: .default,
+                    onRefusal: { error in
+                        refusals.value.append(error.code)
+                        for number in hoard.value { close(number) }
+                        hoard.value = []
+                    }, { "\($0)!" })
+                let client = Box<RunLoop.Socket?>(nil)
+                let connector = try SocketConnector(to: address) { _, outcome in client.value = try? outcome.get() }
+                add(connector, to: loop, in: "connecting")
+                #expect(loop.runPlenty("connecting") == .finished)
+                while true {
+                    let number = open("/dev/null", O_RDONLY | O_CLOEXEC)
+                    if number < 0 { break }
+                    hoard.value.append(number)
+                }
+                let stream = SocketStream(try #require(client.value)) { _, event in
+                    if case .received(let bytes) = event, bytes == Array("hello!\n".utf8) { loop.stop() }
+                }
+                add(stream, to: loop)
+                stream.write("hello\n".utf8)
+                #expect(loop.runPlenty() == .stopped)
+                #expect(refusals.value == [EMFILE])
+            }
+        }
+    }
+
     @Test func `No descriptor is left of any source`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()

@@ -56,4 +56,74 @@ extension RunLoop {
         }
         return writer
     }
+
+    /// Listens on an address, and answers the lines of each connection as
+    /// ``answerLines(of:on:limit:label:in:fileID:line:_:)`` does.
+    ///
+    /// For the commands of a service, by a socket of its own. When the process is out of descriptors or memory, connections wait, and the
+    /// listener tries again after a second.
+    ///
+    /// - Parameters:
+    ///   - address: Where to listen; a stale file of a Unix socket is taken over, as ``SocketListener`` says.
+    ///   - limit: How many bytes a line may have. A connection with a longer line is ended.
+    ///   - label: The name of the listener and of its connections in descriptions and tools; where the call stands, if `nil`.
+    ///   - mode: The mode in which connections are accepted and lines answered; `.common` for all common modes.
+    ///   - fileID: Where the call stands.
+    ///   - line: Where the call stands.
+    ///   - refusal: Called with what the system refused: to accept a connection, or to serve one, which is then closed.
+    ///   - answer: Called with a line, on the loop's thread; returns what to write, without the line feed at the end.
+    /// - Returns: The listener. ``EventSource/invalidate()`` closes the door and removes the file of a Unix socket; connections that
+    ///   are there go on. A program that ends without it leaves the file, and its next start takes the file over.
+    /// - Throws: What ``SocketListener/init(on:backlog:label:fileID:line:handler:)`` throws, and what adding a source throws.
+    ///
+    /// - Precondition: called on the loop's own thread.
+    @discardableResult
+    public func answerLines(
+        at address: SocketAddress, limit: Int = 65536, label: String? = nil, in mode: Mode = .common,
+        fileID: StaticString = #fileID, line: UInt = #line, onRefusal refusal: @escaping (SystemCallError) -> Void,
+        _ answer: @escaping (String) -> String
+    ) throws(SystemCallError) -> SocketListener {
+        let serve = connections(limit, label, mode, fileID, line, refusal, answer)
+        let listener = try SocketListener(on: address, label: label, fileID: fileID, line: line, handler: serve)
+        try add(listener, in: mode)
+        return listener
+    }
+
+    /// Answers the lines of each connection to a socket that the service manager has opened.
+    ///
+    /// The parameters are those of ``answerLines(at:limit:label:in:fileID:line:onRefusal:_:)-(RunLoop.SocketAddress,_,_,_,_,_,_,_)``.
+    ///
+    /// - Throws: What ``SocketListener/init(adopting:label:fileID:line:handler:)`` throws, and what adding a source throws.
+    @discardableResult
+    public func answerLines(
+        at socket: ListenDescriptor, limit: Int = 65536, label: String? = nil, in mode: Mode = .common,
+        fileID: StaticString = #fileID, line: UInt = #line, onRefusal refusal: @escaping (SystemCallError) -> Void,
+        _ answer: @escaping (String) -> String
+    ) throws(SystemCallError) -> SocketListener {
+        let serve = connections(limit, label ?? socket.name, mode, fileID, line, refusal, answer)
+        let listener = try SocketListener(adopting: socket, label: label, fileID: fileID, line: line, handler: serve)
+        try add(listener, in: mode)
+        return listener
+    }
+
+    private func connections(
+        _ limit: Int, _ label: String?, _ mode: Mode, _ fileID: StaticString, _ line: UInt,
+        _ refusal: @escaping (SystemCallError) -> Void, _ answer: @escaping (String) -> String
+    ) -> (SocketListener, SocketListener.Event) -> Void {
+        { [unowned self] listener, event in
+            switch event {
+            case .accepted(let socket):
+                do throws(SystemCallError) {
+                    try answerLines(
+                        of: File(socket), on: File(socket), limit: limit, label: label, in: mode, fileID: fileID,
+                        line: line, answer)
+                } catch {
+                    refusal(error)
+                }
+            case .refused(let error):
+                refusal(error)
+                performLocally(after: .seconds(1), in: mode) { [weak listener] in listener?.resume() }
+            }
+        }
+    }
 }
