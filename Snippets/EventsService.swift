@@ -1,31 +1,33 @@
-// A service of systemd: it says when it is ready, and that it is alive, and is given its sockets.
+// A service of systemd: it says when it is ready, that it is alive and when it ends, and is given its sockets.
 
 import Glibc
 import RunLoops
 import RunLoopsEvents
 
 // snippet.CODE
+let service = try ManagedService { error in print("the service manager does not hear: \(error)") }
 let sockets = try ListenDescriptor.inherited()
-let manager = try NotifySocket.fromEnvironment(unsetting: true)
 let loop = RunLoop.current
+var answer = 42
 
 for socket in sockets {
-    let listener = try SocketListener(adopting: socket) { listener, event in
-        if case .accepted(let socket) = event { print("\(listener.label): \(socket)") }
-    }
-    try loop.add(listener, in: .default)
+    // One line for each line that comes.
+    try loop.answerLines(at: socket, onRefusal: { print($0) }, { question in "\(question) \(answer)" })
 }
-let termination = try SignalSource(SIGTERM) { _, _ in
-    try? manager?.send(.stopping, .status("Saving"))
-    loop.stop()
-}
-try loop.add(termination, in: .common)
-if let timer = try manager?.watchdogTimer(onFailure: { print("the service manager does not hear: \($0)") }) {
-    loop.add(timer, in: .common)
-}
-try? manager?.send(.ready, .status("Serving \(sockets.count) sockets"))
+service.send(.status("Serving \(sockets.count) sockets"))
 // snippet.hide
-if manager == nil { kill(getpid(), SIGTERM) }
+if service.manager == nil { loop.performLocally { kill(getpid(), SIGHUP) } }
 // snippet.show
-loop.run()
+try service.run(
+    reload: {
+        answer += 1
+        // snippet.hide
+        if service.manager == nil { kill(getpid(), SIGTERM) }
+        // snippet.show
+    },
+    end: { done in
+        print("Saving")
+        // Here, or when what takes time is done.
+        done()
+    })
 // snippet.end

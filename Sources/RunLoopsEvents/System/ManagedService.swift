@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+public import RunLoops
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// A program that runs as a service: it starts, reloads and ends in good order, and tells the service manager, if there is one.
+///
+/// ```swift
+/// let service = try ManagedService { error in print("the service manager does not hear: \(error)") }
+/// try service.run(reload: { settings = read() }, end: { done in finishWork(done) })
+/// ```
+///
+/// | When | The service manager receives | The program is called |
+/// |---|---|---|
+/// | ``run(reload:end:)`` begins | `READY=1` | |
+/// | `SIGHUP` comes, or ``reload()`` is called | `RELOADING=1`, then `READY=1` | `reload`, between the two |
+/// | the first of `SIGTERM` and `SIGINT` comes, or ``end()`` is called | `STOPPING=1` | `end` |
+/// | `end` calls its argument | | ``run(reload:end:)`` returns |
+/// | half of the watchdog's interval is over, if the unit has `WatchdogSec=` | `WATCHDOG=1` | |
+///
+/// The second `SIGTERM`, or the second `SIGINT`, has its usual effect: it ends the process at once. A program that no service manager has
+/// started is called in the same way, and nothing is sent.
+///
+/// Corresponds to `sd_notify(3)` and the protocol `Type=notify-reload` of systemd, and needs no library of systemd's.
+///
+/// Thread safety: the service belongs to the thread that makes it.
+public final class ManagedService {
+    /// The service manager's socket; `nil` if no service manager has started the program.
+    public let manager: NotifySocket?
+
+    private let loop = RunLoop.current
+    private let onFailure: @Sendable (ServiceManagerError) -> Void
+    private let watchdog: RunLoop.Timer?
+    private var signals: [SignalSource] = []
+    private var reloading: (() -> Void)?
+    private var ending: ((@escaping () -> Void) -> Void)?
+    private var isEnding = false
+
+    /// A service of the current thread's loop.
+    ///
+    /// The variables of the service manager are read, and `NOTIFY_SOCKET` is removed, so that processes that the program starts do
+    /// not tell the service manager too. Make the service before the program has other threads, which may be reading the environment.
+    ///
+    /// - Parameter onFailure: Called on the loop's thread with what sending has thrown. The service goes on.
+    /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if a variable makes no sense.
+    public init(onFailure: @escaping @Sendable (ServiceManagerError) -> Void = { _ in }) throws(ServiceManagerError) {
+        manager = try NotifySocket.fromEnvironment(unsetting: true)
+        watchdog = try manager?.watchdogTimer(onFailure: onFailure)
+        self.onFailure = onFailure
+    }
+
+    /// Runs the loop until the service has ended.
+    ///
+    /// What the program adds to the loop is its own: sockets, timers and files go on until the program invalidates them. If other code stops
+    /// the loop, the service manager receives `STOPPING=1`, and the call returns.
+    ///
+    /// - Parameters:
+    ///   - reload: Reads the configuration again; `nil` leaves `SIGHUP` alone. When it fails, the service goes on with the old one.
+    ///   - end: Ends the work, and calls its argument when the work has ended, at once or later, on the loop's thread.
+    /// - Throws: What making and adding a ``SignalSource`` throws: `EMFILE`, `ENFILE` and `ENOMEM` when the system is out of something.
+    ///
+    /// - Precondition: called on the thread that made the service, and not within itself.
+    public func run(
+        reload: (() -> Void)? = nil, end: @escaping (_ done: @escaping () -> Void) -> Void = { done in done() }
+    ) throws(RunLoop.SystemCallError) {
+        require(loop === RunLoop.current, "A service runs on the thread that made it: make it on this thread.")
+        require(ending == nil, "The service is running: call run once at a time.")
+        (reloading, ending, isEnding) = (reload, end, false)
+        defer {
+            for source in signals { source.invalidate() }
+            if let watchdog { loop.remove(watchdog, from: .common) }
+            (reloading, ending, signals) = (nil, nil, [])
+        }
+        if reload != nil { try listen(to: SIGHUP, "SIGHUP") { service, _ in service.reload() } }
+        for (signal, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")] {
+            try listen(to: signal, name) { service, source in
+                // The next one ends the process at once.
+                source.invalidate()
+                service.end()
+            }
+        }
+        if let watchdog { loop.add(watchdog, in: .common) }
+        send(.ready)
+        loop.run()
+        if !isEnding { send(.stopping) }
+    }
+
+    /// Tells the service manager something, if there is one.
+    public func send(_ states: NotifySocket.State...) {
+        do throws(ServiceManagerError) { try manager?.send(states) } catch { onFailure(error) }
+    }
+
+    /// Does what `SIGHUP` does, for a program that notices a new configuration itself; nothing while the service ends.
+    public func reload() {
+        guard let reloading, !isEnding else { return }
+        send(.reloading)
+        reloading()
+        send(.ready)
+    }
+
+    /// Does what `SIGTERM` does, for a program that ends by itself; nothing while the service ends.
+    public func end() {
+        guard let ending, !isEnding else { return }
+        isEnding = true
+        send(.stopping)
+        ending { [weak self] in
+            // Not after the run has been stopped by other code.
+            if self?.ending != nil { self?.loop.stop() }
+        }
+    }
+
+    private func listen(
+        to signal: CInt, _ label: String, _ body: @escaping (ManagedService, SignalSource) -> Void
+    ) throws(RunLoop.SystemCallError) {
+        let source = try SignalSource(signal, label: label) { [unowned self] source, _ in body(self, source) }
+        signals.append(source)
+        try loop.add(source, in: .common)
+    }
+}

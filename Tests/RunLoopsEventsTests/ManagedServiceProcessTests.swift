@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import RunLoops
+import RunLoopsEvents
+import RunLoopsTestSupport
+import Testing
+
+/// A service from its start to its end, each in a process of its own: signals and the environment are the process's.
+@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ManagedServiceProcessTests {
+    @Test func `A service reports start, reloads and end, and its signals then do what they did before`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let manager = ServiceManagerStandIn("@run-loops-\(getpid())")
+                setenv("NOTIFY_SOCKET", manager.path, 1)
+                unsetenv("WATCHDOG_USEC")
+                signal(SIGHUP, SIG_IGN)
+                let service = try ManagedService { error in _ = Issue.record(error) }
+                #expect(getenv("NOTIFY_SOCKET") == nil)
+                let called = Box<[String]>([])
+                loop.performLocally { kill(getpid(), SIGHUP) }
+                try service.run(
+                    reload: {
+                        called.value.append("reload")
+                        if called.value.count == 1 { service.reload() } else { kill(getpid(), SIGTERM) }
+                    },
+                    end: { done in
+                        called.value.append("end")
+                        // Nothing is begun any more.
+                        service.reload()
+                        service.end()
+                        loop.performLocally(after: .milliseconds(1)) { done() }
+                    })
+                #expect(called.value == ["reload", "reload", "end"])
+                let heard = manager.all().map { $0.prefix { $0 != " " } }
+                #expect(heard == ["READY=1", "RELOADING=1", "RELOADING=1", "READY=1", "READY=1", "STOPPING=1"])
+                #expect(signal(SIGHUP, SIG_DFL).map { unsafeBitCast($0, to: Int.self) } == 1)
+                #expect(loop.isEmpty(.default))
+            }
+        }
+    }
+
+    @Test func `A service without a manager is called in the same way, and ends when its loop is stopped`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                unsetenv("NOTIFY_SOCKET")
+                let service = try ManagedService { error in _ = Issue.record(error) }
+                #expect(service.manager == nil)
+                // Twice: without `reload`, and with what ends when the run is over.
+                let late = Box<() -> Void>({})
+                loop.performLocally { kill(getpid(), SIGINT) }
+                try service.run(end: { done in
+                    late.value = done
+                    loop.stop()
+                })
+                late.value()
+                loop.performLocally { service.end() }
+                try service.run()
+            }
+        }
+    }
+
+    @Test func `The second signal of a service that does not end is the end of the process`() async {
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            try withLoop { loop in
+                let service = try ManagedService()
+                loop.performLocally { kill(getpid(), SIGTERM) }
+                try service.run(end: { _ in kill(getpid(), SIGTERM) })
+            }
+        }
+    }
+
+    @Test func `A loop that turns keeps the watchdog quiet, and says that it ends when it is stopped`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let manager = ServiceManagerStandIn("@run-loops-\(getpid())")
+                setenv("NOTIFY_SOCKET", manager.path, 1)
+                setenv("WATCHDOG_USEC", "2000", 1)
+                unsetenv("WATCHDOG_PID")
+                let service = try ManagedService { error in _ = Issue.record(error) }
+                loop.performLocally(after: .milliseconds(20)) { loop.stop() }
+                try service.run()
+                let heard = manager.all()
+                #expect(heard.first == "READY=1" && heard.last == "STOPPING=1")
+                #expect(heard.count { $0 == "WATCHDOG=1" } >= 2)
+                #expect(loop.isEmpty(.default))
+            }
+        }
+    }
+
+    @Test func `What a deaf manager does not receive is an error, and so are variables without a sense`() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                setenv("NOTIFY_SOCKET", "@run-loops-nobody-\(getpid())", 1)
+                let missed = Locked(0)
+                let service = try ManagedService { _ in missed.increment() }
+                loop.performLocally { service.end() }
+                try service.run()
+                #expect(missed.count == 2)
+                setenv("NOTIFY_SOCKET", "nonsense", 1)
+                #expect(throws: ServiceManagerError.environment(variable: "NOTIFY_SOCKET", value: "nonsense")) {
+                    _ = try ManagedService()
+                }
+            }
+        }
+    }
+}
