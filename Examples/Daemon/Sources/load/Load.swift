@@ -14,11 +14,14 @@ final class Load {
     private var isOn = false
     private var number = 0
     private var isStopped = false
+    /// How many times fewer files come than a fast machine converts.
+    private let slowness: Int
     /// The time for which the daemon was stopped.
     private(set) var stopped = Duration.zero
 
-    init(_ subject: Subject, seed: UInt64) {
+    init(_ subject: Subject, seed: UInt64, slowness: Int) {
         self.subject = subject
+        self.slowness = slowness
         ledger = subject.ledger
         random = Random(seed)
     }
@@ -26,13 +29,13 @@ final class Load {
     /// Does everything until `stop()`; floods once, in the middle, if there is time for what that makes.
     func start(for seconds: Int) {
         isOn = true
-        every(20...180) { [self] in write(.plain) }
-        every(100...400) { [self] in
+        every(20...180, times: slowness) { [self] in write(.plain) }
+        every(100...400, times: slowness) { [self] in
             write([.renamed, .moved, .linked, .fleeting, .slow].randomElement(using: &random)!)
         }
-        every(2000...4000) { [self] in write(.heavy) }
-        every(4000...6000) { [self] in write(.storm) }
-        every(15_000...25_000) { [self] in for _ in 0..<500 { write(.plain) } }
+        every(2000...4000, times: slowness) { [self] in write(.heavy) }
+        every(4000...6000, times: slowness) { [self] in write(.storm) }
+        every(15_000...25_000, times: slowness) { [self] in for _ in 0..<500 { write(.plain) } }
         every(100...300) { [self] in ask() }
         every(1000...5000) { [self] in reload() }
         every(200...1000) { [self] in killChild() }
@@ -64,11 +67,11 @@ final class Load {
         after(.seconds(4)) { [self] in settle() }
     }
 
-    private func every(_ milliseconds: ClosedRange<Int>, _ body: @escaping () -> Void) {
-        after(.milliseconds(Int.random(in: milliseconds, using: &random))) { [self] in
+    private func every(_ milliseconds: ClosedRange<Int>, times factor: Int = 1, _ body: @escaping () -> Void) {
+        after(.milliseconds(Int.random(in: milliseconds, using: &random) * factor)) { [self] in
             guard isOn else { return }
             body()
-            every(milliseconds, body)
+            every(milliseconds, times: factor, body)
         }
     }
 

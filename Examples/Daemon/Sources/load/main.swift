@@ -3,18 +3,20 @@
 
 // Runs a daemon under load and faults, and counts what is lost.
 //
-//     load PROGRAM SECONDS [SEED]
+//     load PROGRAM SECONDS [SEED [SLOWNESS]]
 //
-// Prints a name and a value a line; ends with 1 if anything was lost. The folder with the daemon's log stays.
+// On a machine that cannot convert so many files, SLOWNESS is how many times fewer come. Prints a name and a value a line; ends
+// with 1 if anything was lost. The folder with the daemon's log stays.
 
 import Glibc
 import RunLoops
 
 guard CommandLine.arguments.count >= 3, let seconds = Int(CommandLine.arguments[2]) else {
-    print("usage: load PROGRAM SECONDS [SEED]")
+    print("usage: load PROGRAM SECONDS [SEED [SLOWNESS]]")
     exit(EX_USAGE)
 }
 let seed = CommandLine.arguments.dropFirst(3).first.flatMap { UInt64($0) } ?? UInt64(time(nil))
+let slowness = CommandLine.arguments.dropFirst(4).first.flatMap { Int($0) } ?? 1
 let program = CommandLine.arguments[1]
 
 var template = Array("/tmp/tally-XXXXXX".utf8CString)
@@ -45,7 +47,7 @@ writeText("workers 2\nconverter \(folder)/convert\n", to: "\(folder)/settings")
 
 let ledger = Ledger()
 let subject = try Subject(program, folder: folder, ledger)
-let load = Load(subject, seed: seed)
+let load = Load(subject, seed: seed, slowness: max(1, slowness))
 wait(for: "the daemon to be ready") { subject.isReady || subject.exit != nil }
 // Each way is used before: a connection to a port stays, and so do the threads of Foundation.
 load.writeOne()
@@ -100,7 +102,7 @@ subject.closeLog()
 
 func show(_ name: String, _ value: Any) { print("\(name)\t\(value)") }
 show("folder", folder)
-show("seed", seed)
+show("seed, slowness", "\(seed), \(slowness)")
 show("seconds of load, stopped for", "\(seconds), \(load.stopped)")
 show("seconds until all was done", settled.components.seconds)
 show("files removed before they were seen", ledger.unseen)

@@ -13,38 +13,33 @@ final class Daemon {
     private let log: Logger
     private let folder: String
     private let loop = RunLoop.current
-    private let manager: NotifySocket?
+    private let service: ManagedService
     private let loopLog: LoopLog
     private let spool: Spool
     private var housekeeping: CalendarTimer?
 
     init(folder: String, _ log: Logger) throws {
         (self.folder, self.log) = (folder, log)
-        manager = try NotifySocket.fromEnvironment(unsetting: true)
+        service = try ManagedService { log.warning("the service manager is deaf: \($0)") }
         loopLog = LoopLog(log)
         loopLog.add(loop)
         spool = try Spool(folder, Settings(file: "\(folder)/settings"), log)
-        spool.tell = { [manager] status in try? manager?.send(.status(status)) }
+        spool.tell = { [service] in service.send(.status($0)) }
 
+        // `isComplete` in Spool.swift says why.
+        signal(SIGIO, SIG_IGN)
         try watchFiles()
-        try handleSignals()
-        try takeCommands()
         try keepHouse()
-        if let timer = try manager?.watchdogTimer(onFailure: { log.warning("the service manager is deaf: \($0)") }) {
-            loop.add(timer, in: .common)
-        }
+        try takeCommands()
     }
 
-    func run() {
-        try? manager?.send(.ready)
+    func run() throws {
         log.notice("started")
-        loop.run()
+        try service.run(reload: reload) { [self] done in
+            log.notice("ending")
+            spool.end(done)
+        }
         log.notice("ended: \(spool.status)")
-    }
-
-    private func end() {
-        try? manager?.send(.stopping)
-        spool.end { [loop] in loop.stop() }
     }
 
     // MARK: Files and settings
@@ -56,27 +51,26 @@ final class Daemon {
             ["\(folder)/in"], for: changes, coalescing: .milliseconds(50), label: "incoming files"
         ) { [self] _, events in
             if events.contains(.overflowed) { log.warning("changes were lost: looking at the whole folder") }
-            if events.contains(.vanished("\(folder)/in")) { return end() }
+            if events.contains(.vanished("\(folder)/in")) { return service.end() }
             spool.claimFiles()
         }
         try loop.add(watch, in: .common)
         // After the watch: no file can come in between.
         spool.claimFiles()
-        try loop.add(FileFollower("\(folder)/settings", label: "settings") { [self] _, _ in reload() }, in: .common)
+        let settings = try FileFollower("\(folder)/settings", label: "settings") { [service] _, _ in service.reload() }
+        try loop.add(settings, in: .common)
     }
 
     private func reload() {
         do {
             let settings = try Settings(file: "\(folder)/settings")
             guard settings != spool.settings else { return }
-            try? manager?.send(.reloading)
             spool.settings = settings
             try keepHouse()
             log.notice("reloaded: \(settings.workers) workers")
         } catch {
             log.error("not reloaded: \(error)")
         }
-        try? manager?.send(.ready)
     }
 
     private func keepHouse() throws {
@@ -89,51 +83,18 @@ final class Daemon {
         housekeeping = timer
     }
 
-    // MARK: Signals
-
-    private func handleSignals() throws {
-        // `isComplete` in Spool.swift says why.
-        signal(SIGIO, SIG_IGN)
-        try loop.add(SignalSource(SIGHUP, label: "SIGHUP") { [self] _, _ in reload() }, in: .common)
-        for number in [SIGTERM, SIGINT] {
-            let source = try SignalSource(number, label: "end") { [self] source, delivery in
-                log.notice("\(delivery): ending")
-                // The next one ends the process at once.
-                source.invalidate()
-                end()
-            }
-            try loop.add(source, in: .common)
-        }
-    }
-
     // MARK: Commands
 
-    /// From standard input, and from the socket of the service manager or one of our own.
+    /// From standard input, and from the sockets of the service manager and one of our own.
     private func takeCommands() throws {
-        try serve(.standardInput, .standardOutput)
+        let (limit, label) = (4096, "commands")
+        let refused = { [log] (error: RunLoop.SystemCallError) in log.warning("connection refused: \(error)") }
+        try loop.answerLines(of: .standardInput, on: .standardOutput, limit: limit, label: label, answer)
         for socket in try ListenDescriptor.inherited() {
-            try loop.add(SocketListener(adopting: socket, label: "commands") { [self] in accept($0, $1) }, in: .common)
+            try loop.answerLines(at: socket, limit: limit, label: label, onRefusal: refused, answer)
         }
         // What a daemon that was killed has left there is taken over.
-        let address = try RunLoop.SocketAddress.unix("\(folder)/socket")
-        try loop.add(SocketListener(on: address, label: "commands") { [self] in accept($0, $1) }, in: .common)
-    }
-
-    private func accept(_ listener: SocketListener, _ event: SocketListener.Event) {
-        do {
-            switch event {
-            case .accepted(let socket): try serve(RunLoop.File(socket), RunLoop.File(socket))
-            case .refused(let error): throw error
-            }
-        } catch {
-            log.warning("connection refused: \(error)")
-            // After a refusal the listener waits, until there are descriptors again.
-            loop.performLocally(after: .seconds(1), in: .common) { listener.resume() }
-        }
-    }
-
-    private func serve(_ input: RunLoop.File, _ output: RunLoop.File) throws {
-        try loop.answerLines(of: input, on: output, limit: 4096, label: "commands") { [self] in answer($0) }
+        try loop.answerLines(at: .unix("\(folder)/socket"), limit: limit, label: label, onRefusal: refused, answer)
     }
 
     private func answer(_ command: String) -> String {
