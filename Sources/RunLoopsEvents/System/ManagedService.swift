@@ -1,13 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxLibC
 public import RunLoops
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#endif
 
 /// A program that runs as a service: it starts, reloads and ends in good order, and tells the service manager, if there is one.
 ///
