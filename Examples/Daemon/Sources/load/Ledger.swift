@@ -11,6 +11,8 @@ final class Ledger {
         /// Whether the daemon may have missed it: it was removed right after it was written.
         let isFleeting: Bool
         var conversions = 0
+        /// How often the load has ended the conversion; the daemon gives a file up after the fifth time.
+        var kills = 0
         var finalLines = 0
     }
 
@@ -59,14 +61,20 @@ final class Ledger {
         case (let name?, "says"?):
             count("lines of children")
             if message.hasSuffix(" readings") { files[name]?.finalLines += 1 }
-        case (_, "again:"?): count("conversions tried again")
+        case (let name?, "again:"?):
+            count("conversions tried again")
+            files[name]?.kills += 1
+        case ("failed", let name?)
+        where files[String(name.dropLast())]?.kills == 4 && words.dropFirst(2).first?.hasPrefix("signalled") == true:
+            count("given up after five kills")
+            files[String(name.dropLast())]?.kills += 1
         default: count("other log lines")
         }
     }
 
     var isSettled: Bool {
         commands.isEmpty && oldResults.isEmpty && counts["reloads asked"] == counts["reloads done"]
-            && files.values.allSatisfy { $0.isFleeting || $0.conversions > 0 }
+            && files.values.allSatisfy { $0.isFleeting || $0.conversions > 0 || $0.kills == 5 }
     }
 
     /// How many files were gone before the daemon saw them, which is no loss.
@@ -78,7 +86,7 @@ final class Ledger {
         for (name, file) in files {
             if file.conversions > 1 { found["files converted twice", default: 0] += 1 }
             if file.conversions == 0 {
-                if !file.isFleeting { found["files not converted", default: 0] += 1 }
+                if !file.isFleeting && file.kills < 5 { found["files not converted", default: 0] += 1 }
                 continue
             }
             if file.finalLines == 0 { found["last lines of children lost", default: 0] += 1 }
@@ -93,6 +101,8 @@ final class Ledger {
         for name in ["in", "taken", "failed"] {
             found["files left in \(name)"] = Figures.entries("\(folder)/\(name)").count
         }
+        // Where the daemon keeps them for people to look at.
+        found["files left in failed", default: 0] -= files.values.count { $0.kills == 5 }
         found["unfinished results"] = Figures.entries("\(folder)/out").filter { $0.hasPrefix(".") }.count
         return found.filter { $0.value != 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
