@@ -231,11 +231,14 @@ import Testing
         return alert
     }
 
-    @Test func `An alert stands in the middle, above what is below`() throws {
+    @Test(arguments: [nil, PresentationStyle.alert])
+    func `An alert stands in the middle, above what is below, with and without a style`(style: PresentationStyle?)
+        throws
+    {
         try TestApplication.with(size: Size(40, 8)) { app in
             let first = Witness("first")
             app.show(first)
-            first.present(alert { _ in }, style: .alert)
+            first.present(alert { _ in }, style: style)
             app.settle()
             #expect(
                 app.text == """

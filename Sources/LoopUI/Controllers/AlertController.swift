@@ -35,7 +35,7 @@
     }
 }
 
-/// Asks the user something; to be presented as ``PresentationStyle/alert``.
+/// Asks the user something, in the middle of the window.
 ///
 /// Enter chooses the action with the focus: first the preferred one, or else the first that is neither destructive nor a
 /// way out. Escape chooses the cancel action, or the only one.
@@ -44,7 +44,7 @@
 /// let alert = AlertController(title: "Delete the file?", message: "Nothing brings it back.")
 /// alert.addAction(AlertAction("Delete", style: .destructive) { document.delete() })
 /// alert.addAction(AlertAction("Keep", style: .cancel))
-/// controller.present(alert, style: .alert)
+/// controller.present(alert)
 /// ```
 @MainActor public final class AlertController: ViewController {
     /// What is asked.

@@ -24,9 +24,10 @@ extension ViewController {
     ///
     /// - Parameters:
     ///   - controller: The controller to show.
-    ///   - style: How it is shown.
+    ///   - style: How it is shown; without one, an ``AlertController`` as an alert, and any other controller as a sheet.
     /// - Precondition: this controller's view is in a window, and the other one is not presented yet.
-    public func present(_ controller: ViewController, style: PresentationStyle = .sheet) {
+    public func present(_ controller: ViewController, style: PresentationStyle? = nil) {
+        let style = style ?? (controller is AlertController ? .alert : .sheet)
         guard let window = view.window else {
             preconditionFailure("\(self) cannot present: its view is in no window. Present from viewDidAppear() on.")
         }
