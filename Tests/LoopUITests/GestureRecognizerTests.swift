@@ -237,6 +237,15 @@ import Testing
         }
     }
 
+    @Test func `Moves that a slow line hands over at once are no faster than a flick`() {
+        var tracker = VelocityTracker()
+        let begin = RunLoop.Instant.now
+        for column in 0...5 {
+            tracker.add(Point(Double(column), 5), at: begin.advanced(by: .microseconds(10 * column)))
+        }
+        #expect(abs(tracker.velocity.x - 100) < 0.001 && tracker.velocity.y == 0)
+    }
+
     @Test func `A pan of two fingers goes on without a jump when fingers come and go`() throws {
         let pan = PanGestureRecognizer()
         try with(pan) { app, pan, log in

@@ -9,6 +9,11 @@ struct VelocityTracker {
 
     /// The time that counts; our own choice.
     static let window = Duration.milliseconds(100)
+    /// The shortest time that a way is taken to last; our own choice.
+    ///
+    /// A place has the time at which it was read. A slow line hands over many places at once, and the way from the first
+    /// to the last would have taken no time.
+    static let shortest = Duration.milliseconds(50)
 
     /// Notes a place; of several at one instant the last counts.
     mutating func add(_ place: Point, at time: RunLoop.Instant) {
@@ -21,11 +26,10 @@ struct VelocityTracker {
     /// Forgets everything.
     mutating func removeAll() { samples = [] }
 
-    /// Points a second; zero while nothing has moved or no time has passed.
+    /// Points a second; zero while nothing has moved.
     var velocity: Point {
         guard let first = samples.first, let last = samples.last else { return .zero }
-        let seconds = min(first.time.duration(to: last.time), Self.window).seconds
-        if seconds <= 0 { return .zero }
+        let seconds = max(Self.shortest, min(first.time.duration(to: last.time), Self.window)).seconds
         let way = last.place - first.place
         return Point(way.x / seconds, way.y / seconds)
     }
