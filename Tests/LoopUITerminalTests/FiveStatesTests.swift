@@ -59,4 +59,19 @@ import Testing
             + ["end", "end", "end", "end", "resize", "stop", "go on"].map { "DescriptorSource \($0)" }
         #expect(sources == ["kCFRunLoopDefaultMode": expected, "UITrackingRunLoopMode": expected])
     }
+
+    @Test func `The observers of signals are called when the frame is out`() throws {
+        let report = Report()
+        let terminal = try PseudoTerminal("keys", report: report.path)
+        try terminal.wait(for: "keys 0, last none.")
+        terminal.send("q")
+        #expect(terminal.waitForEnd() == .status(0))
+        let observers = report.lines(of: "loop").compactMap { line in
+            line.firstMatch(of: /<RunLoop.Observer ([^>]*)>{.*order (-?\d+)/)
+        }
+        let orders = observers.filter { $0.1.hasPrefix("signal ") }.compactMap { Int($0.2) }
+        #expect(orders.count >= 7)
+        // The transaction's is 2,000,000.
+        #expect(orders.allSatisfy { $0 > 2_000_000 })
+    }
 }

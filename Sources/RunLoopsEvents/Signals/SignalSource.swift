@@ -100,8 +100,9 @@ public final class SignalSource: EventSource, @unchecked Sendable {
         self.signal = signal
         self.handler = handler
         self.sink = sink
-        // Weak: the source keeps the observer.
-        lookout = .sendable([.entry, .beforeWaiting], label: "signal \(signal)") { [weak sink] observer, _ in
+        // Weak: the source keeps the observer. Last, so that no other observer waits for a system call.
+        lookout = .sendable([.entry, .beforeWaiting], order: .max, label: "signal \(signal)") {
+            [weak sink] observer, _ in
             if sink?.askDispatch() != false { observer.invalidate() }
         }
         super.init(sink.file, for: .readable, origin)
