@@ -85,10 +85,11 @@ package enum TracePage {
         .bar span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: right; }
         .bar i { display: block; height: 1rem; border-radius: 3px; min-width: 2px; }
         .bar b { font-weight: normal; font-variant-numeric: tabular-nums; }
-        .histogram { display: flex; align-items: flex-end; height: 130px; gap: 2px; }
+        .histogram { display: flex; align-items: flex-end; height: 130px; gap: 2px; overflow-wrap: normal; }
         .histogram button { flex: 1 1 0; min-width: 0; display: flex; flex-direction: column; justify-content: flex-end; height: 100%;
-          text-align: center; font-size: 11px; font-variant-numeric: tabular-nums; }
-        .histogram i { border-radius: 3px 3px 0 0; flex-shrink: 0; }
-        .histogram small { border-top: 1px solid var(--line); color: var(--dim); height: 1.6em; white-space: nowrap; flex-shrink: 0; }
+          align-items: center; font-size: 11px; font-variant-numeric: tabular-nums; }
+        .histogram i { border-radius: 3px 3px 0 0; flex-shrink: 0; align-self: stretch; }
+        .histogram small { align-self: stretch; text-align: center; border-top: 1px solid var(--line); color: var(--dim);
+          height: 1.6em; white-space: nowrap; flex-shrink: 0; }
         """#
 }
