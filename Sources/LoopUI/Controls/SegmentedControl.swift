@@ -15,7 +15,7 @@
         }
     }
 
-    /// The choice that is selected; setting it calls no action.
+    /// The choice that is selected, nil while there is none; setting it calls no action.
     ///
     /// - Precondition: there is such a choice.
     public var selectedIndex: Int? {
