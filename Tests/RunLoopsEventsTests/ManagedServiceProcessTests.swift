@@ -83,7 +83,7 @@ import Testing
                 let heard = Box<[String]>([])
                 let reading = RunLoop.Timer(.every(.milliseconds(1))) { _ in
                     heard.value += manager.all()
-                    if heard.value.count { $0 == "WATCHDOG=1" } == 2 { loop.stop() }
+                    if heard.value.count(where: { $0 == "WATCHDOG=1" }) == 2 { loop.stop() }
                 }
                 loop.add(reading, in: .default)
                 try service.run()
