@@ -8,7 +8,7 @@ public import RunLoops
 ///
 /// ```swift
 /// let service = try ManagedService { error in print("the service manager does not hear: \(error)") }
-/// try service.run(reload: { settings = read() }, end: { done in finishWork(done) })
+/// try service.run(reload: { print("read the settings again") }, end: { done in done() })
 /// ```
 ///
 /// | When | The service manager receives | The program is called |
