@@ -78,11 +78,7 @@ import Testing
                 add(connector, to: loop, in: "connecting")
                 #expect(loop.runPlenty("connecting") == .finished)
                 // The connection is in the backlog; now there is no descriptor left for it.
-                while true {
-                    let number = open("/dev/null", O_RDONLY | O_CLOEXEC)
-                    if number < 0 { break }
-                    hoard.value.append(number)
-                }
+                hoard.value = allDescriptorsLeft()
                 #expect(loop.runPlenty() == .finished)
                 #expect(said.value == [EMFILE, 0])
             }
@@ -106,11 +102,7 @@ import Testing
                 let connector = try SocketConnector(to: address) { _, outcome in client.value = try? outcome.get() }
                 add(connector, to: loop, in: "connecting")
                 #expect(loop.runPlenty("connecting") == .finished)
-                while true {
-                    let number = open("/dev/null", O_RDONLY | O_CLOEXEC)
-                    if number < 0 { break }
-                    hoard.value.append(number)
-                }
+                hoard.value = allDescriptorsLeft()
                 let stream = SocketStream(try #require(client.value)) { _, event in
                     if case .received(let bytes) = event, bytes == Array("hello!\n".utf8) { loop.stop() }
                 }
@@ -179,4 +171,11 @@ private func useEverySource() throws {
         #expect(throws: RunLoop.SystemCallError.self) { _ = try SignalSource(SIGKILL) { _, _ in } }
         for _ in 0..<5 { loop.poll() }
     }
+}
+
+/// Opens descriptors until the process may have no more; returns them.
+private func allDescriptorsLeft() -> [CInt] {
+    var all: [CInt] = []
+    while case let number = open("/dev/null", O_RDONLY | O_CLOEXEC), number >= 0 { all.append(number) }
+    return all
 }

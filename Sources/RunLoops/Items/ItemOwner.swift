@@ -78,19 +78,23 @@ struct ItemOwner: ~Copyable {
         word.load(ordering: .acquiring) == UInt(bitPattern: state.lockPointer)
     }
 
-    /// Makes the loop of `state` the owner, unless another has the item in one of its modes.
+    /// Makes the loop of `state` the owner of an item that no loop has had; returns whether it is the owner.
     ///
-    /// - Parameter isInMode: Whether the item is in a mode of its owner; asked with the owner's lock held.
+    /// Apart from ``claim(for:isInMode:)``, since the closure there counts a reference even when nobody calls it.
     @inline(__always)
-    func claim(for state: RunLoop.State, isInMode: () -> Bool) -> Bool {
+    func claimUnowned(for state: RunLoop.State) -> Bool {
         let own = UInt(bitPattern: state.lockPointer)
         let (exchanged, found) = word.compareExchange(
             expected: State.free, desired: own, ordering: .acquiringAndReleasing)
-        return exchanged || found == own || claimSlowly(state.lockPointer, isInMode)
+        return exchanged || found == own
     }
 
+    /// Makes the loop of `state` the owner, unless another has the item in one of its modes.
+    ///
+    /// - Parameter isInMode: Whether the item is in a mode of its owner; asked with the owner's lock held.
     @inline(never)
-    private func claimSlowly(_ new: LoopLock.Pointer, _ isInMode: () -> Bool) -> Bool {
+    func claim(for state: RunLoop.State, isInMode: () -> Bool) -> Bool {
+        let new = state.lockPointer
         let holder = lock()
         guard let holder else {
             release(to: UInt(bitPattern: new))

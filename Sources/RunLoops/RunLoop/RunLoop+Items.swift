@@ -25,7 +25,7 @@ extension RunLoop {
         checkNotForked()
         requireAllowedThread(timer.allowedThread, of: timer, in: threadID)
         let state = state
-        guard timer.owner.claim(for: state, isInMode: { timer.bucket != .none }) else { return false }
+        guard timer.owner.claimUnowned(for: state) || timer.claim(for: state) else { return false }
         lock()
         defer { unlock() }
         guard timer.isValid, !state.isDead, timer.owner.isHeld(by: state) else { return false }

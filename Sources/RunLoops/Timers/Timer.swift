@@ -29,24 +29,26 @@ extension RunLoop {
             static let restarted = Callout(rawValue: 4)
         }
 
-        /// What most timers do not have: an interval, or a tolerance.
+        /// What few timers have: an interval, or a tolerance of more than four seconds.
         private final class Rhythm {
             let interval: Int64
-            /// At most half the interval; guarded like the timer's fields.
-            @exclusivity(unchecked) var tolerance: Int64
+            let longTolerance: Int64
 
-            init(interval: Int64, tolerance: Int64) {
+            init(_ interval: Int64, longTolerance: Int64) {
                 self.interval = interval
-                self.tolerance = tolerance
+                self.longTolerance = longTolerance
             }
         }
 
+        /// Nanoseconds, at most half the interval; `.max` if the rhythm has a longer tolerance.
+        // In a gap that the fields of every item leave.
+        @exclusivity(unchecked) private var shortTolerance: UInt32 = 0
         let owner = ItemOwner()
         // Guarded by the owner's lock, except the constants. The lock excludes what the dynamic check of exclusivity
         // looks for, and the check would cost more than the lock.
         @exclusivity(unchecked) package internal(set) var fire: Int64
-        @exclusivity(unchecked) private var rhythm: Rhythm?
         @exclusivity(unchecked) var handler: Handler?
+        @exclusivity(unchecked) private var rhythm: Unmanaged<Rhythm>?
         @exclusivity(unchecked) package var slot: UInt32 = 0
         /// Where the loop keeps the timer, if it is in any mode: the number of a bucket.
         @exclusivity(unchecked) var bucket: BucketNumber = .none
@@ -107,16 +109,15 @@ extension RunLoop {
 
         private init(
             _ schedule: Schedule, _ tolerance: Duration, _ label: ItemLabel, allowedThread: Int32,
-            _ handler: @escaping (Timer) -> Void
+            _ handler: consuming @escaping (Timer) -> Void
         ) {
             base = schedule.base
             fire = schedule.firstDate(now: TimerClock.now(schedule.base))
             self.handler = Handler(call: handler)
             let interval = schedule.interval?.clampedNanoseconds ?? 0
-            if interval > 0 || tolerance > .zero {
-                let tolerance = TimerGrid.tolerance(
-                    tolerance.clampedNanoseconds, interval: interval > 0 ? interval : nil)
-                rhythm = Rhythm(interval: interval, tolerance: tolerance)
+            // Not compared with zero as a duration: that calls the standard library.
+            if interval > 0 || tolerance.attoseconds > 0 {
+                (shortTolerance, rhythm) = Self.spans(interval, tolerance.clampedNanoseconds)
             }
             super.init(label: label, allowedThread: allowedThread)
         }
@@ -129,14 +130,18 @@ extension RunLoop {
             super.init(label: label, allowedThread: allowedThread)
         }
 
+        deinit { rhythm?.release() }
+
         // MARK: Asking and changing
 
         /// Nanoseconds between fires; 0 for a timer that fires once.
-        var intervalNanoseconds: Int64 { rhythm?.interval ?? 0 }
-        var toleranceNanoseconds: Int64 { rhythm?.tolerance ?? 0 }
-        package var slack: Int64 { rhythm.map { TimerGrid.slack($0.tolerance) } ?? 0 }
+        var intervalNanoseconds: Int64 { rhythm?._withUnsafeGuaranteedRef { $0.interval } ?? 0 }
+        var toleranceNanoseconds: Int64 {
+            shortTolerance < .max ? Int64(shortTolerance) : rhythm.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.longTolerance }
+        }
+        package var slack: Int64 { shortTolerance == 0 ? 0 : TimerGrid.slack(toleranceNanoseconds) }
         /// The latest instant until which the thread may sleep for this timer.
-        var latest: Int64 { fire.clampedAdding(slack) }
+        var latest: Int64 { shortTolerance == 0 ? fire : fire.clampedAdding(slack) }
 
         var isRepeating: Bool { intervalNanoseconds > 0 }
 
@@ -156,14 +161,7 @@ extension RunLoop {
             set {
                 let wished = newValue.clampedNanoseconds
                 withFields { state in
-                    reschedule(in: state) {
-                        let bounded = TimerGrid.tolerance(wished, interval: isRepeating ? intervalNanoseconds : nil)
-                        if let rhythm {
-                            rhythm.tolerance = bounded
-                        } else if bounded > 0 {
-                            rhythm = Rhythm(interval: 0, tolerance: bounded)
-                        }
-                    }
+                    reschedule(in: state) { (shortTolerance, rhythm) = Self.spans(intervalNanoseconds, wished) }
                 }
             }
         }
@@ -247,6 +245,13 @@ extension RunLoop {
             defer { owner.unlock(holder) }
             guard let state = holder?.pointee.state else { return body(nil) }
             return state._withUnsafeGuaranteedRef { body($0) }
+        }
+
+        /// Where an interval, 0 for a timer that fires once, and a wished tolerance are kept.
+        private static func spans(_ interval: Int64, _ wished: Int64) -> (UInt32, Unmanaged<Rhythm>?) {
+            let tolerance = TimerGrid.tolerance(wished, interval: interval > 0 ? interval : nil)
+            let short = UInt32(clamping: tolerance)
+            return (short, interval > 0 || short == .max ? .passRetained(Rhythm(interval, longTolerance: tolerance)) : nil)
         }
 
         @inline(__always)

@@ -101,6 +101,21 @@ import Testing
         timer.tolerance = .seconds(-1)
         #expect(timer.tolerance == .zero)
     }
+
+    /// The timer itself has a tolerance of up to 4,294,967,294 ns, and another object one that is longer.
+    @Test func `Tolerances around four seconds are kept exactly, in both directions`() {
+        let edge: [Duration] = [-2, -1, 0, 1].map { .nanoseconds(4_294_967_295 + $0) }
+        for timer in [RunLoop.Timer(.after(.seconds(1))) { _ in }, RunLoop.Timer(.every(.seconds(60))) { _ in }] {
+            for tolerance in edge + edge.reversed() + [.zero] + edge {
+                timer.tolerance = tolerance
+                #expect(timer.tolerance == tolerance)
+                #expect(timer.interval == (timer.repeats ? .seconds(60) : nil))
+            }
+        }
+        for tolerance in edge {
+            #expect(RunLoop.Timer(.after(.seconds(1)), tolerance: tolerance) { _ in }.tolerance == tolerance)
+        }
+    }
 }
 
 extension ManualRunLoop {
