@@ -29,7 +29,7 @@ extension RunLoop {
         in mode: Mode = .default, wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
     ) {
-        post(mode, wake, CodeLocation(fileID, line), body)
+        post(mode, wake, CodeLocation(fileID, line), consume body)
     }
 
     /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`.
@@ -40,7 +40,7 @@ extension RunLoop {
         in modes: [Mode], wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void
     ) {
-        post(modes, wake, CodeLocation(fileID, line), body)
+        post(modes, wake, CodeLocation(fileID, line), consume body)
     }
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in `mode`.
@@ -58,7 +58,7 @@ extension RunLoop {
         _ body: consuming @escaping () -> Void
     ) {
         requireLocal()
-        post(mode, wake, CodeLocation(fileID, line), body)
+        post(mode, wake, CodeLocation(fileID, line), consume body)
     }
 
     /// Runs a closure that may use this thread's state, in the next turn of a run in one of `modes`.
@@ -73,7 +73,7 @@ extension RunLoop {
         _ body: consuming @escaping () -> Void
     ) {
         requireLocal()
-        post(modes, wake, CodeLocation(fileID, line), body)
+        post(modes, wake, CodeLocation(fileID, line), consume body)
     }
 
     /// Runs a closure on the main actor, in the next turn of the main loop in `mode`.

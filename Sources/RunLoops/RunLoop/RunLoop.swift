@@ -68,6 +68,8 @@ public final class RunLoop: @unchecked Sendable {
     }
     #endif
 
+    /// The tracers of the callouts that are under way, innermost last.
+    @exclusivity(unchecked) var callTracers: [any LoopTracer] = []
     /// Whether work of the main queue, such as a job of the main actor, is under way.
     ///
     /// No such work begins inside it.

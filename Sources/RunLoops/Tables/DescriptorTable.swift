@@ -147,6 +147,13 @@ final class DescriptorTable {
 
     // MARK: Events
 
+    /// Appends what is ready now to `ready`; without the lock.
+    @inline(__always)
+    func look(into ready: inout [ReadyDescriptor]) {
+        // SAFETY: the table lives longer than the call. A constant of an object that is not counted is not counted either.
+        Unmanaged.passUnretained(self)._withUnsafeGuaranteedRef { $0.readiness.look(into: &ready) }
+    }
+
     /// The first source to ask for an event; none for an event of an earlier use of the entry.
     @inline(__always)
     func firstSource(of event: ReadyDescriptor) -> RunLoop.DescriptorSource? {
@@ -156,10 +163,11 @@ final class DescriptorTable {
         return entries[index].first
     }
 
-    /// The sources to ask for an event after the first.
+    /// The sources to ask for an event after the first; `nil` if there are none.
     @inline(__always)
-    func otherSources(of event: ReadyDescriptor) -> [RunLoop.DescriptorSource] {
-        entries[Self.index(of: event)].others
+    func otherSources(of event: ReadyDescriptor) -> [RunLoop.DescriptorSource]? {
+        let index = Self.index(of: event)
+        return entries[index].others.isEmpty ? nil : entries[index].others
     }
 
     @inline(__always)

@@ -68,25 +68,27 @@ extension RunLoop {
         _ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, wanted: @autoclosure () -> LoopWait? = nil,
         _ call: () -> Void
     ) {
-        if tracer != nil {
-            trace(callee, label(), wanted(), call)
-        } else {
-            call()
-        }
+        // The callout stands here once: handed to a function for tracers, its closure would count what it uses each time.
+        let isTraced = tracer != nil
+        if isTraced { traceBegin(callee, label(), wanted()) }
+        call()
+        if isTraced { traceEnd() }
         // A callout may have forked, and this may be the child.
         checkNotForked()
         knownNow = .min
     }
 
     @inline(never)
-    private func trace(_ callee: LoopEvent.Callee, _ label: ItemLabel, _ wait: LoopWait?, _ call: () -> Void) {
-        // The tracer that received the beginning also receives the end.
-        guard let tracer else { return call() }
+    private func traceBegin(_ callee: LoopEvent.Callee, _ label: ItemLabel, _ wait: LoopWait?) {
+        guard let tracer else { return }
+        // The tracer that receives the beginning also receives the end.
+        callTracers.append(tracer)
         tracer.trace(.calls(callee, label))
         if let wait { tracer.trace(.wanted(wait)) }
-        call()
-        tracer.trace(.returns)
     }
+
+    @inline(never)
+    private func traceEnd() { callTracers.popLast()?.trace(.returns) }
 
     /// Reports a part of a callout that was queued by itself to the tracer, as if it were a callout.
     package func callOut(job label: ItemLabel, wanted: LoopWait?, _ call: () -> Void) {
@@ -248,14 +250,21 @@ extension RunLoop {
         guard let event = mode.ready.next() else { return false }
         lock()
         let first = mode.descriptors.firstSource(of: event)
-        let others = first == nil ? [] : mode.descriptors.otherSources(of: event)
+        let others = first == nil ? nil : mode.descriptors.otherSources(of: event)
         unlock()
         guard let first else { return false }
         let found = mode.ready.foundAt
-        var handled = callIfWanted(first, event.events, found)
+        let handled = callIfWanted(first, event.events, found)
+        guard let others else { return handled }
+        return serve(others, event, mode) || handled
+    }
+
+    @inline(never)
+    private func serve(_ others: [DescriptorSource], _ event: ReadyDescriptor, _ mode: ModeState) -> Bool {
+        var handled = false
         // The callout of a source may have taken another source out, and added it to another loop.
         for source in others where withLock({ mode.descriptors.contains(source) }) {
-            handled = callIfWanted(source, event.events, found) || handled
+            handled = callIfWanted(source, event.events, mode.ready.foundAt) || handled
         }
         return handled
     }

@@ -88,7 +88,7 @@ extension RunLoop {
     func findReady(_ run: RunState, _ mode: ModeState) -> Cause? {
         prepareToLook(run, mode)
         if mode.ready.isEmpty {
-            mode.descriptors.readiness.look(into: &fetched)
+            mode.descriptors.look(into: &fetched)
             takeFetched(mode)
         }
         return longestReady(run, mode)
@@ -221,7 +221,7 @@ extension RunLoop {
                     mode.descriptors.readiness.wait(state.wakeWord, until: limit, into: &fetched)
                     knownNow = .min
                 } else {
-                    mode.descriptors.readiness.look(into: &fetched)
+                    mode.descriptors.look(into: &fetched)
                 }
                 takeFetched(mode)
             }
