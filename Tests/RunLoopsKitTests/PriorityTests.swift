@@ -36,7 +36,8 @@ private struct Schedule: Equatable, Sendable {
 }
 
 /// A waiting thread lends its priority to the thread that it waits for.
-@Suite(.ownThread, .timeLimit(.minutes(10)), .enabled(if: mayRaise, "needs CAP_SYS_NICE and usual scheduling")) struct PriorityTests {
+@Suite(.ownThread, .timeLimit(.minutes(10)), .enabled(if: mayRaise, "needs CAP_SYS_NICE and usual scheduling"))
+struct PriorityTests {
     private func realTime(_ name: String, _ priority: Int) throws -> RunLoopThread {
         try RunLoopThread(RunLoopThread.Attributes(name: name, schedulingClass: .firstInFirstOut(priority: priority)))
     }

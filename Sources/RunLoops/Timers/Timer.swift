@@ -137,7 +137,8 @@ extension RunLoop {
         /// Nanoseconds between fires; 0 for a timer that fires once.
         var intervalNanoseconds: Int64 { rhythm?._withUnsafeGuaranteedRef { $0.interval } ?? 0 }
         var toleranceNanoseconds: Int64 {
-            shortTolerance < .max ? Int64(shortTolerance) : rhythm.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.longTolerance }
+            if shortTolerance < .max { return Int64(shortTolerance) }
+            return rhythm.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.longTolerance }
         }
         package var slack: Int64 { shortTolerance == 0 ? 0 : TimerGrid.slack(toleranceNanoseconds) }
         /// The latest instant until which the thread may sleep for this timer.
@@ -251,7 +252,8 @@ extension RunLoop {
         private static func spans(_ interval: Int64, _ wished: Int64) -> (UInt32, Unmanaged<Rhythm>?) {
             let tolerance = TimerGrid.tolerance(wished, interval: interval > 0 ? interval : nil)
             let short = UInt32(clamping: tolerance)
-            return (short, interval > 0 || short == .max ? .passRetained(Rhythm(interval, longTolerance: tolerance)) : nil)
+            if interval == 0, short < .max { return (short, nil) }
+            return (short, .passRetained(Rhythm(interval, longTolerance: tolerance)))
         }
 
         @inline(__always)
