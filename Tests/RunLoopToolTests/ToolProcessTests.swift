@@ -97,6 +97,12 @@ struct ToolProcessTests {
         #expect(help.text.split(separator: "\n").first?.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
     }
 
+    @Test func `doctor says how to look into a process whose number it is given`() throws {
+        let (text, status) = try shell("cd / && $tool doctor 2147483647 2>&1")
+        #expect(status == 1)
+        #expect(text.contains("To look into the process 2147483647: runloop trace 2147483647, then"))
+    }
+
     @Test(arguments: [("runloop d", "describe doctor dump"), ("runloop top --o", "--once")])
     func `bash completes commands and options`(line: String, expected: String) throws {
         #expect(try completions(of: line).sorted().joined(separator: " ") == expected)

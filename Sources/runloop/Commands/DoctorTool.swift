@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+internal import LinuxLibC
 internal import RunLoops
 import RunLoopsDiagnostics
 
@@ -71,7 +72,14 @@ struct DoctorTool: ParsableCommand {
     }
 
     private func traceText() throws -> (json: String, status: CInt) {
-        if let trace { return (try TextFile.read(trace), 0) }
+        if let trace {
+            if Int32(trace) != nil, access(trace, F_OK) != 0 {
+                throw CommandFailure(
+                    "no trace is named \(trace). To look into the process \(trace): runloop trace \(trace), then runloop doctor trace.json"
+                )
+            }
+            return (try TextFile.read(trace), 0)
+        }
         return try RecordedProgram(command: program, length: length, keepsOutputFree: json).run()
     }
 }
