@@ -19,6 +19,10 @@ final class ReadyOrder: @unchecked Sendable {
     @exclusivity(unchecked) private var timersWaitSince: Int64?
     /// Since when the present first timer is awaited: a timer that was due before is ready since then.
     @exclusivity(unchecked) private var timersAwaited = Int64.min
+    /// Whether timers have ended the sleep, and are to be served after its observers: their place is free.
+    @exclusivity(unchecked) private var haveEndedSleep = false
+    /// Since when timers have a place again that have ended the sleep.
+    @exclusivity(unchecked) private var waitAgainSince: Int64?
     /// The date of the last timer, which has left the mode without any timer: Specification 4.5.1.
     ///
     /// `Int64.max` once it was served, and while there are timers. The loop's thread also reads it without the lock.
@@ -40,20 +44,30 @@ final class ReadyOrder: @unchecked Sendable {
     ///
     /// - Parameter date: When the present first timer is, or was, due.
     func firstTimerChanges(from date: Int64, now: Int64) {
-        if date <= now { timersWaitSince = timersReady(since: date) }
+        if date <= now {
+            timersWaitSince = timersReady(since: date)
+            if haveEndedSleep { waitAgainSince = waitAgainSince ?? now }
+        }
         timersAwaited = now
     }
+
+    /// Due timers have ended the sleep, and have no place until another becomes the first.
+    ///
+    /// Then they have one again since that instant, also after they were served.
+    func timersEndSleep() { (haveEndedSleep, waitAgainSince) = (true, nil) }
 
     /// Due timers are being served: timers that are left over or come later go to the end.
     ///
     /// While the first of several is served, the next has its place there already.
     func timersServed(_ now: Int64, leavingOthers: Bool) {
-        timersWaitSince = leavingOthers ? now : nil
+        timersWaitSince = waitAgainSince ?? (leavingOthers ? now : nil)
         timersAwaited = now
+        (haveEndedSleep, waitAgainSince) = (false, nil)
     }
 
     /// Timers are being served, and nothing is left of what was due but the date of the last.
     func lastTimerServed(_ now: Int64) {
+        waitAgainSince = nil
         timersServed(now, leavingOthers: false)
         if lastTimerDate <= now { lastTimer.store(.max, ordering: .relaxed) }
     }

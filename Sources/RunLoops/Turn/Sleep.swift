@@ -185,6 +185,7 @@ extension RunLoop {
         if run.endsWhenIdle { return findReady(run, mode) ?? (hasUnserved(run, mode) ? .unserved : nil) }
         callObservers(.beforeWaiting, mode)
         let cause = tracer == nil ? sleepUntilReady(run, mode) : sleepAndTrace(run, mode)
+        if case .timers = cause, mode.observes(.afterWaiting) { withLock { mode.order.timersEndSleep() } }
         state.wakeWord.beAwake()
         callObservers(.afterWaiting, mode)
         return cause

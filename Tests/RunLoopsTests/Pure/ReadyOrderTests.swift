@@ -63,6 +63,24 @@ import Testing
         #expect(order.timersReady(since: 15) == 15)
     }
 
+    @Test func `Timers that end a sleep have a place after they were served, if another became the first before`() {
+        let order = ReadyOrder()
+        order.timersEndSleep()
+        order.firstTimerChanges(from: 5, now: 10)
+        order.firstTimerChanges(from: 5, now: 12)
+        order.timersServed(14, leavingOthers: true)
+        #expect(order.timersReady(since: 20) == 10)
+        // What was due has gone.
+        order.timersEndSleep()
+        order.firstTimerChanges(from: 20, now: 22)
+        order.lastTimerServed(24)
+        #expect(order.timersReady(since: 30) == 30)
+        // Only what has ended a sleep.
+        order.firstTimerChanges(from: 30, now: 32)
+        order.timersServed(34, leavingOthers: false)
+        #expect(order.timersReady(since: 40) == 40)
+    }
+
     @Test func `Places of timers that were passed are lost`() {
         let order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 10)
@@ -260,6 +278,31 @@ import Testing
             if isPutOff { first.fireInstant = manual.now.advanced(by: .seconds(60)) } else { first.invalidate() }
         }
         #expect(turns == 1)
+    }
+
+    /// The real one reads its timer descriptor before it calls observers; a date set there makes it readable again.
+    @Test(arguments: [false, true])
+    func `Timers that have ended a sleep have a place again when another becomes the first`(isSet: Bool) {
+        let turns = turns { manual in
+            let first = RunLoop.Timer(.after(.milliseconds(1)), label: "first") { _ in }
+            manual.loop.add(first, in: .default)
+            let after = RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in
+                if isSet { first.fireInstant = manual.now }
+            }
+            manual.loop.add(after, in: .default)
+            let turn = Box(0)
+            let before = RunLoop.Observer(.beforeTimers) { _, _ in
+                turn.value += 1
+                if turn.value != 2 { return }
+                idle(manual, milliseconds: 2)
+                manual.loop.wakeUp()
+                idle(manual, milliseconds: 2)
+                manual.loop.add(timer(after: 0), in: .default)
+            }
+            manual.loop.add(before, in: .default)
+        } _: { _ in
+        }
+        #expect(turns == (isSet ? 2 : 3))
     }
 
     @Test(arguments: [false, true]) func `A wake-up served in another mode leaves its place`(isServed: Bool) {
