@@ -162,7 +162,11 @@ extension RunLoop {
             set {
                 let wished = newValue.clampedNanoseconds
                 withFields { state in
-                    reschedule(in: state) { (shortTolerance, rhythm) = Self.spans(intervalNanoseconds, wished) }
+                    reschedule(in: state) {
+                        let old = rhythm
+                        (shortTolerance, rhythm) = Self.spans(intervalNanoseconds, wished)
+                        old?.release()
+                    }
                 }
             }
         }
