@@ -323,9 +323,3 @@ private func waiting(_ descriptor: CInt) -> CInt {
     var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&wanted, 1, 0)
 }
-
-private func residentBytes() -> Int {
-    let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-    defer { close(file) }
-    return (readText(file).split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
-}

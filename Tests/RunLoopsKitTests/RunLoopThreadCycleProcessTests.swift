@@ -37,7 +37,7 @@ import Testing
             // A sanitizer keeps what is freed for a while, and finds leaks itself.
             if Sanitizer.isAny { return }
             // The allocator's own pages come and go; a leak of 100 bytes a cycle would show.
-            precondition(after.pages <= before.pages + 256, "\(before) -> \(after)")
+            precondition(after.bytes <= before.bytes + 256 * 4096, "\(before) -> \(after)")
         }
         if isFull, let result { print(String(decoding: result.standardOutputContent, as: UTF8.self)) }
     }
@@ -75,15 +75,7 @@ private struct Surroundings: CustomStringConvertible {
 
     let threads = countEntries("/proc/self/task")
     let descriptors = countOpenDescriptors()
-    let pages: Int = {
-        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-        defer { fclose(file) }
-        var pages = 0
-        // The second number of the line.
-        let found = withUnsafeMutablePointer(to: &pages) { pages in withVaList([pages]) { vfscanf(file, "%*d %ld", $0) }
-        }
-        return found == 1 ? pages : 0
-    }()
+    let bytes = residentBytes()
 
-    var description: String { "\(threads) threads, \(descriptors) descriptors, \(pages) resident pages" }
+    var description: String { "\(threads) threads, \(descriptors) descriptors, \(bytes) resident bytes" }
 }

@@ -90,10 +90,8 @@ package enum TimerGrid {
 
     /// How late a fire may be: the wished tolerance, or half an interval at most for a timer that repeats, so that two
     /// fires never fall together (the rule of Core Foundation and libdispatch).
-    package static func tolerance(_ wished: Int64, interval: Int64?) -> Int64 {
-        let wished = max(0, wished)
-        guard let interval else { return wished }
-        return min(wished, interval / 2)
+    package static func tolerance(_ wished: Int64, interval: Int64) -> Int64 {
+        max(0, interval > 0 ? min(wished, interval / 2) : wished)
     }
 
     /// How late a sleep may make a timer: not quite its whole tolerance, since waking up takes time too.

@@ -29,18 +29,33 @@ extension RunLoop {
             static let restarted = Callout(rawValue: 4)
         }
 
-        /// What few timers have: an interval, or a tolerance of more than four seconds.
-        private final class Rhythm {
-            let interval: Int64
-            let longTolerance: Int64
+        /// What few timers have: an interval, or a tolerance that is too long for `shortTolerance`.
+        ///
+        /// It owns its memory: ``set(interval:tolerance:)`` is the only way to another value, and frees what was there.
+        // Not a reference, nor a value with a `deinit`: for these the end of each timer would count the timer.
+        private struct Rhythm: ~Copyable {
+            private var spans: UnsafeMutablePointer<(interval: Int64, tolerance: Int64)>?
 
-            init(_ interval: Int64, longTolerance: Int64) {
-                self.interval = interval
-                self.longTolerance = longTolerance
+            /// Nanoseconds between fires; 0 for a timer that fires once.
+            var interval: Int64 { spans?.pointee.interval ?? 0 }
+            /// Nanoseconds; 0 if there is neither an interval nor a long tolerance.
+            var tolerance: Int64 { spans?.pointee.tolerance ?? 0 }
+
+            mutating func set(interval: Int64, tolerance: Int64) {
+                free()
+                guard interval > 0 || tolerance >= UInt32.max else { return }
+                spans = .allocate(capacity: 1)
+                spans?.initialize(to: (interval, tolerance))
+            }
+
+            /// Also the end of the timer.
+            mutating func free() {
+                spans?.deallocate()
+                spans = nil
             }
         }
 
-        /// Nanoseconds, at most half the interval; `.max` if the rhythm has a longer tolerance.
+        /// Nanoseconds, at most half the interval; `.max` if only the rhythm has the tolerance.
         // In a gap that the fields of every item leave.
         @exclusivity(unchecked) private var shortTolerance: UInt32 = 0
         let owner = ItemOwner()
@@ -48,7 +63,7 @@ extension RunLoop {
         // looks for, and the check would cost more than the lock.
         @exclusivity(unchecked) package internal(set) var fire: Int64
         @exclusivity(unchecked) var handler: Handler?
-        @exclusivity(unchecked) private var rhythm: Unmanaged<Rhythm>?
+        @exclusivity(unchecked) private var rhythm = Rhythm()
         @exclusivity(unchecked) package var slot: UInt32 = 0
         /// Where the loop keeps the timer, if it is in any mode: the number of a bucket.
         @exclusivity(unchecked) var bucket: BucketNumber = .none
@@ -117,7 +132,9 @@ extension RunLoop {
             let interval = schedule.interval?.clampedNanoseconds ?? 0
             // Not compared with zero as a duration: that calls the standard library.
             if interval > 0 || tolerance.attoseconds > 0 {
-                (shortTolerance, rhythm) = Self.spans(interval, tolerance.clampedNanoseconds)
+                let tolerance = TimerGrid.tolerance(tolerance.clampedNanoseconds, interval: interval)
+                shortTolerance = UInt32(clamping: tolerance)
+                rhythm.set(interval: interval, tolerance: tolerance)
             }
             super.init(label: label, allowedThread: allowedThread)
         }
@@ -130,16 +147,13 @@ extension RunLoop {
             super.init(label: label, allowedThread: allowedThread)
         }
 
-        deinit { rhythm?.release() }
+        deinit { rhythm.free() }
 
         // MARK: Asking and changing
 
         /// Nanoseconds between fires; 0 for a timer that fires once.
-        var intervalNanoseconds: Int64 { rhythm?._withUnsafeGuaranteedRef { $0.interval } ?? 0 }
-        var toleranceNanoseconds: Int64 {
-            if shortTolerance < .max { return Int64(shortTolerance) }
-            return rhythm.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.longTolerance }
-        }
+        var intervalNanoseconds: Int64 { rhythm.interval }
+        var toleranceNanoseconds: Int64 { shortTolerance < .max ? Int64(shortTolerance) : rhythm.tolerance }
         package var slack: Int64 { shortTolerance == 0 ? 0 : TimerGrid.slack(toleranceNanoseconds) }
         /// The latest instant until which the thread may sleep for this timer.
         var latest: Int64 { shortTolerance == 0 ? fire : fire.clampedAdding(slack) }
@@ -163,9 +177,9 @@ extension RunLoop {
                 let wished = newValue.clampedNanoseconds
                 withFields { state in
                     reschedule(in: state) {
-                        let old = rhythm
-                        (shortTolerance, rhythm) = Self.spans(intervalNanoseconds, wished)
-                        old?.release()
+                        let tolerance = TimerGrid.tolerance(wished, interval: rhythm.interval)
+                        shortTolerance = UInt32(clamping: tolerance)
+                        rhythm.set(interval: rhythm.interval, tolerance: tolerance)
                     }
                 }
             }
@@ -250,14 +264,6 @@ extension RunLoop {
             defer { owner.unlock(holder) }
             guard let state = holder?.pointee.state else { return body(nil) }
             return state._withUnsafeGuaranteedRef { body($0) }
-        }
-
-        /// Where an interval, 0 for a timer that fires once, and a wished tolerance are kept.
-        private static func spans(_ interval: Int64, _ wished: Int64) -> (UInt32, Unmanaged<Rhythm>?) {
-            let tolerance = TimerGrid.tolerance(wished, interval: interval > 0 ? interval : nil)
-            let short = UInt32(clamping: tolerance)
-            if interval == 0, short < .max { return (short, nil) }
-            return (short, .passRetained(Rhythm(interval, longTolerance: tolerance)))
         }
 
         @inline(__always)

@@ -47,9 +47,9 @@ import Testing
     }
 
     @Test func `A tolerance is what was wished and at most half the interval`() {
-        #expect(TimerGrid.tolerance(5, interval: nil) == 5)
-        #expect(TimerGrid.tolerance(.max, interval: nil) == .max)
-        #expect(TimerGrid.tolerance(-5, interval: nil) == 0)
+        #expect(TimerGrid.tolerance(5, interval: 0) == 5)
+        #expect(TimerGrid.tolerance(.max, interval: 0) == .max)
+        #expect(TimerGrid.tolerance(-5, interval: 0) == 0)
         #expect(TimerGrid.tolerance(.min, interval: 10) == 0)
         #expect(TimerGrid.tolerance(5, interval: 10) == 5)
         #expect(TimerGrid.tolerance(6, interval: 10) == 5)
