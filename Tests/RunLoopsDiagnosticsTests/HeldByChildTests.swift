@@ -20,7 +20,7 @@ import Testing
         for round in 0..<rounds where lookedAlive == 0 {
             let server = try InspectorServer(InspectorDirectory(folder.directory, makes: true))
             func connect() throws -> InspectorClient {
-                try InspectorClient(server.directory.connect(server.name).get())
+                try InspectorClient(server.directory.connect(server.name))
             }
             let known = try connect()
             _ = try known.ask(.loops, within: plenty)

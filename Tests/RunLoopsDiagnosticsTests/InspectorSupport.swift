@@ -45,10 +45,10 @@ final class TestInspector: Sendable {
 
     deinit { server.stop() }
 
-    func connect() throws -> InspectorClient { try InspectorClient(try server.directory.connect(server.name).get()) }
+    func connect() throws -> InspectorClient { try InspectorClient(try server.directory.connect(server.name)) }
 
     /// A connection without manners.
-    func connectRaw() throws -> RawClient { RawClient(try server.directory.connect(server.name).get()) }
+    func connectRaw() throws -> RawClient { RawClient(try server.directory.connect(server.name)) }
 }
 
 /// Sends what it likes.

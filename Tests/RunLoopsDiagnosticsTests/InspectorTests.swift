@@ -236,14 +236,15 @@ struct InspectorTests {
         let folder = InspectorFolder()
         mkdir(folder.directory, 0o755)
         chmod(folder.directory, 0o755)
-        #expect(throws: InspectorDirectory.Unusable.self) { try InspectorDirectory(folder.directory, makes: true) }
+        #expect(throws: RunLoop.Inspector.StartError.self) { try InspectorDirectory(folder.directory, makes: true) }
         chmod(folder.directory, 0o700)
         #expect(throws: Never.self) { try InspectorDirectory(folder.directory, makes: true) }
-        symlink(folder.directory, folder.path + "/link")
-        #expect(throws: InspectorDirectory.Unusable.self) { try InspectorDirectory(folder.path + "/link", makes: true) }
+        let link = folder.path + "/link"
+        symlink(folder.directory, link)
+        #expect(throws: RunLoop.Inspector.StartError.self) { try InspectorDirectory(link, makes: true) }
         if geteuid() == 0 {
             chown(folder.directory, 65_534, 65_534)
-            #expect(throws: InspectorDirectory.Unusable.self) { try InspectorDirectory(folder.directory, makes: true) }
+            #expect(throws: RunLoop.Inspector.StartError.self) { try InspectorDirectory(folder.directory, makes: true) }
         }
     }
 
@@ -264,7 +265,7 @@ struct InspectorTests {
         // The process lives, so nobody may remove its name without asking.
         directory.tidy()
         #expect(directory.names().map(\.name) == [name])
-        #expect(throws: RunLoop.SystemCallError.self) { try directory.connect(name).get() }
+        #expect(throws: RunLoop.SystemCallError.self) { try directory.connect(name) }
         #expect(directory.names().isEmpty)
     }
 }

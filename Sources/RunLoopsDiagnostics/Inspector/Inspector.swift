@@ -63,7 +63,7 @@ extension RunLoop {
                 }
             }
             guard let server = try outcome?.get() else { return }
-            removeNameAtExit()
+            _ = namesAreRemovedAtExit
             if let loop = ThreadLoop.existing { _ = server.loops.add(loop) }
             server.directory.tidy()
         }
@@ -72,11 +72,7 @@ extension RunLoop {
         ///
         /// A second call does nothing.
         public static func stop() {
-            let server = current.own.withLock { current -> InspectorServer? in
-                defer { current = nil }
-                return current
-            }
-            server?.stop()
+            current.own.withLock { $0.take() }?.stop()
         }
 
         /// Makes a loop that was made before ``start()`` known to the inspector.
@@ -98,29 +94,16 @@ extension RunLoop {
                     return try InspectorServer(InspectorDirectory(path, makes: true))
                 } catch {
                     // The error gives the best place's reason; the next place is tried.
-                    if reason == nil { reason = StartError(error) }
+                    if reason == nil { reason = error }
                 }
             }
             throw reason ?? .unsafeDirectory("there is none")
         }
 
-        private static func removeNameAtExit() {
-            _ = registration
-        }
-
         /// Registered once, whatever is started and stopped.
-        private static let registration: Void = {
+        private static let namesAreRemovedAtExit: Void = {
             atexit { Inspector.current.own.withLock { $0 }?.unpublish() }
         }()
-    }
-}
-
-extension RunLoop.Inspector.StartError {
-    init(_ error: InspectorDirectory.Unusable) {
-        switch error {
-        case .unsafe(let why): self = .unsafeDirectory(why)
-        case .system(let error): self = .system(error)
-        }
     }
 }
 

@@ -75,7 +75,7 @@ package final class InspectorClient {
             guard let directory = try? InspectorDirectory(path, makes: false) else { return [] }
             defer { directory.tidy() }
             return directory.names().filter { isWanted($0.process) }
-                .compactMap { try? InspectorClient(directory.connect($0.name).get()) }
+                .compactMap { try? InspectorClient(directory.connect($0.name)) }
         }
     }
 

@@ -10,12 +10,6 @@ internal import RunLoops
 /// `PID-RANDOM` is a socket, `PID-RANDOM.new` a socket that does not listen yet. A name is used once. So a process that
 /// removes what a dead process has left behind cannot hit a living process.
 final class InspectorDirectory: Sendable {
-    /// Why a directory is not used.
-    enum Unusable: Error {
-        case unsafe(String)
-        case system(RunLoop.SystemCallError)
-    }
-
     let path: String
     private let descriptor: PrivateDescriptor
 
@@ -35,9 +29,7 @@ final class InspectorDirectory: Sendable {
     /// Whether the directory belongs to this user alone: a user who may write there may rename what has been checked.
     private static func isPrivate(_ path: String) -> Bool {
         let number = rl_port_open_directory(path, true)
-        guard number >= 0 else { return false }
-        let directory = PrivateDescriptor(adopting: number)
-        return complaint(directory, path) == nil
+        return number >= 0 && complaint(PrivateDescriptor(adopting: number), path) == nil
     }
 
     private static func complaint(_ directory: PrivateDescriptor, _ path: String) -> String? {
@@ -50,17 +42,19 @@ final class InspectorDirectory: Sendable {
     }
 
     /// A directory that is there, or is made.
-    init(_ path: String, makes: Bool) throws(Unusable) {
+    init(_ path: String, makes: Bool) throws(RunLoop.Inspector.StartError) {
         if makes {
             let made = rl_port_make_directory(path, 0o700)
             if made < 0, made != -EEXIST { throw .system(.init(call: "mkdir", code: -made)) }
         }
         let number = rl_port_open_directory(path, false)
-        if number == -ELOOP || number == -ENOTDIR { throw .unsafe("\(path) is no directory, or a link to one") }
+        if number == -ELOOP || number == -ENOTDIR {
+            throw .unsafeDirectory("\(path) is no directory, or a link to one")
+        }
         if number < 0 { throw .system(.init(call: "open", code: -number)) }
         self.path = path
         descriptor = PrivateDescriptor(adopting: number)
-        if let complaint = Self.complaint(descriptor, path) { throw .unsafe(complaint) }
+        if let complaint = Self.complaint(descriptor, path) { throw .unsafeDirectory(complaint) }
     }
 
     /// Short enough for a socket's address however long the directory's own path is.
@@ -69,27 +63,21 @@ final class InspectorDirectory: Sendable {
     // MARK: Who listens
 
     /// A socket that listens under a new name of this process.
-    func listen() throws(Unusable) -> (socket: PrivateDescriptor, name: String) {
-        let socket = PrivateDescriptor(adopting: try Self.check("socket", rl_inspect_socket()))
+    func listen() throws(RunLoop.SystemCallError) -> (socket: PrivateDescriptor, name: String) {
+        let socket = PrivateDescriptor(adopting: try check("socket", rl_inspect_socket()))
         let name = "\(getpid())-\(String(rl_port_random(), radix: 16))"
         // Under another name first: a client that finds the name finds a listener, or a process that has died.
         let new = name + ".new"
-        try Self.check("bind", rl_port_bind(socket.number, address(new)))
+        try check("bind", rl_port_bind(socket.number, address(new)))
         do {
-            try Self.check("fchmodat", rl_port_set_mode(descriptor.number, new, 0o600))
-            try Self.check("listen", rl_port_listen(socket.number, 16))
-            try Self.check("renameat", rl_port_rename(descriptor.number, new, name))
+            try check("fchmodat", rl_port_set_mode(descriptor.number, new, 0o600))
+            try check("listen", rl_port_listen(socket.number, 16))
+            try check("renameat", rl_port_rename(descriptor.number, new, name))
         } catch {
             remove(new)
             throw error
         }
         return (socket, name)
-    }
-
-    @discardableResult
-    private static func check(_ call: String, _ result: CInt) throws(Unusable) -> CInt {
-        if result < 0 { throw .system(.init(call: call, code: -result)) }
-        return result
     }
 
     func remove(_ name: String) { _ = rl_port_remove(descriptor.number, name) }
@@ -120,20 +108,19 @@ final class InspectorDirectory: Sendable {
     }
 
     /// A connection, or why there is none; removes what a dead process has left.
-    func connect(_ name: String) -> Result<PrivateDescriptor, RunLoop.SystemCallError> {
-        let number = rl_inspect_socket()
-        if number < 0 { return .failure(.init(call: "socket", code: -number)) }
-        let socket = PrivateDescriptor(adopting: number)
+    func connect(_ name: String) throws(RunLoop.SystemCallError) -> PrivateDescriptor {
+        let socket = PrivateDescriptor(adopting: try check("socket", rl_inspect_socket()))
         // Without waiting: when its queue is full, the process has been busy or stopped for long.
-        let result = rl_port_connect(number, address(name), 0)
+        let result = rl_port_connect(socket.number, address(name), 0)
         if result == -ECONNREFUSED { remove(name) }
-        return result < 0 ? .failure(.init(call: "connect", code: -result)) : .success(socket)
+        try check("connect", result)
+        return socket
     }
 
     /// Removes what dead processes have left; asks none that lives.
     func tidy() {
         for (process, name) in everyName() where kill(process, 0) != 0 && errno == ESRCH {
-            _ = connect(name)
+            _ = try? connect(name)
         }
     }
 }

@@ -38,12 +38,12 @@ final class InspectorServer: @unchecked Sendable {
     init(
         _ directory: InspectorDirectory, user: UInt32 = rl_port_user(),
         patience: InspectorConnection.Patience = .init(), accept: @escaping @Sendable (CInt) -> CInt = rl_port_accept
-    ) throws(InspectorDirectory.Unusable) {
+    ) throws(RunLoop.Inspector.StartError) {
         self.directory = directory
         self.user = user
         self.patience = patience
         self.accept = accept
-        (listener, name) = try directory.listen()
+        do { (listener, name) = try directory.listen() } catch { throw .system(error) }
         spare = Self.makeSpare()
         let argument = Unmanaged.passRetained(self)
         let result = rl_inspect_start_thread(

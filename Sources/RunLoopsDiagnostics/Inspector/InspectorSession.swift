@@ -23,7 +23,12 @@ final class InspectorSession {
         case .loops: return report(timers: 0, describes: false)
         case .dump: return report(timers: Self.timersShown, describes: true)
         case .statistics:
-            if meters == nil { meters = makeMeters() }
+            if meters == nil {
+                // A meter takes 50 kB, and threads may come and go by the thousand.
+                let meters = Subscription<LoopMeter>(most: 256) { _, state in LoopMeter(state) }
+                meters.follow(loops)
+                self.meters = meters
+            }
             return report(timers: Self.timersShown, describes: false)
         case .record(let capacity):
             guard recording == nil else { throw InspectorProtocol.Refusal("a recording is under way already") }
@@ -40,13 +45,6 @@ final class InspectorSession {
             }
             return Array(json.utf8)
         }
-    }
-
-    private func makeMeters() -> Subscription<LoopMeter> {
-        // A meter takes 50 kB, and threads may come and go by the thousand.
-        let meters = Subscription<LoopMeter>(most: 256) { _, state in LoopMeter(state) }
-        meters.follow(loops)
-        return meters
     }
 
     private func report(timers: Int, describes: Bool) -> [UInt8] {
