@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reading what may not be there: memory of this process, and files.
+// Reading memory of this process that may not be there.
 
 #define _GNU_SOURCE
 #include "CStackSampling.h"
@@ -36,20 +36,4 @@ size_t rl_copy_memory(uint64_t from, void *to, size_t size) {
         done += (size_t)count;
     }
     return done;
-}
-
-ssize_t rl_read_file(const char *path, uint64_t offset, void *to, size_t size) {
-    // Without waiting: the file may have been replaced by a pipe.
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) return -errno;
-    ssize_t done = 0, count = 0;
-    while ((size_t)done < size && (count = pread(file, (char *)to + done, size - (size_t)done, (off_t)offset + done)) > 0)
-        done += count;
-    close(file);
-    return done;
-}
-
-size_t rl_program_path(char *path, size_t size) {
-    ssize_t length = readlink("/proc/thread-self/exe", path, size);
-    return length < 0 ? 0 : (size_t)length;
 }

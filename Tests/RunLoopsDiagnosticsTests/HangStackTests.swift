@@ -38,7 +38,7 @@ private final class Victim: @unchecked Sendable {
     }
 
     private func run() {
-        end.withLock { $0 = StackSampler.join() }
+        end.withLock { $0 = rl_sampling_join() }
         number.withLock { $0 = SystemCalls.threadID }
         while !isDone.copy {
             switch deed {
@@ -118,7 +118,7 @@ struct StackSamplerTests {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         let victim = Victim(.longNap)
         // Before it sleeps it may be sent the signal.
-        while StackSampler.sampleWithoutStack(victim.thread).wait != .sleep { sched_yield() }
+        while StackSampler.Sample(ThreadProbe(thread: victim.thread).state).wait != .sleep { sched_yield() }
         var samples = 0
         while samples < 10_000, sampler.sample(victim.thread, stackEnd: victim.stackEnd).wait == .sleep { samples += 1 }
         victim.finish()
@@ -130,7 +130,7 @@ struct StackSamplerTests {
         for _ in 0..<100 {
             let number = Locked<Int32>(0)
             let thread = TestThread {
-                _ = StackSampler.join()
+                _ = rl_sampling_join()
                 number.withLock { $0 = SystemCalls.threadID }
                 spinsForTheTest(20_000)
             }

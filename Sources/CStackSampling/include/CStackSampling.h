@@ -17,7 +17,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #define RL_SAMPLE_REGISTERS 32
 #define RL_SAMPLE_BYTES 65536
@@ -45,8 +44,9 @@ typedef struct {
 int rl_sampling_start(int signal);
 
 // Lets the calling thread be sampled: unblocks the signal (threads that libdispatch makes, and threads made by them,
-// block all signals), and gives the thread an alternate stack if it has none, because a deep recursion or a fibre may
-// have left no room for a handler. Returns the upper end of the thread's stack, or 0.
+// block all signals; this one is nobody else's, so that they lose nothing), and gives the thread an alternate stack if
+// it has none, because a deep recursion or a fibre may have left no room for a handler. Returns the upper end of the
+// thread's stack, or 0.
 uint64_t rl_sampling_join(void);
 
 // Has a running thread copied when it uses the processor next. `stack_end` is the upper end of its stack.
@@ -60,10 +60,6 @@ int rl_sample_waiting(uint64_t stack_pointer, uint64_t counter, uint64_t stack_e
 // Copies memory of this process that may not be there, up to the first page that is not. Returns how many bytes.
 // Async-signal-safe.
 size_t rl_copy_memory(uint64_t from, void *to, size_t size);
-// Reads a file from `offset` on. Returns how many bytes, fewer where it ends, or a negative errno.
-ssize_t rl_read_file(const char *path, uint64_t offset, void *to, size_t size);
-// The program's file, as the kernel names it in its lists, without a zero at the end. Returns its length, or 0.
-size_t rl_program_path(char *path, size_t size);
 
 // Code that is mapped, and the index of its tables for unwinding (.eh_frame_hdr); an `index_size` of 0: it has none.
 typedef struct {

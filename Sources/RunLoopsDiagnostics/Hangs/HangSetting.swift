@@ -8,23 +8,17 @@ internal import RunLoops
 ///
 /// Everything that is not fixed belongs to the watcher's thread.
 final class HangSetting: @unchecked Sendable {
+    let options: RunLoop.HangWatch.Options
     let handler: @Sendable (RunLoop.HangWatch.Report) -> Void
-    let interval: Int64
-    let reportsWhenTraced: Bool
     let sampler: StackSampler?
     let symbolizer = Symbolizer()
     @exclusivity(unchecked) var annealer = HangAnnealer()
-    private let directory: String?
-    private let keepsReports: Bool
 
     init(_ options: RunLoop.HangWatch.Options, _ handler: @escaping @Sendable (RunLoop.HangWatch.Report) -> Void)
         throws(RunLoop.HangWatch.Refusal)
     {
+        self.options = options
         self.handler = handler
-        interval = options.samplingInterval.clampedNanoseconds
-        reportsWhenTraced = options.reportsWhenTraced
-        directory = options.directory
-        keepsReports = options.keepsReports
         if let directory = options.directory, access(directory, W_OK | X_OK) != 0 {
             throw .directory(directory, RunLoop.SystemCallError(call: "access", code: errno))
         }
@@ -41,7 +35,7 @@ final class HangSetting: @unchecked Sendable {
 
     /// The report's file, written; `nil` where none is wanted.
     func file(for report: RunLoop.HangWatch.Report) -> HangFile? {
-        directory.map { HangFile(directory: $0, keepsEnded: keepsReports, report) }
+        options.directory.map { HangFile(directory: $0, keepsEnded: options.keepsReports, report) }
     }
 }
 

@@ -20,7 +20,6 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread.
     public final class HangWatch: Sendable {
-        private let options: Options
         private let setting: HangSetting
         private let subscription: Subscription<WatchedLoop>
 
@@ -38,7 +37,6 @@ extension RunLoop {
             require(
                 options.limit > .zero && options.samplingInterval > .zero,
                 "A hang watch was given a limit or an interval of no time: give positive ones.")
-            self.options = options
             setting = try HangSetting(options, handler)
             // Each loop is added with a limit of its own.
             subscription = Subscription(keepsStamps: false) { _, _ in nil }
@@ -63,7 +61,7 @@ extension RunLoop {
         /// - Throws: ``HangWatch/Refusal/refused(_:)`` when the system has no thread for the first watch of the
         ///   process.
         public func add(_ loop: RunLoop, limit: Duration? = nil) throws(Refusal) {
-            let limit = limit ?? options.limit
+            let limit = limit ?? setting.options.limit
             require(limit > .zero, "A loop was to be watched with a limit of no time: give a positive limit.")
             do { try HangWatcher.shared.start() } catch { throw .refused(error) }
             if loop.threadID == SystemCalls.threadID { return attach(loop, limit) }

@@ -5,22 +5,6 @@ internal import CLinuxKernel
 internal import RunLoops
 internal import Synchronization
 
-/// Something that the watcher's thread looks at.
-protocol LookedAt: AnyObject, Sendable {
-    /// Whether there is nothing left to look at.
-    var isGone: Bool { get }
-    /// Whether it has slept for long enough.
-    var isIdle: Bool { get }
-    /// Whether it is busy at this moment.
-    var isInUse: Bool { get }
-    /// Looks at it, and says when to look again.
-    ///
-    /// - Parameters:
-    ///   - now: The time on the monotonic clock, in nanoseconds.
-    ///   - standstill: For how many nanoseconds of the time since the last look the process was stopped.
-    func look(at now: Int64, standstill: Int64) -> Int64
-}
-
 /// The one thread that looks at all loops that are watched.
 ///
 /// Looks as often as half the shortest limit while one of them is in use, more often while one hangs, and sleeps
@@ -41,6 +25,7 @@ final class HangWatcher: @unchecked Sendable {
     let standstills = Atomic<Int>(0)
     /// How often the thread has looked.
     let looks = Atomic<Int>(0)
+    private let hangs = Atomic<Int>(0)
 
     /// Counts what the thread is woken for: the futex that it sleeps on.
     private let word = Atomic<UInt32>(0)
@@ -49,28 +34,22 @@ final class HangWatcher: @unchecked Sendable {
 
     private let lock = Lock()
     // Guarded by the lock.
-    @exclusivity(unchecked) private var loops: [any LookedAt] = []
+    @exclusivity(unchecked) private var loops: [WatchedLoop] = []
     @exclusivity(unchecked) private var hasThread = false
-    @exclusivity(unchecked) private var hangs = 0
 
     /// Has the thread look at one more loop.
-    func add(_ loop: any LookedAt) {
+    func add(_ loop: WatchedLoop) {
         lock.withLock { loops.append(loop) }
         poke(at: SystemCalls.now(.monotonic))
     }
 
     /// The thread may be about to look at it once more.
-    func remove(_ loop: any LookedAt) {
+    func remove(_ loop: WatchedLoop) {
         lock.withLock { loops.removeAll { $0 === loop } }
     }
 
     /// The number of the next hang.
-    func nextNumber() -> Int {
-        lock.withLock {
-            hangs += 1
-            return hangs
-        }
-    }
+    func nextNumber() -> Int { hangs.wrappingAdd(1, ordering: .relaxed).newValue }
 
     // MARK: Waking it: any thread
 
@@ -136,7 +115,7 @@ final class HangWatcher: @unchecked Sendable {
         withUnsafePointer(to: word) { _ = rl_futex_wait($0, seen, wanted) }
     }
 
-    private func park(_ loops: [any LookedAt], _ seen: UInt32) {
+    private func park(_ loops: [WatchedLoop], _ seen: UInt32) {
         isParked.store(true, ordering: .relaxed)
         // Partner of the fence in WatchedLoop.begins().
         atomicMemoryFence(ordering: .sequentiallyConsistent)

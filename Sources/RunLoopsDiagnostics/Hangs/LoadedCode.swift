@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CStackSampling
+internal import LinuxLibC
 
 /// The code that is mapped into this process, as the kernel lists it.
 ///
@@ -82,7 +83,16 @@ extension [UInt8] {
     /// What is in a file from an offset on; empty where it cannot be read, and cut off after `count` bytes.
     init(file path: String, from offset: UInt64 = 0, count: Int) {
         self.init(unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = Swift.max(0, rl_read_file(path, offset, buffer.baseAddress, count))
+            // Without waiting: the file may have been replaced by a pipe.
+            let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            guard file >= 0 else { return }
+            defer { close(file) }
+            while filled < count {
+                let place = off_t(truncatingIfNeeded: offset &+ UInt64(filled))
+                let read = pread(file, buffer.baseAddress.unsafelyUnwrapped + filled, count - filled, place)
+                if read <= 0 { return }
+                filled += read
+            }
         }
     }
 

@@ -19,7 +19,8 @@ final class StackSampler {
         /// Whether it ran, or would have with a processor.
         var isRunning = false
 
-        fileprivate init(_ state: ThreadProbe.State) {
+        /// Without its stack.
+        init(_ state: ThreadProbe.State) {
             switch state {
             case .running: isRunning = true
             case .waiting(let call, _, _): wait = RunLoop.HangWatch.Cause.Wait(call: call)
@@ -47,11 +48,6 @@ final class StackSampler {
 
     deinit { buffer.deallocate() }
 
-    /// Lets the calling thread be sampled, and says where its stack ends.
-    ///
-    /// The signal is nobody else's: to let it through changes nothing for what the thread blocks signals for.
-    static func join() -> UInt64 { rl_sampling_join() }
-
     /// Looks at a thread whose stack ends there.
     func sample(_ thread: Int32, stackEnd: UInt64) -> Sample {
         let probe = ThreadProbe(thread: thread)
@@ -67,9 +63,6 @@ final class StackSampler {
         else { return Sample(state) }
         return unwound(Sample(state))
     }
-
-    /// What a thread does, without its stack.
-    static func sampleWithoutStack(_ thread: Int32) -> Sample { Sample(ThreadProbe(thread: thread).state) }
 
     private func unwound(_ sample: Sample) -> Sample {
         let code = LoadedCode.now(after: code)

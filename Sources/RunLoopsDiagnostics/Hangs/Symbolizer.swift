@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CStackSampling
+internal import LinuxLibC
 
 /// Says which functions addresses are in, in release builds too.
 ///
@@ -29,8 +30,11 @@ final class Symbolizer {
     private var known: [Place: (start: UInt64, mangled: String, name: String)?] = [:]
     /// Forgotten all at once when there are more.
     private static let mostKnown = 4096
+    /// The program's file, as the kernel names it in its lists.
     private let program = String(unsafeUninitializedCapacity: 4096) { buffer in
-        rl_program_path(buffer.baseAddress, buffer.count)
+        buffer.withMemoryRebound(to: CChar.self) {
+            max(0, readlink("/proc/thread-self/exe", $0.baseAddress.unsafelyUnwrapped, $0.count))
+        }
     }
 
     /// The function at an address of code.

@@ -23,10 +23,10 @@ struct ThreadProbe {
         let words = Self.read("/proc/self/task/\(thread)/syscall").split { $0 == " " || $0 == "\n" }
         guard let first = words.first else { return .unknown }
         if first == "running" { return .running }
-        guard words.count >= 3, let call = Int(first), let stackPointer = Self.hexadecimal(words[words.count - 2]),
-            let counter = Self.hexadecimal(words[words.count - 1])
-        else { return .unknown }
-        return .waiting(call: call, stackPointer: stackPointer, counter: counter)
+        // Each begins with 0x.
+        let places = words.suffix(2).compactMap { UInt64($0.dropFirst(2), radix: 16) }
+        guard words.count >= 3, let call = Int(first), places.count == 2 else { return .unknown }
+        return .waiting(call: call, stackPointer: places[0], counter: places[1])
     }
 
     /// The processor time in nanoseconds; 0 of a thread that has ended.
@@ -50,15 +50,8 @@ struct ThreadProbe {
     static var isTraced: Bool { field("TracerPid", of: "/proc/self/status").map { $0 != "0" } ?? false }
 
     private static func field(_ name: String, of file: String) -> Substring? {
-        for line in read(file).split(separator: "\n")
-        where line.hasPrefix(name) && line.dropFirst(name.count).first == ":" {
-            return line.dropFirst(name.count + 1).drop { $0 == "\t" || $0 == " " }
-        }
-        return nil
-    }
-
-    private static func hexadecimal(_ text: Substring) -> UInt64? {
-        UInt64(text.hasPrefix("0x") ? text.dropFirst(2) : text, radix: 16)
+        let line = read(file).split(separator: "\n").first { $0.hasPrefix("\(name):") }
+        return line?.dropFirst(name.count + 1).drop { $0 == "\t" || $0 == " " }
     }
 
     /// The beginning of a small file; empty where it cannot be read.

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CStackSampling
 internal import RunLoops
 internal import Synchronization
 
 /// One loop that one watch looks at.
 // Unchecked: what is not fixed belongs to the watcher's thread.
-final class WatchedLoop: LookedAt, LoopSubscriber, @unchecked Sendable {
+final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
     /// What the thread has had in all.
     private struct Usage {
         var processor: Int64
@@ -25,8 +26,8 @@ final class WatchedLoop: LookedAt, LoopSubscriber, @unchecked Sendable {
         var samples = HangSamples()
         var mode: RunLoop.Mode?
         var depth: Int
-        var isReported: Bool
-        var leftOut: Int
+        var isReported = true
+        var leftOut = 0
         var file: HangFile?
         /// The last look that found it.
         var status: LoopState.Snapshot
@@ -62,7 +63,7 @@ final class WatchedLoop: LookedAt, LoopSubscriber, @unchecked Sendable {
         self.setting = setting
         tally = StretchTally(limit: limit, labels: state.labels)
         probe = ThreadProbe(thread: loop.threadID)
-        detector = HangDetector(limit: limit, interval: setting.interval)
+        detector = HangDetector(limit: limit, interval: setting.options.samplingInterval.clampedNanoseconds)
         usage = Usage(probe)
         usageBefore = usage
     }
@@ -73,7 +74,7 @@ final class WatchedLoop: LookedAt, LoopSubscriber, @unchecked Sendable {
     // MARK: The loop's thread
 
     func begin(in mode: RunLoop.Mode?, at time: Int64) {
-        stackEnd.store(StackSampler.join(), ordering: .relaxed)
+        stackEnd.store(rl_sampling_join(), ordering: .relaxed)
         watchedSince.store(time, ordering: .relaxed)
         // The work under way is a stretch as well; its first part is not the watch's.
         if mode != nil { begins(time) }
@@ -119,6 +120,10 @@ final class WatchedLoop: LookedAt, LoopSubscriber, @unchecked Sendable {
     var isInUse: Bool { state.snapshot().activity == .busy }
 
     /// Looks at it, reports what there is to report, and says when to look again.
+    ///
+    /// - Parameters:
+    ///   - now: The time on the monotonic clock, in nanoseconds.
+    ///   - standstill: For how many nanoseconds of the time since the last look the process was stopped.
     func look(at now: Int64, standstill: Int64) -> Int64 {
         var status = state.snapshot()
         status.since = max(status.since, watchedSince.load(ordering: .relaxed))
@@ -149,10 +154,9 @@ final class WatchedLoop: LookedAt, LoopSubscriber, @unchecked Sendable {
     private func missed(
         _ ended: StretchTally.Stretch, _ duration: Int64, _ status: LoopState.Snapshot, _ now: Int64
     ) {
-        if !setting.reportsWhenTraced, ThreadProbe.isTraced { return }
+        if !setting.options.reportsWhenTraced, ThreadProbe.isTraced { return }
         var hang = Hang(
-            number: HangWatcher.shared.nextNumber(), mode: loop?.currentMode, depth: max(1, status.depth),
-            isReported: true, leftOut: 0, status: status)
+            number: watcher.nextNumber(), mode: loop?.currentMode, depth: max(1, status.depth), status: status)
         hang.status.since = ended.began
         var report = makeReport(.began, hang, duration: duration, now, ended)
         (hang.isReported, hang.leftOut) = setting.annealer.begins(key(report, hang))
@@ -174,12 +178,10 @@ final class WatchedLoop: LookedAt, LoopSubscriber, @unchecked Sendable {
     }
 
     private func begins(_ status: LoopState.Snapshot, _ now: Int64) {
-        if !setting.reportsWhenTraced, ThreadProbe.isTraced { isIgnored = true }
+        if !setting.options.reportsWhenTraced, ThreadProbe.isTraced { isIgnored = true }
         guard !isIgnored else { return }
         wantsEnd.store(true, ordering: .relaxed)
-        var hang = Hang(
-            number: HangWatcher.shared.nextNumber(), mode: loop?.currentMode, depth: status.depth, isReported: true,
-            leftOut: 0, status: status)
+        var hang = Hang(number: watcher.nextNumber(), mode: loop?.currentMode, depth: status.depth, status: status)
         takeSample(&hang)
         var report = makeReport(.began, hang, duration: duration(now), now, nil)
         (hang.isReported, hang.leftOut) = setting.annealer.begins(key(report, hang))
@@ -218,8 +220,7 @@ final class WatchedLoop: LookedAt, LoopSubscriber, @unchecked Sendable {
 
     private func takeSample(_ hang: inout Hang) {
         let end = stackEnd.load(ordering: .relaxed)
-        let sample =
-            setting.sampler?.sample(probe.thread, stackEnd: end) ?? StackSampler.sampleWithoutStack(probe.thread)
+        let sample = setting.sampler?.sample(probe.thread, stackEnd: end) ?? StackSampler.Sample(probe.state)
         hang.samples.add(sample, setting.symbolizer)
     }
 
