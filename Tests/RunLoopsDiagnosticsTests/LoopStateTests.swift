@@ -50,8 +50,8 @@ struct LoopStateTests {
             manual.advance(by: .milliseconds(35))
             let snapshot = status.snapshot()
             #expect(turns >= 4 && snapshot.turns == turns)
-            #expect(snapshot.calloutCounts.reduce(0, +) == 3 + turns)
-            #expect(snapshot.wakings == [0, 3, 0, 0, 1])
+            #expect(snapshot.calloutCounts.values.reduce(0, +) == 3 + turns)
+            #expect(snapshot.wakings == [.wakeUp: 0, .timer: 3, .descriptor: 0, .mainQueue: 0, .limit: 1])
             #expect(snapshot.slept == 35_000_000)
         }
     }

@@ -147,9 +147,9 @@ struct LoopStatisticsTests {
     @Test func `of more kinds of callouts than there is room for are counted as such`() {
         let table = CalloutTable()
         for number in 1...300 { table.add(.block, (0, UInt64(number)), 1) }
-        let snapshot = table.snapshot()
-        #expect(snapshot.dearest.reduce(0) { $0 + $1.count } == 256)
-        #expect(snapshot.left == 44 && snapshot.leftTime == 44)
+        let statistics = Self.read(table)
+        #expect(statistics.dearest.reduce(0) { $0 + $1.count } == 256)
+        #expect(statistics.notAssigned == 44 && statistics.timeNotAssigned == 44)
     }
 
     @Test func `keep the dearest, however many others there are`() throws {
@@ -164,25 +164,32 @@ struct LoopStatisticsTests {
             table.add(.timer, (tick.label, tick.line), 20)
             exact += 1
         }
-        let snapshot = table.snapshot()
-        let dearest = try #require(snapshot.dearest.first)
+        let statistics = Self.read(table)
+        let dearest = try #require(statistics.dearest.first)
         #expect(dearest.label == "tick" && dearest.callee == .timer)
         #expect(dearest.count == exact && dearest.total == Int64(exact) * 20 && dearest.longest == 20)
-        #expect(snapshot.dearest.count <= CalloutTable.mostEntries)
-        #expect(snapshot.dearest.reduce(0) { $0 + $1.count } + snapshot.left == 110_000)
-        #expect(snapshot.dearest.reduce(0) { $0 + $1.total } + snapshot.leftTime == 1_000_000 + Int64(exact) * 20)
+        #expect(statistics.dearest.count <= CalloutTable.mostEntries)
+        #expect(statistics.dearest.reduce(0) { $0 + $1.count } + statistics.notAssigned == 110_000)
+        let time = statistics.dearest.reduce(0) { $0 + $1.total } + statistics.timeNotAssigned
+        #expect(time == 1_000_000 + Int64(exact) * 20)
     }
 
     private static let tick = ItemLabel("tick")
 
+    private static func read(_ table: CalloutTable, endsRound: Bool = false) -> RunLoop.Statistics {
+        var statistics = RunLoop.Statistics()
+        table.read(into: &statistics, endsRound: endsRound)
+        return statistics
+    }
+
     @Test func `tell the longest callout of all time from the longest since the last report`() {
         let table = CalloutTable()
         table.add(.block, (0, 1), 500)
-        #expect(table.endRound().dearest.map(\.longestLately) == [500])
+        #expect(Self.read(table, endsRound: true).dearest.map(\.longestLately) == [500])
         table.add(.block, (0, 1), 20)
-        #expect(table.snapshot().dearest.map(\.longestLately) == [20])
-        #expect(table.endRound().dearest.map(\.longest) == [500])
-        #expect(table.endRound().dearest.map(\.longestLately) == [0])
+        #expect(Self.read(table).dearest.map(\.longestLately) == [20])
+        #expect(Self.read(table, endsRound: true).dearest.map(\.longest) == [500])
+        #expect(Self.read(table, endsRound: true).dearest.map(\.longestLately) == [0])
     }
 
     @Test func `A timer that uses its tolerance is not late`() throws {

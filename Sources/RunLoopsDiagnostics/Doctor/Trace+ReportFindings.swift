@@ -84,7 +84,9 @@ extension RunLoop.Trace.Report {
     }
 
     private func timersThatWakeIdleLoops() -> [Finding] {
-        let wokenByTimer = turnsWokenByTimer()
+        // The turns, by number, whose sleep a timer ended.
+        let wokenByTimer = Set(
+            slices.lazy.filter { $0.kind == "sleep" && $0.wokenBy == "timer" }.compactMap(\.parent))
         return repeatingTimers.compactMap { thread, name, fires in
             guard fires.allSatisfy({ $0.detail("tolerance") == 0 }), idles(thread),
                 let first = fires.first, let last = fires.last, last.start > first.start
@@ -98,11 +100,6 @@ extension RunLoop.Trace.Report {
                 "The timer “\(name)” has no tolerance and wakes \(threadName(thread)), which is otherwise idle, \(Int(clamping: rate)) times a second. Give it a tolerance, so that it fires together with others, or a longer interval."
             )
         }
-    }
-
-    /// The turns, by number, whose sleep a timer ended.
-    private func turnsWokenByTimer() -> Set<Int> {
-        Set(slices.lazy.filter { $0.kind == "sleep" && $0.wokenBy == "timer" }.compactMap(\.parent))
     }
 
     /// Whether the loop of the thread has been asleep for most of its runs.

@@ -28,10 +28,6 @@ package struct ProcessReport: Sendable, JSONRecord {
 ///
 /// Times are nanoseconds before the answer.
 package struct LoopReport: Sendable, JSONRecord {
-    package enum Activity: String, Sendable, JSONScalar {
-        case outside, busy, asleep
-    }
-
     /// A callout under way.
     package struct Callout: Sendable, Equatable, JSONRecord {
         package var kind = ""
@@ -64,7 +60,7 @@ package struct LoopReport: Sendable, JSONRecord {
     /// The thread's name.
     package var name = ""
     package var isMain = false
-    package var activity = Activity.outside
+    package var activity = LoopActivity.outside
     /// How long the loop has been in this state.
     package var since: Int64 = 0
     package var depth = 0
@@ -105,15 +101,9 @@ extension LoopReport {
         let state = stream.state
         let snapshot = state.snapshot()
         let now = state.now
-        thread = state.thread
-        name = RunLoop.Identity.name(of: thread)
-        isMain = state.isMain
-        activity =
-            switch snapshot.activity {
-            case .outside: .outside
-            case .busy: .busy
-            case .asleep: .asleep
-            }
+        let identity = RunLoop.Identity(thread: state.thread)
+        (thread, name, isMain) = (identity.thread, identity.name, identity.isMain)
+        activity = snapshot.activity
         since = now - snapshot.since
         depth = snapshot.depth
         mode = seen?.modes.last?.rawValue
@@ -126,8 +116,8 @@ extension LoopReport {
                 since: now - callout.since)
         }
         turns = snapshot.turns
-        calloutCount = snapshot.calloutCounts.reduce(0, &+)
-        wakings = Dictionary(uniqueKeysWithValues: zip(RunLoop.Trace.Event.Waking.Cause.allCases, snapshot.wakings))
+        calloutCount = snapshot.calloutCounts.values.reduce(0, &+)
+        wakings = snapshot.wakings
         slept = snapshot.slept + (snapshot.activity == .asleep ? now - snapshot.since : 0)
         timers = (seen?.timers ?? []).map {
             Timer(label: $0.label, due: $0.due, interval: $0.interval, tolerance: $0.tolerance)

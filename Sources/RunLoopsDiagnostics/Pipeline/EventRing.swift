@@ -18,7 +18,7 @@ struct RawEvent {
 /// The last events of one loop: written by its thread alone, read by any, without locks.
 ///
 /// Memory of fixed size. An entry is eight words, a line of the processor's cache, of which the first is the version.
-final class EventRing: Sendable {
+final class EventRing: LabelHolder {
     private static let wordsAnEntry = 8
 
     private let capacity: Int
@@ -54,8 +54,6 @@ final class EventRing: Sendable {
         written.store(number &+ 1, ordering: .releasing)
     }
 
-    /// The words of all labels.
-    ///
     /// The loop's thread; or any, when nobody writes any more.
     func visitLabels(_ visit: (UInt64) -> Void) {
         for index in 0..<Int(min(count, UInt64(capacity))) { visit(words[index * Self.wordsAnEntry + 3]) }

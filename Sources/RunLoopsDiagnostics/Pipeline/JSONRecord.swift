@@ -87,10 +87,14 @@ extension String: JSONScalar {
     static func read(_ json: JSON) -> String? { json.string }
 }
 
-extension JSONScalar where Self: RawRepresentable<String> {
-    var asJSON: JSON? { .string(rawValue) }
-    static func read(_ json: JSON) -> Self? { json.string.flatMap(Self.init(rawValue:)) }
+/// By the names of the cases.
+extension JSONScalar where Self: CaseIterable {
+    var asJSON: JSON? { .string("\(self)") }
+    static func read(_ json: JSON) -> Self? { allCases.first { "\($0)" == json.string } }
 }
+
+extension LoopActivity: JSONScalar {}
+extension RunLoop.Trace.Event.Callee: JSONScalar {}
 
 extension JSONScalar where Self: FixedWidthInteger {
     var asJSON: JSON? { .integer(Int64(clamping: self)) }

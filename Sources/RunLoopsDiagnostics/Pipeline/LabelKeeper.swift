@@ -32,8 +32,6 @@ final class LabelKeeper: @unchecked Sendable {
     // Guarded by the lock.
     @exclusivity(unchecked) private var holders: [Holder] = []
 
-    init() {}
-
     deinit { for slot in slots { slot?.release() } }
 
     // MARK: Any thread

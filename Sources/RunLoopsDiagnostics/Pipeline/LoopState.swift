@@ -3,6 +3,16 @@
 
 internal import RunLoops
 
+/// What a loop's thread is about.
+package enum LoopActivity: UInt64, Sendable, CaseIterable {
+    /// No run is in progress: the thread does something else.
+    case outside
+    /// In a run, and not asleep.
+    case busy
+    /// Asleep in a run.
+    case asleep
+}
+
 /// What one loop does just now, and how much it has done: written by its thread, read by any at any time, also while a
 /// callout hangs.
 ///
@@ -10,16 +20,6 @@ internal import RunLoops
 /// has no reference to it.
 // Unchecked: what is not shared words belongs to the loop's thread, or never changes.
 final class LoopState: LabelHolder, @unchecked Sendable {
-    /// What the loop's thread is about.
-    enum Activity: UInt64, Sendable {
-        /// No run is in progress: the thread does something else.
-        case outside
-        /// In a run, and not asleep.
-        case busy
-        /// Asleep in a run.
-        case asleep
-    }
-
     /// One callout under way.
     struct Frame: Sendable {
         var callee: RunLoop.Trace.Event.Callee
@@ -40,7 +40,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
 
     /// What was there at one instant.
     struct Snapshot: Sendable {
-        var activity = Activity.outside
+        var activity = LoopActivity.outside
         /// Since when, in nanoseconds of the loop's monotonic clock: since the thread woke up or the outermost run
         /// began, since it fell asleep, since the last run ended.
         var since: Int64 = 0
@@ -51,9 +51,9 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         /// Turns, so far.
         var turns: UInt64 = 0
         /// Callouts begun, so far, by kind.
-        var calloutCounts: [UInt64] = []
+        var calloutCounts: [RunLoop.Trace.Event.Callee: UInt64] = [:]
         /// Sleeps that were ended by each cause, so far.
-        var wakings: [UInt64] = []
+        var wakings: [RunLoop.Trace.Event.Waking.Cause: UInt64] = [:]
         /// Nanoseconds asleep in all sleeps that have ended.
         var slept: Int64 = 0
         /// Nanoseconds awake in all stretches that have ended.
@@ -73,7 +73,6 @@ final class LoopState: LabelHolder, @unchecked Sendable {
     private static let wordsAFrame = 6
 
     let thread: Int32
-    let isMain: Bool
     /// The kernel of a loop with a time of its own; `nil` for the system's, so that no open descriptors are kept.
     private let kernel: (any Kernel)?
     private let words = SharedWords(count: Field.frames + mostOpen * wordsAFrame)
@@ -84,7 +83,6 @@ final class LoopState: LabelHolder, @unchecked Sendable {
     /// The loop's thread, or the only thread that knows the loop.
     init(_ loop: RunLoop) {
         thread = loop.threadID
-        isMain = loop.threadID == SystemCalls.mainThreadID
         kernel = loop.kernel is EpollKernel ? nil : loop.kernel
         // In the middle of a run its depth is not known; one is the most likely.
         let isInRun = loop.currentMode != nil
@@ -116,7 +114,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         case .runBegins:
             self[.depth] = UInt64(depth)
             // A nested run goes on with what its callout has begun.
-            if self[.activity] != Activity.busy.rawValue { enter(.busy, time) }
+            if self[.activity] != LoopActivity.busy.rawValue { enter(.busy, time) }
         case .passes: self[.turns] &+= 1
         case .calls(let callee, let label): push(RunLoop.Trace.Event.Callee(callee), label, time)
         case .wanted: break
@@ -136,13 +134,13 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         }
     }
 
-    private func enter(_ activity: Activity, _ time: UInt64) {
+    private func enter(_ activity: LoopActivity, _ time: UInt64) {
         self[.activity] = activity.rawValue
         self[.since] = time
     }
 
     private func endStretch(_ time: UInt64) {
-        if self[.activity] == Activity.busy.rawValue { self[.busy] &+= time &- self[.since] }
+        if self[.activity] == LoopActivity.busy.rawValue { self[.busy] &+= time &- self[.since] }
     }
 
     @inline(__always)
@@ -202,15 +200,19 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         func number(_ field: Field) -> UInt64 { words[field.rawValue] }
         func signed(_ field: Field) -> Int64 { Int64(bitPattern: number(field)) }
         return Snapshot(
-            activity: Activity(rawValue: number(.activity)) ?? .outside, since: signed(.since),
+            activity: LoopActivity(rawValue: number(.activity)) ?? .outside, since: signed(.since),
             depth: Int(number(.depth)),
             callouts: (0..<min(Int(number(.open)), Self.mostOpen)).map { index in
                 var frame = Self.frame { words[Field.frames + index * Self.wordsAFrame + $0] }
                 frame.kept = LabelKeeper.label(frame.words.text, frame.words.line)
                 return frame
             },
-            turns: number(.turns), calloutCounts: Array(words[Field.callouts..<Field.frames]),
-            wakings: Array(words[Field.wakings..<Field.callouts]), slept: signed(.slept), busy: signed(.busy))
+            turns: number(.turns), calloutCounts: Self.counts(words[Field.callouts...]),
+            wakings: Self.counts(words[Field.wakings...]), slept: signed(.slept), busy: signed(.busy))
+    }
+
+    private static func counts<Kind: CaseIterable>(_ words: ArraySlice<UInt64>) -> [Kind: UInt64] {
+        Dictionary(uniqueKeysWithValues: zip(Kind.allCases, words))
     }
 
     @inline(__always)

@@ -21,19 +21,12 @@ extension RunLoop {
         /// `main` for the main loop, otherwise the thread's name, or its number where it has none.
         public var description: String { isMain ? "main" : name.isEmpty ? "thread \(thread)" : name }
 
-        init(_ loop: RunLoop) { self.init(thread: loop.threadID) }
-
         /// With the name that the thread has now.
         init(thread: Int32) {
             self.thread = thread
             isMain = thread == SystemCalls.mainThreadID
-            name = Self.name(of: thread)
-        }
-
-        /// The name of a thread of this process; empty for a thread that has ended.
-        static func name(of thread: Int32) -> String {
-            // The kernel keeps 15 bytes of a name, and writes a new line after it.
-            String(unsafeUninitializedCapacity: 32) { buffer in
+            // The kernel keeps 15 bytes of a name, and writes a new line after it; a thread that has ended has none.
+            name = String(unsafeUninitializedCapacity: 32) { buffer in
                 buffer.withMemoryRebound(to: CChar.self) {
                     max(0, Int(rl_thread_name(thread, $0.baseAddress, $0.count)))
                 }

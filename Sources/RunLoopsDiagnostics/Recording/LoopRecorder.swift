@@ -6,11 +6,11 @@ internal import Synchronization
 
 /// Writes what one loop does into its ring.
 // Unchecked: what is neither atomic nor guarded by the lock never changes.
-final class LoopRecorder: LoopSubscriber, LabelHolder, @unchecked Sendable {
+final class LoopRecorder: LoopSubscriber, @unchecked Sendable {
     let state: LoopState
     private let ring: EventRing
     private let book: ItemBook
-    private let name: String
+    private let identity: RunLoop.Identity
     /// Runs and sleeps that are older are shown from here on.
     private let begun: Int64
     /// Of the runs that were under way then, the innermost last.
@@ -27,17 +27,15 @@ final class LoopRecorder: LoopSubscriber, LabelHolder, @unchecked Sendable {
 
     init(_ loop: RunLoop, _ state: LoopState, capacity: Int) {
         self.state = state
-        name = RunLoop.Identity.name(of: state.thread)
+        identity = RunLoop.Identity(thread: state.thread)
         ring = EventRing(capacity: capacity)
         modes = loop.snapshot(patience: 20_000_000)?.modes ?? []
         book = ItemBook(loop, state, running: modes)
         begun = state.now
-        state.labels.add(self)
+        state.labels.add(ring)
     }
 
     // MARK: The loop's thread
-
-    func visitLabels(_ visit: (UInt64) -> Void) { ring.visitLabels(visit) }
 
     func begin(in mode: RunLoop.Mode?, at time: Int64) {
         for event in underWay(state.snapshot()) { ring.write(event) }
@@ -105,15 +103,12 @@ final class LoopRecorder: LoopSubscriber, LabelHolder, @unchecked Sendable {
             let (written, lost) = ring.read()
             // A loop that hangs has not come to its first event.
             let raw = hasBegun.load(ordering: .acquiring) ? written : underWay(end.seen)
-            let events = raw.compactMap {
-                RunLoop.Trace.Event($0) { RunLoop.Mode(number: UInt32(truncatingIfNeeded: $0)) }
-            }
-            return (events, lost)
+            return (raw.compactMap(RunLoop.Trace.Event.init), lost)
         }
         let (modesRun, pages) = book.read()
         let asleepSince = end.seen.activity == .asleep ? max(end.seen.since, begun) : nil
         let loop = RunLoop.Trace.Loop(
-            thread: state.thread, name: name, isMain: state.isMain, events: events, lost: Int(lost),
+            thread: identity.thread, name: identity.name, isMain: identity.isMain, events: events, lost: Int(lost),
             asleepSince: asleepSince, modesRun: modesRun, pages: pages)
         return (loop, end.time)
     }

@@ -187,14 +187,14 @@ extension RunLoop.Trace.Event {
     }
 
     /// An event as it was in a ring; `nil` for numbers that stand for nothing.
-    init?(_ raw: RawEvent, mode: (Int64) -> RunLoop.Mode) {
+    init?(_ raw: RawEvent) {
         let detail = UInt8(truncatingIfNeeded: raw.head >> 8)
         let thread = Int32(truncatingIfNeeded: raw.head >> 32)
         guard let code = Code(rawValue: UInt8(truncatingIfNeeded: raw.head)) else { return nil }
         time = raw.time
         depth = Int(UInt16(truncatingIfNeeded: raw.head >> 16))
         switch code {
-        case .runBegan: kind = .runBegan(mode(raw.first))
+        case .runBegan: kind = .runBegan(RunLoop.Mode(number: UInt32(truncatingIfNeeded: raw.first)))
         case .passed: kind = .passed(RunLoop.Activities(rawValue: UInt(truncatingIfNeeded: raw.first)))
         case .calloutBegan:
             guard let callee = Callee(rawValue: detail) else { return nil }
@@ -209,5 +209,50 @@ extension RunLoop.Trace.Event {
             guard let result = RunLoop.RunResult(rawValue: Int(truncatingIfNeeded: raw.first)) else { return nil }
             kind = .runEnded(result)
         }
+    }
+}
+
+extension RunLoop.Trace {
+    /// The trace as JSON that Chrome's tracing page and Perfetto open.
+    ///
+    /// Threads are tracks; runs, turns, sleeps and callouts are slices that nest; each wake-up is a flow from its
+    /// waker. What was still under way when the trace was taken ends with the trace.
+    /// - Complexity: O(n) in the events.
+    public func chromeJSON() -> String { ChromeTrace.text(self) }
+
+    /// The same in no more bytes than `limit`: of a trace that would be longer, the oldest events count as lost.
+    ///
+    /// Of a hundred bytes each, as many events as are begun with fill half of an inspector's longest answer.
+    func chromeJSON(atMost limit: Int) -> String? {
+        var most = max(1, limit / 256 / max(1, loops.count))
+        var trace = self
+        while most > 0 {
+            for index in trace.loops.indices {
+                let surplus = max(0, trace.loops[index].events.count - most)
+                trace.loops[index].events.removeFirst(surplus)
+                trace.loops[index].lost += surplus
+            }
+            let text = ChromeTrace.text(trace)
+            if text.utf8.count <= limit { return text }
+            for index in trace.loops.indices { trace.loops[index].pages = trace.loops[index].pages.suffix(1) }
+            most /= 4
+        }
+        return nil
+    }
+
+    /// The trace as a page for any browser, which needs nothing else.
+    ///
+    /// - Complexity: O(n) in the events.
+    public func page() -> String { TracePage.text(program: program, json: chromeJSON()) }
+
+    /// Writes the page, if the file's name ends in `.html`, otherwise the JSON.
+    ///
+    /// A regular file that is there is replaced when the new file is whole. A symbolic link to a regular file is
+    /// replaced itself.
+    ///
+    /// - Parameter file: Its path.
+    /// - Throws: what the system refused; `EEXIST` or `EISDIR` where something other than a regular file is there.
+    public func write(to file: String) throws(RunLoop.SystemCallError) {
+        try FileReplacement.write(file.hasSuffix(".html") ? page() : chromeJSON(), to: file)
     }
 }

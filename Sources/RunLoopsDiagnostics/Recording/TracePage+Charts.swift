@@ -61,13 +61,25 @@ extension TracePage {
           const parts = [...slice.steps.map(s => ({ name: s.name, from: s.at, kind: "turn" })),
             ...slice.inside.map(s => ({ name: s.name, from: s.from, kind: s.kind, slice: s }))].sort((a, b) => a.from - b.from);
           get("turn").replaceChildren(...parts.map(p => {
-            const length = p.slice ? p.slice.to - p.slice.from : 0, at = time(p.from - slice.from);
+            const length = p.slice ? lengthOf(p.slice) : 0, at = time(p.from - slice.from);
             const box = button({ title: p.slice ? describe(p.slice) : p.name + ", at " + at }, p.slice && (() => keep(p.slice)),
               p.name, element("small", {}, p.slice ? time(length) : "at " + at));
             Object.assign(box.style, { flex: 1 + Math.sqrt(Math.max(0, length)) / 6 + " 1 0", background: colour(p.kind) });
             if (p.slice && isCallee(p.slice)) box.style.color = "var(--on)";
             return box;
           }));
+        }
+        const lengthOf = s => s.to - s.from;
+        /// Slices by what `name` says of each: how many there are, how long they took in all, and the longest.
+        function groups(slices, name) {
+          const found = new Map();
+          for (const s of slices) {
+            const key = name(s), group = found.get(key) || { name: key, count: 0, total: 0, longest: s };
+            group.count++; group.total += lengthOf(s);
+            if (lengthOf(s) > lengthOf(group.longest)) group.longest = s;
+            found.set(key, group);
+          }
+          return [...found.values()];
         }
         function charts() {
           const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
@@ -79,26 +91,14 @@ extension TracePage {
             const key = patch(kind); key.className = "key";
             return element("span", { className: "legend" }, key, kind === "sleep" ? "asleep" : kind);
           }));
-          const slowest = new Map(), length = s => s.to - s.from;
-          for (const s of callouts) {
-            const key = s.kind + " " + s.name, all = slowest.get(key) || { count: 0, total: 0, worst: s };
-            all.count++; all.total += length(s);
-            if (length(s) > length(all.worst)) all.worst = s;
-            slowest.set(key, all);
-          }
-          bars("slowest", [...slowest.values()].sort((a, b) => length(b.worst) - length(a.worst)).slice(0, 12).map(a => ({
-            name: a.worst.name, kind: a.worst.kind, size: length(a.worst), number: time(length(a.worst)) + (a.count > 1 ? ", " + a.count + "×" : ""),
-            title: a.worst.kind + " " + a.worst.name + ": at most " + time(length(a.worst)) + "; " + plural(a.count, "call") + ", " + time(a.total) + " in all",
-            go: () => keep(a.worst) })));
-          const ledger = new Map();
-          for (const s of slices.filter(s => s.kind === "sleep" && !s.unfinished)) {
-            const name = s.args.wokenBy + (s.args.by ? " by " + threadName(s.args.by) : ""), row = ledger.get(name) || { name, cause: s.args.wokenBy, size: 0, longest: s };
-            row.size++;
-            if (length(s) > length(row.longest)) row.longest = s;
-            ledger.set(name, row);
-          }
-          bars("ledger", [...ledger.values()].sort((a, b) => b.size - a.size).slice(0, 12).map(r => ({ ...r, number: String(r.size),
-            kind: colourNames[r.cause] ? r.cause : "run", title: r.name + ": " + plural(r.size, "time"), go: () => keep(r.longest) })));
+          const slowest = groups(callouts, s => s.kind + " " + s.name).sort((a, b) => lengthOf(b.longest) - lengthOf(a.longest));
+          bars("slowest", slowest.slice(0, 12).map(({ name, count, total, longest }) => ({
+            name: longest.name, kind: longest.kind, size: lengthOf(longest), number: time(lengthOf(longest)) + (count > 1 ? ", " + count + "×" : ""),
+            title: name + ": at most " + time(lengthOf(longest)) + "; " + plural(count, "call") + ", " + time(total) + " in all", go: () => keep(longest) })));
+          const sleeps = slices.filter(s => s.kind === "sleep" && !s.unfinished);
+          const ledger = groups(sleeps, s => s.args.wokenBy + (s.args.by ? " by " + threadName(s.args.by) : "")).sort((a, b) => b.count - a.count);
+          bars("ledger", ledger.slice(0, 12).map(({ name, count, longest }) => ({ name, size: count, number: String(count),
+            kind: colourNames[longest.args.wokenBy] ? longest.args.wokenBy : "run", title: name + ": " + plural(count, "time"), go: () => keep(longest) })));
           const waited = test => callouts.filter(s => s.args.waited !== undefined && test(s)).map(s => ({ value: Math.max(0, s.args.waited), slice: s }));
           const late = ({ value, slice }) => ({ value: Math.max(0, value - (slice.args.tolerance || 0)), slice });
           histogram("lateness", waited(s => s.kind === "timer").map(late), "timer");

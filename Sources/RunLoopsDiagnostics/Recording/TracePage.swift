@@ -1,13 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RunLoops
-
 /// A trace as a page that needs nothing else: the events of ``ChromeTrace`` and a script that draws them.
 package enum TracePage {
-    static func text(_ trace: RunLoop.Trace) -> String { text(program: trace.program, json: ChromeTrace.text(trace)) }
-
-    /// The same of JSON that ``ChromeTrace`` has written before.
+    /// - Parameter json: What ``ChromeTrace`` has written.
     package static func text(program: String, json: String) -> String {
         let title = program.map { $0 == "<" ? "&lt;" : $0 == "&" ? "&amp;" : String($0) }.joined()
         return """

@@ -132,28 +132,13 @@ final class CalloutTable: LabelHolder, @unchecked Sendable {
 
     // MARK: Any thread
 
-    /// What is known now, with the longest callouts since the round before, and a new round from here on.
+    /// Fills in what is known of single callouts now.
     ///
-    /// One thread at a time.
-    func endRound() -> Snapshot {
+    /// - Parameter endsRound: Whether the longest callouts from here on are another report's; one thread at a time.
+    func read(into statistics: inout RunLoop.Statistics, endsRound: Bool = false) {
         let round = words[Self.round]
         // Before the look, so that a callout that ends meanwhile is in this round or in the next one.
-        words[Self.round] = round &+ 1
-        return snapshot(round)
-    }
-
-    /// What is known now.
-    func snapshot() -> Snapshot { snapshot(words[Self.round]) }
-
-    struct Snapshot {
-        /// The dearest first.
-        var dearest: [RunLoop.Statistics.Callouts] = []
-        /// Callouts whose entries were given up, and their time.
-        var left: UInt64 = 0
-        var leftTime: Int64 = 0
-    }
-
-    private func snapshot(_ round: UInt64) -> Snapshot {
+        if endsRound { words[Self.round] = round &+ 1 }
         labels.reading {
             var found: [RunLoop.Statistics.Callouts] = []
             var indices: [String: [RunLoop.Trace.Event.Callee: Int]] = [:]
@@ -167,9 +152,9 @@ final class CalloutTable: LabelHolder, @unchecked Sendable {
                     found.append(callouts)
                 }
             }
-            return Snapshot(
-                dearest: found.sorted { $0.total > $1.total }, left: words[Self.left],
-                leftTime: Int64(clamping: words[Self.leftTime]))
+            statistics.dearest = found.sorted { $0.total > $1.total }
+            statistics.notAssigned = words[Self.left]
+            statistics.timeNotAssigned = Int64(clamping: words[Self.leftTime])
         }
     }
 

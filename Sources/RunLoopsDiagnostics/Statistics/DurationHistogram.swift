@@ -18,20 +18,16 @@ extension RunLoop {
         static let stepCount = (highestPower - stepBits + 1) << stepBits
 
         /// The number of durations in each step.
-        var counts: [UInt64]
+        var counts: [UInt64] = Array(repeating: 0, count: stepCount)
         /// The sum of all durations, in nanoseconds.
-        public internal(set) var sum: Int64
+        public internal(set) var sum: Int64 = 0
         /// The longest duration, in nanoseconds, exactly; 0 if there is none.
         ///
         /// In a difference it is at most an eighth too high, unless it is the longest of all time.
-        public internal(set) var longest: Int64
+        public internal(set) var longest: Int64 = 0
 
         /// Makes a histogram without a duration.
-        public init() {
-            counts = Array(repeating: 0, count: Self.stepCount)
-            sum = 0
-            longest = 0
-        }
+        public init() {}
 
         /// How many durations there were.
         ///

@@ -68,9 +68,7 @@ final class LoopMeter: LoopSubscriber, @unchecked Sendable {
         }
         statistics.stretches = stretches.snapshot()
         statistics.lateness = lateness.snapshot()
-        let callouts = endsRound ? table.endRound() : table.snapshot()
-        statistics.dearest = callouts.dearest
-        (statistics.notAssigned, statistics.timeNotAssigned) = (callouts.left, callouts.leftTime)
+        table.read(into: &statistics, endsRound: endsRound)
         return (statistics, isAsleep)
     }
 }
@@ -82,14 +80,33 @@ extension LoopState {
         let goesOn = max(0, now - seen.since)
         var statistics = RunLoop.Statistics()
         statistics.turns = seen.turns
-        for cause in RunLoop.Trace.Event.Waking.Cause.allCases {
-            statistics.wakings[cause] = seen.wakings[Int(cause.rawValue)]
-        }
-        for callee in RunLoop.Trace.Event.Callee.allCases {
-            statistics.callouts[callee] = seen.calloutCounts[Int(callee.rawValue)]
-        }
+        statistics.wakings = seen.wakings
+        statistics.callouts = seen.calloutCounts
         statistics.asleep = seen.slept + (seen.activity == .asleep ? goesOn : 0)
         statistics.busy = seen.busy + (seen.activity == .busy ? goesOn : 0)
         return (statistics, seen.activity == .asleep)
+    }
+}
+
+/// A histogram of durations that one thread adds to and any thread reads.
+final class SharedHistogram: Sendable {
+    private static let sum = RunLoop.DurationHistogram.stepCount
+    private static let longest = sum + 1
+    private let words = SharedWords(count: longest + 1)
+
+    @inline(__always)
+    func add(_ nanoseconds: Int64) {
+        let length = UInt64(max(nanoseconds, 0))
+        words.add(RunLoop.DurationHistogram.step(nanoseconds))
+        words.add(Self.sum, length)
+        if length > words[Self.longest] { words[Self.longest] = length }
+    }
+
+    func snapshot() -> RunLoop.DurationHistogram {
+        var histogram = RunLoop.DurationHistogram()
+        for index in 0..<Self.sum { histogram.counts[index] = words[index] }
+        histogram.sum = Int64(bitPattern: words[Self.sum])
+        histogram.longest = Int64(bitPattern: words[Self.longest])
+        return histogram
     }
 }

@@ -127,7 +127,7 @@ final class MeteredLoop: LoopSubscriber, @unchecked Sendable {
     init(
         _ loop: RunLoop, _ state: LoopState, every interval: Int64, _ makeReporter: RunLoop.Metering.ReporterMaker?
     ) {
-        identity = RunLoop.Identity(loop)
+        identity = RunLoop.Identity(thread: loop.threadID)
         meter = LoopMeter(state)
         self.loop = loop
         self.interval = interval

@@ -125,11 +125,6 @@ extension RunLoop.Statistics.Callouts: JSONRecord {
     }
 }
 
-extension RunLoop.Trace.Event.Callee: JSONScalar {
-    var asJSON: JSON? { .string(description) }
-    static func read(_ json: JSON) -> Self? { allCases.first { $0.description == json.string } }
-}
-
 extension RunLoop.DurationHistogram: JSONConvertible {
     /// Pairs of a step's number and its count for us to read, and what a step's number hides for anybody else.
     var asJSON: JSON? {

@@ -150,7 +150,7 @@ final class WatchedCallouts: LoopSubscriber, @unchecked Sendable {
         _ loop: RunLoop, _ state: LoopState, limits: [Int64], pause: Int64, watchesRuns: Bool,
         _ handler: @escaping RunLoop.Watch.Handler
     ) {
-        identity = RunLoop.Identity(loop)
+        identity = RunLoop.Identity(thread: loop.threadID)
         self.state = state
         self.limits = limits
         self.pause = pause
