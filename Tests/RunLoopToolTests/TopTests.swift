@@ -209,7 +209,7 @@ struct TopTests {
         #expect(Format.short(.seconds(-1)) == "0 us" && Format.short(.milliseconds(1250)) == "1.250 s")
         #expect(Format.percent(-1) == "0.0 %" && Format.percent(0.9999) == "99.9 %" && Format.percent(2) == "100.0 %")
         #expect(Format.count(1, "turn") == "1 turn" && Format.count(2, "turn") == "2 turns")
-        #expect("a\u{1B}\"\t漢".unicodeScalars.map(Format.visible).joined() == "a\\u{1b}\\\"\\t\\u{6f22}")
+        #expect(LoopWording.visible("a\u{1B}\"\\\t漢") == "a\\u{1b}\"\\\\t\\u{6f22}")
         #expect(Format.column("abcdef", 4) == "abc~" && Format.column("a", 3) == "a  ")
     }
 }

@@ -10,12 +10,10 @@ struct DescribeTool: ParsableCommand {
         commandName: "describe",
         abstract: "A small loop with an item of every kind, as its dump() lists it.")
 
-    func run() throws {
-        try MainActor.assumeIsolated { try Self.describe() }
-    }
+    func run() throws { try MainActor.assumeIsolated { try describe() } }
 
     @MainActor
-    private static func describe() throws {
+    private func describe() throws {
         let loop = RunLoop.main
         loop.addCommonMode(.tracking)
 

@@ -67,8 +67,7 @@ struct DoctorTool: ParsableCommand {
             if findings.isEmpty { print("Nothing found.") }
         }
         if !findings.isEmpty { throw ExitCode(1) }
-        // A program that was asked to end was to end by that.
-        if status != 0, length == nil { throw ExitCode(status) }
+        if status != 0 { throw ExitCode(status) }
     }
 
     private func traceText() throws -> (json: String, status: CInt) {

@@ -22,9 +22,7 @@ struct DumpTool: ParsableCommand {
     var process: ProcessArgument
 
     func run() throws {
-        let report = try process.ask { client throws(InspectorClient.Failure) in
-            try client.dump(within: Self.patience)
-        }
+        let report = try process.ask { try $0.dump(within: Self.patience) }
         print(json ? report.document.text : Self.lines(report).joined(separator: "\n"))
     }
 
@@ -41,7 +39,8 @@ struct DumpTool: ParsableCommand {
             if loop.isLocked {
                 lines.append("  what it holds is not known: its lock could not be had in time")
             } else if let description = loop.description {
-                lines += LoopWording.visibleLines(description)
+                lines += description.split(separator: "\n", omittingEmptySubsequences: false)
+                    .map { LoopWording.visible(String($0)) }
             }
         }
         return lines

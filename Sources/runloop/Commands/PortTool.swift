@@ -84,12 +84,10 @@ struct PortListening: ParsableCommand {
 
     /// What others send is shown without what a terminal would obey.
     private static func shown(_ text: String) -> String {
-        var shown = ""
-        for scalar in text.unicodeScalars {
+        text.unicodeScalars.map { scalar in
             let isControl = scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value
-            shown += isControl ? scalar.escaped(asASCII: true) : String(scalar)
-        }
-        return shown
+            return isControl ? scalar.escaped(asASCII: true) : String(scalar)
+        }.joined()
     }
 }
 

@@ -26,11 +26,11 @@ struct ProcessArgument: ExpressibleByArgument {
                 + "with RUNLOOP_INSPECT=1 or call Inspector.start()")
     }
 
-    func ask<Answer>(
-        _ questions: (InspectorClient) throws(InspectorClient.Failure) -> Answer
-    ) throws -> Answer {
+    func ask<Answer>(_ questions: (InspectorClient) throws -> Answer) throws -> Answer {
         let client = try connect()
-        do { return try questions(client) } catch { throw Self.failure(number, error) }
+        do { return try questions(client) } catch let reason as InspectorClient.Failure {
+            throw Self.failure(number, reason)
+        }
     }
 
     /// The end of a command that could not ask a process.

@@ -23,16 +23,12 @@ struct PsTool: ParsableCommand {
 
     func run() {
         let clients = InspectorClient.all()
-        // The tool asks every process before it waits for any: a stopped process holds up none.
-        let asked = clients.map { client in
-            Result { () throws(InspectorClient.Failure) in try client.requestLoops() }
-        }
+        // The tool asks every process before it waits for any: a stopped process holds up none. A process that cannot be
+        // asked gives no answer either.
+        for client in clients { try? client.requestLoops() }
         let deadline = InspectorClient.deadline(Self.patience)
-        let answers = zip(clients, asked).map { client, asked -> Answer in
-            let answer = Result { () throws(InspectorClient.Failure) in
-                try asked.get()
-                return try client.takeReport(until: deadline)
-            }
+        let answers = clients.map { client -> Answer in
+            let answer = Result { () throws(InspectorClient.Failure) in try client.takeReport(until: deadline) }
             return (client.process, answer.mapError { CommandFailure(ProcessArgument.state(client.process, $0)) })
         }
         if json {

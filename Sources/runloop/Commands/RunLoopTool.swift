@@ -3,6 +3,8 @@
 
 import ArgumentParser
 import LinuxLibC
+import RunLoops
+import RunLoopsEvents
 
 /// The command-line tool: looks into the loops of programs.
 @main
@@ -30,5 +32,20 @@ struct RunLoopTool: ParsableCommand {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             _ = open("/dev/null", O_RDWR)
         }
+    }
+}
+
+extension RunLoop {
+    /// Calls the body; meanwhile, a signal that asks the program to end stops the main loop instead.
+    @MainActor
+    static func stoppedBySignals(_ body: () throws -> Void) throws {
+        var sources: [SignalSource] = []
+        defer { for source in sources { source.invalidate() } }
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+            let source = try SignalSource.mainActor(signal, label: "end") { _, _ in main.stop() }
+            sources.append(source)
+            try main.add(source, in: .default)
+        }
+        try body()
     }
 }

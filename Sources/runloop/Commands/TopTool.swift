@@ -92,7 +92,7 @@ struct TopTool: ParsableCommand {
 
     private func showOnce() throws {
         var model = TopModel()
-        let report = try process.ask { client throws(InspectorClient.Failure) in
+        let report = try process.ask { client in
             // The first answer has nothing to be compared with.
             try client.requestStatistics()
             model.take(try client.takeReport(until: InspectorClient.deadline(Self.patience)))

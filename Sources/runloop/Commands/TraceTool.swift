@@ -61,26 +61,19 @@ struct TraceTool: ParsableCommand {
         let count = report.findings().count
         if count > 0 { print("\nrunloop doctor \(output) has \(Format.count(count, "thing")) to say about it.") }
         print("\nPage: \(page)   Perfetto: \(output)")
-        // A program that was asked to end was to end by that.
-        if recorded.status != 0, length == nil { throw ExitCode(recorded.status) }
+        if recorded.status != 0 { throw ExitCode(recorded.status) }
     }
 
     private func record() throws -> (json: String, status: CInt) {
         guard let process else { return try RecordedProgram(command: program, length: length).run() }
-        let client = try process.connect()
-        do {
+        return try process.ask { client in
             try client.record(within: Self.patience)
-            try MainActor.assumeIsolated { try Self.wait(length ?? .seconds(5)) }
+            // A signal that asks for the end ends the recording: what was recorded until then is what was asked for.
+            try MainActor.assumeIsolated {
+                try RunLoop.stoppedBySignals { RunLoop.main.run(mode: .default, for: length ?? .seconds(5)) }
+            }
             return (try client.takeRecording(within: Self.patience), 0)
-        } catch let failure as InspectorClient.Failure {
-            throw ProcessArgument.failure(process.number, failure)
         }
-    }
-
-    /// For so long, or until a signal asks for the end: what was recorded until then is what was asked for.
-    @MainActor
-    private static func wait(_ length: Duration) throws {
-        try RunLoop.stoppedBySignals { RunLoop.main.run(mode: .default, for: length) }
     }
 
     /// The width of the terminal on standard output; 80 where there is none.

@@ -50,14 +50,4 @@ enum Format {
     static func column(_ text: String, _ width: Int) -> String {
         text.count > width ? text.prefix(width - 1) + "~" : padded(text, width)
     }
-
-    /// A scalar as something that takes known columns: others than the plainly narrow are written by number.
-    static func visible(_ scalar: Unicode.Scalar) -> String {
-        switch scalar.value {
-        case 0x22, 0x5C: "\\" + String(scalar)
-        case 0x20...0x7E, 0xA1...0xAC, 0xAE...0x2FF: String(scalar)
-        case 0x09: "\\t"
-        default: "\\u{" + String(scalar.value, radix: 16) + "}"
-        }
-    }
 }

@@ -53,13 +53,15 @@ enum LoopWording {
 
     static func time(_ nanoseconds: Int64) -> String { Format.short(.nanoseconds(max(0, nanoseconds))) }
 
-    /// What another process has named, without what could move the cursor.
+    /// What another process has named, without what could move the cursor: scalars other than the plainly narrow are
+    /// written by number.
     static func visible(_ text: String) -> String {
-        text.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? String($0) : Format.visible($0) }.joined()
-    }
-
-    /// The same for several lines.
-    static func visibleLines(_ text: String) -> [String] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { visible(String($0)) }
+        text.unicodeScalars.map { scalar in
+            switch scalar.value {
+            case 0x20...0x7E, 0xA1...0xAC, 0xAE...0x2FF: String(scalar)
+            case 0x09: "\\t"
+            default: "\\u{" + String(scalar.value, radix: 16) + "}"
+            }
+        }.joined()
     }
 }

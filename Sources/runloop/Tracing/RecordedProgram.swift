@@ -15,7 +15,7 @@ struct RecordedProgram {
     /// Whether what it prints goes to standard error.
     var keepsOutputFree = false
 
-    /// Returns the program's trace, and its exit status as a shell would put it.
+    /// Returns the program's trace, and its exit status as a shell would put it; 0 for a program that was asked to end.
     func run() throws -> (json: String, status: CInt) {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/runloop-XXXXXX".utf8CString)
@@ -29,17 +29,14 @@ struct RecordedProgram {
         setenv("RUNLOOP_TRACE", file, 1)
         if let length { setenv("RUNLOOP_TRACE_FOR", "\(length.milliseconds)", 1) }
         let status = try runToEnd()
-        if access(file, F_OK) == 0 { return (try TextFile.read(file), status) }
+        if access(file, F_OK) == 0 { return (try TextFile.read(file), length == nil ? status : 0) }
         throw CommandFailure("\(command[0]) left no trace: it does not link RunLoopsDiagnostics, or it was killed")
     }
 
     private func runToEnd() throws -> CInt {
         // Control-C is the program's to answer: this one waits for what it leaves. The child gets the old answer back.
-        var old = sigaction()
-        var ignoring = sigaction()
-        ignoring.__sigaction_handler.sa_handler = SIG_IGN
-        sigaction(SIGINT, &ignoring, &old)
-        defer { sigaction(SIGINT, &old, nil) }
+        let old = signal(SIGINT, SIG_IGN)
+        defer { signal(SIGINT, old) }
         let process = try start()
         // The program ends itself. A program that does not end cannot be recorded, or hangs.
         if let length { try end(process, after: length + Self.grace) }
@@ -47,8 +44,8 @@ struct RecordedProgram {
         while waitpid(process, &status, 0) < 0 {
             if errno != EINTR { throw CommandFailure(command[0], errno) }
         }
-        let signal = status & 0x7F
-        return signal != 0 ? 128 + signal : status >> 8 & 0xFF
+        let end = status & 0x7F
+        return end != 0 ? 128 + end : status >> 8 & 0xFF
     }
 
     private func start() throws -> pid_t {
