@@ -120,6 +120,17 @@ import Testing
         }
     }
 
+    @Test func `The middle of a status bar moves aside where a side is longer`() throws {
+        try TestApplication.with(size: Size(36, 1)) { app in
+            let bar = StatusBar(left: "app.log", center: "follow", right: "&item 99999 11").at(0, 0, 36)
+            app.show(all: bar)
+            #expect(app.line(0) == " app.log     follow  &item 99999 11")
+            (bar.left, bar.right) = ("the whole app.log", "1")
+            app.settle()
+            #expect(app.line(0) == " the whole app.log  follow        1")
+        }
+    }
+
     @Test func `A status bar drops its middle first, then cuts the left text`() throws {
         try TestApplication.with(size: Size(30, 1)) { app in
             let bar = StatusBar(left: "app.log", center: "follow", right: "1/10").at(0, 0, 30)

@@ -3,7 +3,7 @@
 
 /// A line with text at the left, in the middle and at the right.
 ///
-/// In a narrow line the middle goes first, then the left text is cut.
+/// In a narrow line the middle first moves aside, then goes, then the left text is cut.
 @MainActor open class StatusBar: View {
     /// The text at the left edge.
     public var left: String { didSet { if left != oldValue { setNeedsDisplay() } } }
@@ -34,8 +34,9 @@
         let atLeft = TextLines.cut(left, width: atRight.isEmpty ? width - 2 : start - 2, ellipsis: ellipsis)
         write(atLeft, 1)
         write(atRight, start)
-        let middle = (width - center.cellWidth) / 2
-        if middle > atLeft.cellWidth + 2, middle + center.cellWidth < start - 1 { write(center, middle) }
+        // Two cells lie between the texts.
+        let (first, last) = (atLeft.cellWidth + 3, start - 2 - center.cellWidth)
+        if first <= last { write(center, min(max(first, (width - center.cellWidth) / 2), last)) }
     }
 
     open override var accessibilityRole: String? { "status" }

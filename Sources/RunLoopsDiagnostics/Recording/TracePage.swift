@@ -76,7 +76,7 @@ package enum TracePage {
         .strip { display: flex; border-radius: 6px; overflow: auto hidden; padding: 3px; gap: 1px; }
         .strip button { min-width: max-content; padding: .3rem; font-size: 12px; }
         .strip small { display: block; }
-        .bar { display: grid; grid-template-columns: minmax(0, 13rem) minmax(2rem, 1fr) 6rem; gap: .6rem;
+        .bar { display: grid; grid-template-columns: minmax(0, 13rem) minmax(2rem, 1fr) 7rem; gap: .6rem;
           align-items: center; margin: 2px 0; width: 100%; }
         .bar span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: right; }
         .bar i { display: block; height: 1rem; border-radius: 3px; min-width: 2px; }

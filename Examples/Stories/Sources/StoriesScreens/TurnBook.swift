@@ -7,6 +7,7 @@ import RunLoopsDiagnostics
 /// Makes lines of what a loop has done: one for each wake-up, from the moment when the thread is awake until it sleeps.
 ///
 /// Wake-ups that are alike are counted in one line. What the log itself causes is counted, and gets no line.
+/// Observers of signals are left out: they are no part of a story.
 package struct TurnBook {
     /// Some wake-ups that were alike.
     package struct Line: Equatable {
@@ -100,7 +101,8 @@ package struct TurnBook {
     private mutating func call(_ callee: RunLoop.Trace.Event.Callee, _ label: String) {
         if present.points.isEmpty { present.points.append(Point(name: "run")) }
         if callee == .observer {
-            if label != Self.ownLabel { add(label) }
+            // Each signal that the terminal waits for has an observer, by which it sees who else waits for the signal.
+            if label != Self.ownLabel, !label.hasPrefix("signal ") { add(label) }
         } else {
             present.work.append(label)
             add("\(callee) \(label)")

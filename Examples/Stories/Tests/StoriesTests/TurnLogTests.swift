@@ -43,6 +43,20 @@ import Testing
         }
     }
 
+    @Test func `Observers of signals are left out`() throws {
+        try Playing.with(2) { story in
+            var calls = 0
+            for label in ["signal 15", "of the test"] {
+                let observer = RunLoop.Observer(.beforeWaiting, label: label) { _, _ in calls += 1 }
+                story.app.manual.loop.add(observer, in: .common)
+            }
+            story.app.advance(by: .milliseconds(1100))
+            let points = try #require(story.delegate.watch).book.lines.flatMap(\.points)
+            #expect(calls > 2 && points.contains { $0.contains("of the test") })
+            #expect(!points.contains { $0.contains("signal") })
+        }
+    }
+
     @Test func `A wake-up is shown with the points that were passed, in order`() throws {
         try Playing.with(2) { story in
             // The fourth tick is shown a moment later.
