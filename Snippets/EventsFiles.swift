@@ -13,6 +13,7 @@ let watch = try FileWatch([directory], recursive: true) { _, events in
     for event in events {
         switch event {
         case .written(let file): print("\(file.path) has new contents")
+        case .created(let file): print("\(file.path) was made, or moved here from elsewhere")
         case .moved(let file, let path): print("\(file.path) is now \(path)")
         case .overflowed: print("look at everything again")
         case .vanished: RunLoop.current.stop()

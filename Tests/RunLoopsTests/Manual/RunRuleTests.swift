@@ -121,11 +121,11 @@ import Testing
                 if fires.value == 5 { timer.invalidate() }
             }
             loop.add(timer, in: .default)
-            loop.run()
+            #expect(loop.run() == .stopped)
             #expect(fires.value == 3)
-            loop.run()
+            #expect(loop.run() == .finished)
             #expect(fires.value == 5)
-            loop.run()
+            #expect(loop.run() == .finished)
             #expect(fires.value == 5)
         }
     }

@@ -101,7 +101,7 @@ package struct TurnBook {
     private mutating func call(_ callee: RunLoop.Trace.Event.Callee, _ label: String) {
         if present.points.isEmpty { present.points.append(Point(name: "run")) }
         if callee == .observer {
-            // The terminal has an observer for each signal that it waits for. They say nothing of the story.
+            // The terminal has an observer for each signal that it waits for: seven names a turn.
             if label != Self.ownLabel, !label.hasPrefix("signal ") { add(label) }
         } else {
             present.work.append(label)
