@@ -19,10 +19,12 @@ final class ReadyOrder: @unchecked Sendable {
     @exclusivity(unchecked) private var timersWaitSince: Int64?
     /// Since when the present first timer is awaited: a timer that was due before is ready since then.
     @exclusivity(unchecked) private var timersAwaited = Int64.min
-    /// Whether timers have ended the sleep, and are to be served after its observers: their place is free.
-    @exclusivity(unchecked) private var haveEndedSleep = false
-    /// Since when timers have a place again that have ended the sleep.
-    @exclusivity(unchecked) private var waitAgainSince: Int64?
+    /// The place of timers that have ended the sleep, and are to be served after its observers.
+    private enum PlaceAfterSleep {
+        case kept, givenUp
+        case again(since: Int64)
+    }
+    @exclusivity(unchecked) private var placeAfterSleep = PlaceAfterSleep.kept
     /// The date of the last timer, which has left the mode without any timer: Specification 4.5.1.
     ///
     /// `Int64.max` once it was served, and while there are timers. The loop's thread also reads it without the lock.
@@ -46,7 +48,7 @@ final class ReadyOrder: @unchecked Sendable {
     func firstTimerChanges(from date: Int64, now: Int64) {
         if date <= now {
             timersWaitSince = timersReady(since: date)
-            if haveEndedSleep { waitAgainSince = waitAgainSince ?? now }
+            if case .givenUp = placeAfterSleep { placeAfterSleep = .again(since: now) }
         }
         timersAwaited = now
     }
@@ -54,20 +56,21 @@ final class ReadyOrder: @unchecked Sendable {
     /// Due timers have ended the sleep, and have no place until another becomes the first.
     ///
     /// Then they have one again since that instant, also after they were served.
-    func timersEndSleep() { (haveEndedSleep, waitAgainSince) = (true, nil) }
+    func timersEndSleep() { placeAfterSleep = .givenUp }
 
     /// Due timers are being served: timers that are left over or come later go to the end.
     ///
     /// While the first of several is served, the next has its place there already.
     func timersServed(_ now: Int64, leavingOthers: Bool) {
-        timersWaitSince = waitAgainSince ?? (leavingOthers ? now : nil)
+        timersWaitSince = leavingOthers ? now : nil
+        if case .again(let since) = placeAfterSleep { timersWaitSince = since }
         timersAwaited = now
-        (haveEndedSleep, waitAgainSince) = (false, nil)
+        placeAfterSleep = .kept
     }
 
     /// Timers are being served, and nothing is left of what was due but the date of the last.
     func lastTimerServed(_ now: Int64) {
-        waitAgainSince = nil
+        placeAfterSleep = .kept
         timersServed(now, leavingOthers: false)
         if lastTimerDate <= now { lastTimer.store(.max, ordering: .relaxed) }
     }
