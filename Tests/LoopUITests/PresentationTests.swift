@@ -345,4 +345,31 @@ import Testing
             #expect(app.text.contains("Keep") && app.text.contains("Delete  "))
         }
     }
+
+    @Test func `Where lines are read, nothing stands beside an alert, a sheet or a menu`() throws {
+        try TestApplication.with(size: Size(30, 8)) { app in
+            app.display.abilities.isLinear = true
+            let first = Witness("first")
+            app.show(first)
+            for row in 0..<8 { first.view.addSubview(Label(String(repeating: "x", count: 30)).at(0, Double(row), 30)) }
+
+            /// The rows that are not covered, as one letter each, and the others.
+            @MainActor func rows() -> [String] {
+                app.settle()
+                return app.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { row in
+                    row.allSatisfy { $0 == "x" } && !row.isEmpty ? "x" : row.drop { $0 == " " }.description
+                }
+            }
+
+            first.present(alert { _ in })
+            let words = ["Delete app.log?", "Nothing brings it back.", "", "[  Delete  ]  [   Keep   ]"]
+            #expect(rows() == ["x", ""] + words + ["", "x"])
+            first.dismiss()
+            first.present(Witness("second"))
+            #expect(rows().filter { $0 != "x" && !$0.isEmpty } == ["[ second ]"])
+            first.dismiss()
+            Menu([Menu.Item("Copy", hint: "c") {}]).open(below: first.view.subviews[3])
+            #expect(rows().filter { $0 != "x" && !$0.isEmpty }.map { $0.filter { $0 != " " } } == ["Copyc"])
+        }
+    }
 }

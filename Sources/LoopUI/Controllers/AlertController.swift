@@ -141,7 +141,7 @@
 private final class AlertBox: StackView {
     init(axis: Axis) { super.init(axis) }
 
-    override func draw(in canvas: inout Canvas) { canvas.border(canvas.bounds, theme.box, style: theme.border) }
+    override func draw(in canvas: inout Canvas) { drawBox(around: canvas.bounds, theme.border, in: &canvas) }
 
     override var accessibilityRole: String? { "alert" }
 }

@@ -177,7 +177,7 @@
     }
 
     public override func draw(in canvas: inout Canvas) {
-        canvas.border(canvas.bounds, theme.box, style: theme.border)
+        drawBox(around: canvas.bounds, theme.border, in: &canvas)
         let rows = Int(canvas.size.height) - 2
         let inner = Int(canvas.size.width) - 4
         guard rows > 0, inner > 0 else { return }

@@ -73,6 +73,10 @@ public struct DisplayAbilities: Hashable, Sendable {
     public var reportsFocus = true
     /// Whether the display says when a key goes up.
     public var reportsKeyEnds = false
+    /// Whether the display is read line by line, as by a screen reader.
+    ///
+    /// Sheets, alerts and menus then take the whole width and have no border: nothing else is in their lines.
+    public var isLinear = false
     /// Whether the user wants nothing to move by itself.
     public var reducesMotion = false
 

@@ -53,7 +53,9 @@
 
     override func layoutSubviews() {
         let old = content.frame
-        content.frame = place(frame.size)
+        let placed = place(frame.size)
+        // A line that is read has nothing beside the content.
+        content.frame = isLinear ? Rect(0, placed.origin.y, frame.size.width, placed.size.height) : placed
         if hasBorder, content.frame != old { setNeedsDisplay() }
     }
 
@@ -61,7 +63,7 @@
         guard hasBorder else { return }
         var style = theme.border
         style.background = theme.background
-        canvas.border(content.frame.inset(by: Insets(all: -1)), theme.box, style: style)
+        drawBox(around: content.frame.inset(by: Insets(all: -1)), style, in: &canvas)
     }
 
     override func touchesBegan(_ touches: Set<Touch>, with event: Event?) {
@@ -76,6 +78,16 @@
         let unused = presses.filter { $0.key != .escape || !$0.modifiers.isEmpty }
         if unused.count < presses.count { escaped() }
         if !unused.isEmpty { super.pressesBegan(unused, with: event) }
+    }
+}
+
+extension View {
+    /// Whether what this view shows is read line by line.
+    var isLinear: Bool { window?.application?.display.abilities.isLinear ?? false }
+
+    /// Draws the border of a sheet, an alert or a menu, where there are borders.
+    func drawBox(around rect: Rect, _ style: Style, in canvas: inout Canvas) {
+        if !isLinear { canvas.border(rect, theme.box, style: style) }
     }
 }
 

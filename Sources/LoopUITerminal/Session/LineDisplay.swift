@@ -32,6 +32,7 @@ internal import RunLoops
         abilities.colors = .none
         abilities.hasPointer = false
         abilities.reportsFocus = false
+        abilities.isLinear = true
         // Every change is a line to hear.
         abilities.reducesMotion = true
         self.abilities = abilities
