@@ -146,6 +146,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .executableTarget(
+            name: "terminal-rows",
+            dependencies: [
+                .product(name: "LoopUI", package: "swift-run-loops"),
+                .product(name: "LoopUITerminal", package: "swift-run-loops"),
+                .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsKit", package: "swift-run-loops"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
             name: "terminal-loop",
             dependencies: [.product(name: "RunLoops", package: "swift-run-loops")],
             swiftSettings: strict),

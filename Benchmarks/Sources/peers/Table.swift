@@ -12,7 +12,8 @@ struct Table {
     var isEmpty: Bool { lines.count == 1 }
 
     var text: String {
-        let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        // At least two, which the rule below the heads takes: a column may be empty.
+        let widths = lines[0].indices.map { column in max(2, lines.map { $0[column].count }.max() ?? 0) }
         return lines.enumerated().map { number, cells in
             let padded = cells.indices.map { column in
                 let blanks = String(repeating: " ", count: widths[column] - cells[column].count)
