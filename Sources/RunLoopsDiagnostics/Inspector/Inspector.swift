@@ -19,22 +19,6 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread, except where they say otherwise.
     public enum Inspector {
-        /// Why nobody can look into the process.
-        public enum StartError: Error, Hashable, Sendable, CustomStringConvertible {
-            /// The directory for the socket is not the user's alone; says which directory, and why.
-            case unsafeDirectory(String)
-            /// What the system refused.
-            case system(RunLoop.SystemCallError)
-
-            /// The error in words.
-            public var description: String {
-                switch self {
-                case .unsafeDirectory(let why): "no safe directory for the inspector's socket: \(why)"
-                case .system(let error): "\(error)"
-                }
-            }
-        }
-
         /// Each process has its own: a server that a parent process has left behind is not stopped, since its thread is
         /// not here.
         private static let current = PerProcess { Guarded<InspectorServer?>(nil) }
