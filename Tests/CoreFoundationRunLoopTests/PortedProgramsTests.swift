@@ -73,7 +73,8 @@ import Testing
             let scheduler = Scheduler(CFRunLoopGetCurrent(), .commonModes)
             let log = Log()
             scheduler.schedule { log.lines.append("now") }
-            scheduler.schedule(after: 0.004) { log.lines.append("late") }
+            // Half a second: so long no thread is kept from the next line.
+            scheduler.schedule(after: 0.5) { log.lines.append("late") }
             scheduler.schedule(after: 0.002) { log.lines.append("early") }
             let cancelled = scheduler.schedule(after: 0.003) { Issue.record("This work was cancelled.") }
             cancelled.cancel()
