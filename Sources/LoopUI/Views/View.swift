@@ -439,3 +439,15 @@
 
     var depth: Int { superview.map { $0.depth + 1 } ?? 0 }
 }
+
+// MARK: - Borders
+
+extension View {
+    /// Whether what this view shows is read line by line.
+    var isLinear: Bool { window?.application?.display.abilities.isLinear ?? false }
+
+    /// Draws the border of a sheet, an alert or a menu, where there are borders.
+    func drawBox(around rect: Rect, _ style: Style, in canvas: inout Canvas) {
+        if !isLinear { canvas.border(rect, theme.box, style: style) }
+    }
+}

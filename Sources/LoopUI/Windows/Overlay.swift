@@ -81,16 +81,6 @@
     }
 }
 
-extension View {
-    /// Whether what this view shows is read line by line.
-    var isLinear: Bool { window?.application?.display.abilities.isLinear ?? false }
-
-    /// Draws the border of a sheet, an alert or a menu, where there are borders.
-    func drawBox(around rect: Rect, _ style: Style, in canvas: inout Canvas) {
-        if !isLinear { canvas.border(rect, theme.box, style: style) }
-    }
-}
-
 extension Window {
     /// What covers the window, the frontmost last.
     var overlays: [Overlay] { subviews.compactMap { $0 as? Overlay } }

@@ -49,11 +49,11 @@ package struct KeptDifference: Sendable {
             difference: """
                 Each mode of the real one has a timer descriptor. While a timer of two modes is called in one, the other \
                 one's has gone off, and a run nested in that mode makes an empty turn; so does one whose last timer was \
-                taken out.
+                taken out, and one in the callout of a timer that was added, or given a date, after the sleep.
                 """,
             handling: """
-                No run is nested in a mode that has a timer which is being called in another (Interpreter); timers leave \
-                a mode only where it keeps one more, or by firing (Scenario.hasSentinels), or where the mode has \
+                No run is nested in a mode that has a timer which is being called in another, nor in the callout of a \
+                timer that an afterWaiting observer has given a date (Interpreter); timers leave a mode only where it keeps one more, or by firing (Scenario.hasSentinels), or where the mode has \
                 nothing else (Family.lastTimer).
                 """),
         KeptDifference(

@@ -23,6 +23,8 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
         var afterWaiting = 0
         /// The timers that are being called, and the mode they fire in.
         var firing: [(timer: Int, mode: String?)] = []
+        /// The timers that an afterWaiting observer has given a date, until they have been called.
+        var armedAgain: Set<Int> = []
         var isOver = false
     }
 
@@ -127,7 +129,10 @@ extension Interpreter {
             let mode = engine.currentMode
             shared.withLock { $0.firing.append((index, mode)) }
             follow(.item(.timer(index)), scenario.timers[index].script)
-            shared.withLock { _ = $0.firing.removeLast() }
+            shared.withLock {
+                $0.firing.removeLast()
+                $0.armedAgain.remove(index)
+            }
             if movesItself.remove(index) != nil { hasMovedItself = true }
         case .observer(let index, let activity):
             write("observer o\(index) \(ProgramText.activities(activity))")
@@ -226,6 +231,7 @@ extension Interpreter {
     private func perform(_ action: Action, settling: Bool) {
         if isInvisibleToOurs(action) { return write("skipped inside afterWaiting") }
         if isForgottenByReal(action) { return write("skipped inside a timer") }
+        noteArming(action)
         switch action {
         case .add(let item, let mode):
             holdingSchedules { engine.add(item, to: mode) }
@@ -273,7 +279,7 @@ extension Interpreter {
         let endsByItself = limits.contains { if case .slots = $0 { true } else { false } }
         // When a finite limit passes inside a nested run the real one makes a turn of the inner loop for nothing.
         guard limits.count < 4, !endsByItself, callouts < scenario.calloutBudget, !isServedElsewhere(mode),
-            !stops.areTakenByRun
+            !isArmedForNothing, !stops.areTakenByRun
         else {
             return write("run skipped")
         }
@@ -294,6 +300,24 @@ extension Interpreter {
         guard case .mode(let index) = mode else { return false }
         return shared.withLock({ $0.firing }).contains {
             $0.mode != names.all[index] && engine.contains(.timer($0.timer), in: mode)
+        }
+    }
+
+    /// Whether a timer is being called that an afterWaiting observer has given a date: the timer descriptor of its mode
+    /// has gone off once more for it in the real one, and a run would make an empty turn.
+    ///
+    /// See `KeptDifference`.
+    private var isArmedForNothing: Bool {
+        // Where there is a sentinel, the descriptor is set to the sentinel's date before the callout.
+        guard !scenario.hasSentinels else { return false }
+        return shared.withLock { shared in shared.firing.contains { shared.armedAgain.contains($0.timer) } }
+    }
+
+    private func noteArming(_ action: Action) {
+        switch action {
+        case .add(.timer(let timer), _), .setFireDate(let timer, _):
+            shared.withLock { if $0.afterWaiting > 0 { $0.armedAgain.insert(timer) } }
+        default: break
         }
     }
 

@@ -148,6 +148,30 @@ import Testing
         }
     }
 
+    @Test func `A timer that is added again after it has ended the sleep makes no turn in its callout`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let turns = Box(0)
+            let calls = Box(0)
+            let timer = RunLoop.Timer(.after(.seconds(1))) { _ in
+                calls.value += 1
+                turns.value = 0
+                #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+                #expect(turns.value == 1)
+            }
+            loop.addSource()
+            loop.add(timer, in: .default)
+            loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
+            loop.add(
+                RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in
+                    loop.remove(timer, from: .default)
+                    loop.add(timer, in: .default)
+                }, in: .default)
+            #expect(loop.run(mode: .default, for: .seconds(10)) == .timedOut)
+            #expect(calls.value == 1)
+        }
+    }
+
     // MARK: Specification 5.4
 
     @Test func `A limit that ends a sleep leaves its place in other modes to the next wake-up`() {
