@@ -124,7 +124,10 @@ import Testing
             delegate.together = true
             first.delegate = delegate
             first.require(toFail: second)
-            drag(app)
+            app.down(1)
+            app.move(2)
+            #expect(first.state == .failed)
+            app.up(2)
             #expect(log.lines == ["second began", "second ended"])
         }
     }

@@ -32,7 +32,7 @@ extension Picture {
     }
 }
 
-@Suite(.ownThread) private struct NoPicture: Error {}
+private struct NoPicture: Error {}
 
 @MainActor @Suite(.ownThread, .timeLimit(.minutes(10))) struct PictureTests {
     private let red = Color.rgb(255, 0, 0)

@@ -70,9 +70,13 @@ import Testing
         let delegate = Plain()
         try TestApplication.with(delegate: delegate) { app in #expect(app.application.next == nil) }
         try TestApplication.with(delegate: DelegateController()) { app in #expect(app.application.next == nil) }
+        try TestApplication.with(delegate: DelegateView()) { app in #expect(app.application.next == nil) }
     }
 
-    /// A controller has another place in the chain.
+    private final class DelegateView: View, ApplicationDelegate {
+        init() { super.init(frame: .zero) }
+    }
+    /// Views and controllers have another place in the chain.
     private final class DelegateController: ViewController, ApplicationDelegate {}
 
     @Test func `A recogniser is in no chain, and what it does with a touch stops nobody`() throws {

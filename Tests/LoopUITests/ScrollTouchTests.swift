@@ -7,15 +7,19 @@ import Testing
 
 @testable import LoopUI
 
-/// A view that keeps its touches, as a slider does.
-@MainActor private final class Knob: View {
+/// A control that writes down its touches.
+@MainActor private final class Knob: Control {
     var log: [String] = []
 
-    override var keepsTouches: Bool { true }
     override func touchesBegan(_ touches: Set<Touch>, with event: Event?) { log.append("began") }
     override func touchesMoved(_ touches: Set<Touch>, with event: Event?) { log.append("moved") }
     override func touchesEnded(_ touches: Set<Touch>, with event: Event?) { log.append("ended") }
     override func touchesCancelled(_ touches: Set<Touch>, with event: Event?) { log.append("cancelled") }
+}
+
+/// A scroll view that takes touches away from controls, too.
+@MainActor private final class Taker: ScrollView {
+    override func touchesShouldCancel(in view: View) -> Bool { true }
 }
 
 /// A scroll view that lets no touches in.
@@ -108,6 +112,20 @@ import Testing
             finger(.began, 5, in: f.app)
             finger(.moved, 3, in: f.app)
             #expect(knob.log.count == 3 && f.y == 2)
+        }
+    }
+
+    @Test func `A drag takes the touch from a control where the scroll view says so`() throws {
+        try TestApplication.with(size: Size(20, 10)) { app in
+            let taker = Taker()
+            let knob = Knob(frame: Rect(0, 0, 20, 50))
+            taker.contentSize = knob.frame.size
+            taker.addSubview(knob)
+            app.show(taker)
+            finger(.began, 5, in: app)
+            app.advance(by: .milliseconds(150))
+            finger(.moved, 3, in: app)
+            #expect(knob.log.first == "began" && knob.log.last == "cancelled" && taker.contentOffset.y == 2)
         }
     }
 
