@@ -4,8 +4,14 @@
 // The names are Core Foundation's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-public import CCoreFoundationRunLoop
 public import CoreFoundation
+
+// Swift 6.2 does not count the use in a declaration that is unavailable, and warns.
+#if compiler(>=6.3)
+public import CCoreFoundationRunLoop
+#else
+internal import CCoreFoundationRunLoop
+#endif
 
 // What would mix two loops: these functions of Core Foundation make sources for its own loop, or add to its own loop, which
 // would take an object of this library for one of its own. None of them can be called; the compiler names the remedy.

@@ -14,6 +14,8 @@ import class FoundationRunLoop.Timer
 
 /// Traps that name the remedy, where Foundation is silent, crashes or waits for ever.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct MisuseTests {
+    // Swift Testing before 6.3 takes no value into an exit test.
+    #if compiler(>=6.3)
     @Test func `A loop that is run by another thread traps`() async {
         for member in 0..<4 {
             let result = await #expect(
@@ -48,6 +50,7 @@ import class FoundationRunLoop.Timer
             expectText(result, "A time interval was not a number")
         }
     }
+    #endif
 
     @Test func `A notification queue of another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

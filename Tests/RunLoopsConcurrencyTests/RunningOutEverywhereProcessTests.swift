@@ -14,6 +14,8 @@ import Testing
 ///
 /// The table of the documentation is printed when everything is asked for.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct RunningOutEverywhereProcessTests {
+    // Swift Testing before 6.3 takes no value into an exit test.
+    #if compiler(>=6.3)
     @Test(arguments: RunningOutScenes.all.map(\.name))
     func `An operation without descriptors works or throws and its loop sleeps`(name: String) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { [name] in
@@ -41,6 +43,7 @@ import Testing
         }
         if isFull, let result { print(String(decoding: result.standardOutputContent, as: UTF8.self)) }
     }
+    #endif
 
     @Test(arguments: 0..<4) func `The main loop without descriptors runs or says what to do`(left: Int) {
         let output = Programs.play(

@@ -351,7 +351,7 @@ struct Decoder {
         collected.append(byte == 0x0D ? 0x0A : byte)
         if collected.count < Self.longest { return }
         // A part ends where a scalar ends; broken text may have no such place near.
-        let begin = collected.suffix(4).lastIndex { $0 & 0xC0 != 0x80 } ?? collected.count
+        let begin: Int = collected.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) ?? collected.count
         let isWhole = begin < collected.count && collected[begin] < 0x80
         emitPaste(isWhole ? collected.count : begin, isLast: false, into: &output)
     }

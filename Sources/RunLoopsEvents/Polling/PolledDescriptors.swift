@@ -12,7 +12,7 @@ internal import RunLoops
 /// (Documentation/Decisions/0016-glib-as-a-source.md).
 struct PolledDescriptors: ~Copyable {
     private let epoll: PrivateDescriptor
-    private var watched: Set<CInt> = []
+    private var watched: Set<CInt>
     /// Whether epoll refuses one of them.
     ///
     /// It is always ready, as a regular file is, or closed, or the system is out of memory. Then the library is asked again
@@ -23,6 +23,8 @@ struct PolledDescriptors: ~Copyable {
         let made = rl_epoll_create()
         if made < 0 { throw RunLoop.SystemCallError(call: "epoll_create1", code: -made) }
         epoll = PrivateDescriptor(adopting: made)
+        // Set here: a default value beside an initialiser that throws ends the compiler of Swift 6.2.
+        watched = []
     }
 
     /// Readable while any of them is ready.

@@ -13,6 +13,8 @@ import Testing
 struct ForkProcessTests {
     // MARK: The parent's items in the child
 
+    // Swift Testing before 6.3 takes no value into an exit test.
+    #if compiler(>=6.3)
     @Test(arguments: ["invalidate", "events", "release", "exit", "nothing"])
     func `What a child does with a descriptor source leaves the source of its parent alone`(_ deed: String) async {
         await #expect(processExitsWith: .success) { [deed] in
@@ -45,6 +47,7 @@ struct ForkProcessTests {
             }
         }
     }
+    #endif
 
     @Test func `A child makes no kernel call on an object of its parent's loop`() async {
         await #expect(processExitsWith: .success) {
