@@ -237,7 +237,7 @@ let package = Package(
             name: "RunLoopsEventsTests",
             dependencies: [
                 "RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsTesting", "CLinuxKernel",
-                "RunLoopsTestSupport",
+                "RunLoopsTestSupport", "CHoldingChild",
             ],
             swiftSettings: strict),
         // The tool is named here so that it is built: it is the other process of these tests.

@@ -3,6 +3,9 @@
 
 #define _GNU_SOURCE
 #include "CLinuxEvents.h"
+#include "Cloning.h"
+#include "PermittedCalls.h"
+#include "Results.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -30,12 +33,7 @@
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
 #endif
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
 #define RL_P_PIDFD 3
-
-static inline int result(long value) { return value < 0 ? -errno : (int)value; }
 
 // Files
 
@@ -53,7 +51,7 @@ int rl_write(int descriptor, const void *bytes, size_t count) {
     return result(put);
 }
 
-int rl_pipe(int *ends) { return result(pipe2(ends, O_NONBLOCK | O_CLOEXEC)); }
+int rl_pipe(int *ends) { return made_pair(pipe2(ends, O_NONBLOCK | O_CLOEXEC), ends); }
 
 int rl_bytes_waiting(int descriptor) {
     int count = 0;
@@ -79,7 +77,7 @@ int rl_unlink(const char *path) { return result(unlink(path)); }
 // Directories
 
 void *rl_directory_open(const char *path) {
-    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int descriptor = made(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (descriptor < 0) return NULL;
     DIR *directory = fdopendir(descriptor);
     if (directory == NULL) close(descriptor);
@@ -107,7 +105,8 @@ void rl_directory_close(void *directory) { closedir(directory); }
 
 int rl_pidfd_open(int32_t process) {
     // The descriptor is closed on exec by default.
-    return result(syscall(SYS_pidfd_open, process, 0));
+    if (!rl_permits(RL_CALL_PIDFD_OPEN)) return -ENOSYS;
+    return made((int)syscall(SYS_pidfd_open, process, 0));
 }
 
 int rl_pidfd_signal(int descriptor, int signal) {
@@ -167,7 +166,7 @@ int rl_pidfd_wait(int descriptor, bool reaps, rl_child_exit *end) {
 
 // Watched directories
 
-int rl_inotify_create(void) { return result(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)); }
+int rl_inotify_create(void) { return made(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)); }
 int rl_inotify_add(int descriptor, const char *path, uint32_t mask) {
     return result(inotify_add_watch(descriptor, path, mask));
 }
@@ -246,10 +245,10 @@ int rl_address_text(const void *storage, uint32_t length, char *text, size_t cap
 
 // Sockets
 
-int rl_socket_create(int family) { return result(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
+int rl_socket_create(int family) { return made(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
 
 int rl_socket_pair(int *ends) {
-    return result(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
+    return made_pair(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), ends);
 }
 
 int rl_socket_listen(int descriptor, const void *address, uint32_t length, int backlog) {
@@ -282,8 +281,8 @@ int rl_lock_directory_of(const char *path) {
     memcpy(directory, path, length);
     if (length == 0) directory[length++] = '.';
     directory[length] = 0;
-    int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return -errno;
+    int descriptor = made(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (descriptor < 0) return descriptor;
     for (int attempt = 0; flock(descriptor, LOCK_EX | LOCK_NB) < 0; attempt++) {
         int error = errno;
         if ((error != EWOULDBLOCK && error != EINTR) || attempt == 200) {
@@ -311,7 +310,7 @@ int rl_socket_accept(int descriptor) {
     int accepted;
     do accepted = accept4(descriptor, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     while (accepted < 0 && errno == EINTR);
-    return result(accepted);
+    return made(accepted);
 }
 
 int rl_socket_take_error(int descriptor) {
@@ -346,8 +345,8 @@ int rl_datagram_send(const void *address, uint32_t length, const void *bytes, si
         message.msg_control = &control;
         message.msg_controllen = CMSG_SPACE(number * sizeof(int));
     }
-    int socket_of_call = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (socket_of_call < 0) return -errno;
+    int socket_of_call = made(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (socket_of_call < 0) return socket_of_call;
     ssize_t sent;
     do sent = sendmsg(socket_of_call, &message, MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);

@@ -3,6 +3,9 @@
 
 #define _GNU_SOURCE
 #include "CLinuxKernel.h"
+#include "Cloning.h"
+#include "PermittedCalls.h"
+#include "Results.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,12 +20,6 @@
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef SYS_epoll_pwait2
-#define SYS_epoll_pwait2 441
-#endif
-
-static inline int result(long value) { return value < 0 ? -errno : (int)value; }
 
 static inline struct timespec spec(int64_t nanoseconds) {
     struct timespec time = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
@@ -97,7 +94,9 @@ int rl_end_listener(int socket) {
     return ended;
 }
 
-int rl_eventfd_create(void) { return result(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+int rl_made(int descriptor) { return made(descriptor); }
+
+int rl_eventfd_create(void) { return made(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
 int rl_eventfd_write(int descriptor) {
     const uint64_t one = 1;
@@ -114,7 +113,7 @@ int rl_eventfd_take(int descriptor) {
     return 1;
 }
 
-int rl_timerfd_create(int clock) { return result(timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK)); }
+int rl_timerfd_create(int clock) { return made(timerfd_create(clock, TFD_CLOEXEC | TFD_NONBLOCK)); }
 
 int rl_timerfd_set(int descriptor, int64_t deadline, bool cancel_on_set) {
     struct itimerspec time = {0};
@@ -126,7 +125,7 @@ int rl_timerfd_set(int descriptor, int64_t deadline, bool cancel_on_set) {
     return result(timerfd_settime(descriptor, flags, &time, NULL));
 }
 
-int rl_epoll_create(void) { return result(epoll_create1(EPOLL_CLOEXEC)); }
+int rl_epoll_create(void) { return made(epoll_create1(EPOLL_CLOEXEC)); }
 
 static int control(int epoll, int operation, int descriptor, uint32_t events, uint64_t token) {
     struct epoll_event event = {.events = events, .data.u64 = token};
@@ -146,6 +145,11 @@ int rl_epoll_remove(int epoll, int descriptor) { return control(epoll, EPOLL_CTL
 uint64_t rl_epoll_token(const struct epoll_event *event) { return event->data.u64; }
 
 int rl_epoll_wait_nanoseconds(int epoll, struct epoll_event *events, int capacity, int64_t timeout) {
+    // Asked once: each sleep would be a system call longer. A filter that the program sets after its first sleep must permit the
+    // call.
+    static _Atomic int permitted = -1;
+    if (permitted < 0) permitted = rl_permits(RL_CALL_EPOLL_PWAIT2);
+    if (!permitted) return -ENOSYS;
     struct timespec time = spec(timeout < 0 ? 0 : timeout);
     return result(syscall(SYS_epoll_pwait2, epoll, events, capacity, timeout < 0 ? NULL : &time, NULL, 0));
 }
@@ -188,6 +192,15 @@ int rl_futex_wake(const void *word, int count) {
 extern int _dispatch_get_main_queue_port_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *message);
 
-int rl_main_queue_descriptor(void) { return _dispatch_get_main_queue_port_4CF(); }
+int rl_main_queue_descriptor(void) {
+    // libdispatch makes the descriptor at the first call. It must not get the number of a closed standard stream.
+    bool held[STDERR_FILENO + 1] = {false};
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0) held[stream] = open("/dev/null", O_RDONLY | O_CLOEXEC) == stream;
+    int descriptor = _dispatch_get_main_queue_port_4CF();
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (held[stream]) close(stream);
+    return descriptor;
+}
 
 void rl_main_queue_drain(void) { _dispatch_main_queue_callback_4CF(NULL); }

@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 #include "CLinuxKernelPorts.h"
+#include "Results.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static inline int result(long value) { return value < 0 ? -errno : (int)value; }
-
 // MARK: Sockets
 
-int rl_port_socket(void) { return result(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
+int rl_port_socket(void) { return made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
 
 int rl_port_pair(int ends[2]) {
-    return result(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends));
+    return made_pair(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), ends);
 }
 
 static int address_of(const char *path, struct sockaddr_un *address) {
@@ -75,7 +74,7 @@ int rl_port_connect(int socket, const char *path, int64_t deadline) {
     return failure == -EINTR ? -EAGAIN : failure;
 }
 
-int rl_port_accept(int socket) { return result(accept4(socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)); }
+int rl_port_accept(int socket) { return made(accept4(socket, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)); }
 
 int rl_port_peer(int socket, struct rl_peer *peer) {
     struct ucred credentials;
@@ -141,6 +140,7 @@ int rl_port_receive(int socket, void *space, size_t capacity, int *passed, struc
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
     packet->length = 0;
     packet->passed_count = 0;
+    packet->lost_descriptors = false;
     ssize_t got;
     // ECONNRESET: the other side has closed before it has read everything. The kernel says so once, ahead of the
     // packets that the other side has sent.
@@ -154,21 +154,24 @@ int rl_port_receive(int socket, void *space, size_t capacity, int *passed, struc
         for (size_t index = 0; index < count; index++) {
             int descriptor;
             memcpy(&descriptor, CMSG_DATA(one) + index * sizeof(int), sizeof descriptor);
-            if (packet->passed_count < RL_MAX_PASSED)
-                passed[packet->passed_count++] = descriptor;
-            else
+            if (packet->passed_count == RL_MAX_PASSED) {
                 close(descriptor);
+                continue;
+            }
+            descriptor = made(descriptor);
+            if (descriptor < 0) packet->lost_descriptors = true;
+            else passed[packet->passed_count++] = descriptor;
         }
     }
     packet->length = (size_t)got;
     packet->is_cut = (message.msg_flags & MSG_TRUNC) != 0;
-    packet->lost_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
+    if (message.msg_flags & MSG_CTRUNC) packet->lost_descriptors = true;
     return got == 0 ? 0 : 1;
 }
 
 // MARK: Descriptors and files
 
-int rl_port_duplicate(int descriptor) { return result(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)); }
+int rl_port_duplicate(int descriptor) { return result(fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)); }
 
 int rl_port_is_socket(int descriptor) {
     int kind = 0, domain = 0;
@@ -180,7 +183,7 @@ int rl_port_is_socket(int descriptor) {
 }
 
 int rl_port_open_directory(const char *path, bool follows_links) {
-    return result(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (follows_links ? 0 : O_NOFOLLOW)));
+    return made(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (follows_links ? 0 : O_NOFOLLOW)));
 }
 
 int rl_port_make_directory(const char *path, uint32_t mode) { return result(mkdir(path, mode)); }
@@ -207,7 +210,7 @@ int rl_port_describe_at(int directory, const char *name, struct rl_file *file) {
 }
 
 int rl_port_open_lock(int directory, const char *name, bool makes, uint32_t mode) {
-    return result(openat(
+    return made(openat(
         directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (makes ? O_CREAT : 0), mode));
 }
 

@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 #include "Inspecting.h"
+#include "Results.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,11 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static inline int result(long value) { return value < 0 ? -errno : (int)value; }
-
 // MARK: Sockets
 
-int rl_inspect_socket(void) { return result(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
+int rl_inspect_socket(void) { return made(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)); }
 
 int rl_inspect_send(int socket, const void *bytes, size_t length) {
     ssize_t sent;

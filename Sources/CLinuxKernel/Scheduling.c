@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 #include "Scheduling.h"
+#include "Results.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -10,8 +11,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-static inline int result(long value) { return value < 0 ? -errno : (int)value; }
 
 // The part of what sched_getattr writes that is read here; not every version of the C library has a name for it.
 struct attributes {

@@ -4,16 +4,27 @@
 #define _GNU_SOURCE
 #include "Spawning.h"
 #include "CLinuxEvents.h"
+#include "CLinuxKernel.h"
+#include "Cloning.h"
+#include "PermittedCalls.h"
+#include "Results.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 const int32_t rl_limit_cpu = RLIMIT_CPU;
@@ -27,29 +38,10 @@ const int32_t rl_limit_address_space = RLIMIT_AS;
 #ifndef CLONE_PIDFD
 #define CLONE_PIDFD 0x1000
 #endif
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
 #define RL_P_PIDFD 3
-
-#ifdef __GLIBC__
-// The same function under a name that the thread sanitizer does not replace: its own takes the child for a fork.
-extern int __clone(int (*body)(void *), void *stack, int flags, void *argument, ...);
-#define START __clone
-#else
-#define START clone
-#endif
 
 #define STACK (64 * 1024)
 #define SIGNALS 64
-// The kernel's own set of signals, which is shorter than the C library's and has no signal left out.
-typedef uint64_t kernel_set;
-
-// The child has its parent's memory until exec, and the parent's thread waits: the parent sees what the child writes,
-// nothing has to be copied, and an error needs no pipe. Therefore the child makes system calls only, by number. A
-// function of the C library may take a lock or be cancelled, and a sanitizer would take it for the parent's.
-#define IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
-
 // A handler of the parent's must not run in the child, nor a signal that the parent ignores be ignored in the program.
 IN_CHILD static void reset_signals(void) {
     // The kernel's sigaction, which begins with the handler: the default, without flags.
@@ -60,31 +52,103 @@ IN_CHILD static void reset_signals(void) {
 }
 
 IN_CHILD static bool close_between(unsigned first, unsigned end) {
-    return first >= end || syscall(SYS_close_range, first, end - 1, 0) == 0;
+    return first > end || syscall(SYS_close_range, first, end, 0) == 0;
+}
+
+IN_CHILD static bool is_target(const rl_descriptor_move *moves, size_t count, int descriptor) {
+    for (size_t i = 0; i < count; i++)
+        if (moves[i].to == descriptor) return true;
+    return false;
+}
+
+// The kernel's entry of a directory.
+struct entry {
+    uint64_t number;
+    int64_t offset;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+};
+
+// Closes every descriptor but the targets without close_range, which came with Linux 5.9.
+IN_CHILD static bool close_each(const rl_descriptor_move *moves, size_t count) {
+    char entries[4096] __attribute__((aligned(8)));
+    int directory = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) {
+        // Without /proc every number is tried.
+        uint64_t limit[2];
+        if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, limit) < 0) return false;
+        for (uint64_t number = 0; number < limit[0]; number++)
+            if (!is_target(moves, count, (int)number)) syscall(SYS_close, (int)number);
+        return true;
+    }
+    long size;
+    while ((size = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
+        for (long place = 0; place < size;) {
+            const struct entry *entry = (const struct entry *)(entries + place);
+            place += entry->length;
+            int number = 0;
+            const char *digit = entry->name;
+            while (*digit >= '0' && *digit <= '9') number = number * 10 + (*digit++ - '0');
+            // The names "." and ".." have no digits. Entries are listed by number, so that closing does not hide any.
+            if (digit == entry->name || number == directory || is_target(moves, count, number)) continue;
+            syscall(SYS_close, number);
+        }
+    syscall(SYS_close, directory);
+    return size == 0;
+}
+
+// A copy of `descriptor` under a number that none of the moves, whose targets ascend, is going to write.
+IN_CHILD static int spare_number(const rl_descriptor_move *moves, size_t count, int descriptor) {
+    int above = moves[count - 1].to + 1;
+    int spare = (int)syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, above);
+    // The limit of descriptors may leave no room above the last target. The copies that are passed over here are
+    // replaced or closed before exec, as everything is.
+    for (size_t i = 0; spare < 0 && i < count; i++) {
+        int from = i > 0 ? moves[i - 1].to + 1 : 0;
+        if (from == moves[i].to) continue;
+        spare = (int)syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, from);
+        if (spare >= moves[i].to) spare = -1;
+    }
+    return spare;
 }
 
 IN_CHILD static bool move_descriptors(rl_spawn_plan *plan) {
     rl_descriptor_move *moves = plan->moves;
     size_t count = plan->move_count;
-    int above = count > 0 ? moves[count - 1].to + 1 : 0;
     // First out of the way: a number may be taken from one descriptor and given to another.
-    for (size_t i = 0; i < count; i++) {
-        moves[i].spare = (int32_t)syscall(SYS_fcntl, moves[i].from, F_DUPFD_CLOEXEC, above);
-        if (moves[i].spare < 0) return false;
-    }
+    for (size_t i = 0; i < count; i++)
+        if ((moves[i].spare = spare_number(moves, count, moves[i].from)) < 0) return false;
+    for (size_t i = 0; i < count; i++)
+        if (syscall(SYS_dup3, moves[i].spare, moves[i].to, 0) < 0) return false;
+    if (!plan->closes_ranges) return close_each(moves, count);
     unsigned next = 0;
     for (size_t i = 0; i < count; i++) {
-        if (syscall(SYS_dup3, moves[i].spare, moves[i].to, 0) < 0) return false;
-        if (!close_between(next, (unsigned)moves[i].to)) return false;
-        next = (unsigned)moves[i].to + 1;
+        unsigned target = (unsigned)moves[i].to;
+        if (target > next && !close_between(next, target - 1)) return errno == ENOSYS && close_each(moves, count);
+        next = target + 1;
     }
-    return syscall(SYS_close_range, next, ~0U, 0) == 0;
+    return close_between(next, ~0U) || (errno == ENOSYS && close_each(moves, count));
+}
+
+// A program that was just written can be busy for a moment: a child of another thread, between fork and exec, has a copy of the
+// descriptor that wrote it.
+#define BUSY_ATTEMPTS 20
+static const struct timespec busy_pause = {.tv_nsec = 2000000};
+
+IN_CHILD static void start_program(const char *path, rl_spawn_plan *plan) {
+    for (int attempt = 0; attempt < BUSY_ATTEMPTS; attempt++) {
+        syscall(SYS_execve, path, plan->arguments, plan->environment);
+        if (errno != ETXTBSY) return;
+        syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &busy_pause, NULL);
+        errno = ETXTBSY;
+    }
 }
 
 IN_CHILD static void execute(rl_spawn_plan *plan) {
     int refused = 0;
     for (char *const *path = plan->paths; *path != NULL; path++) {
-        syscall(SYS_execve, *path, plan->arguments, plan->environment);
+        start_program(*path, plan);
         // As execvp does: EACCES is the error if no later path can be executed.
         if (errno == EACCES) refused = EACCES;
         else if (errno != ENOENT && errno != ENOTDIR && errno != ESTALE && errno != ENODEV && errno != ETIMEDOUT)
@@ -126,9 +190,14 @@ IN_CHILD static int child(void *argument) {
     return 127;
 }
 
-int rl_spawn(rl_spawn_plan *plan, int *pidfd) {
-    plan->step = RL_SPAWN_CLONE;
-    plan->error = 0;
+// Whether the kernel may give a new descriptor the number of a standard stream.
+static bool has_closed_stream(void) {
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (!rl_is_open(stream)) return true;
+    return false;
+}
+
+static int start(rl_spawn_plan *plan, int *pidfd) {
     void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED) return -(plan->error = errno);
     kernel_set all = ~(kernel_set)0, before;
@@ -148,18 +217,35 @@ int rl_spawn(rl_spawn_plan *plan, int *pidfd) {
     return -plan->error;
 }
 
-char *const *rl_environment(void) { return environ; }
+int rl_spawn(rl_spawn_plan *plan, int *pidfd) {
+    plan->step = RL_SPAWN_CLONE;
+    plan->error = 0;
+    plan->closes_ranges = rl_permits(RL_CALL_CLOSE_RANGE);
+    if (!has_closed_stream()) return start(plan, pidfd);
+    // Reserved before the child exists: afterwards the system could refuse another number.
+    int reserved = rl_eventfd_create();
+    if (reserved < 0) return -(plan->error = -reserved);
+    int process = start(plan, pidfd);
+    if (process < 0 || *pidfd > STDERR_FILENO) {
+        close(reserved);
+        return process;
+    }
+    dup3(*pidfd, reserved, O_CLOEXEC);
+    close(*pidfd);
+    *pidfd = reserved;
+    return process;
+}
 
-static inline int result(long value) { return value < 0 ? -errno : (int)value; }
+char *const *rl_environment(void) { return environ; }
 
 int rl_open(const char *path, int flags, unsigned mode) {
     int opened;
     do opened = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
     while (opened < 0 && errno == EINTR);
-    return result(opened);
+    return made(opened);
 }
 
-int rl_blocking_pipe(int *ends) { return result(pipe2(ends, O_CLOEXEC)); }
+int rl_blocking_pipe(int *ends) { return made_pair(pipe2(ends, O_CLOEXEC), ends); }
 
 bool rl_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
 
@@ -167,7 +253,7 @@ int rl_close_on_exec(int descriptor) { return result(fcntl(descriptor, F_SETFD, 
 
 bool rl_is_terminal(int descriptor) { return isatty(descriptor) == 1; }
 
-int rl_write_quietly(int descriptor, const void *bytes, size_t count) {
+static int write_quietly(int descriptor, const void *bytes, size_t count) {
     sigset_t pipe, before, pending;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -181,4 +267,48 @@ int rl_write_quietly(int descriptor, const void *bytes, size_t count) {
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return written;
+}
+
+// Opens a terminal once more, without blocking; negative if that cannot be. poll(2) does not say how much room a terminal has.
+static int reopen_terminal(int descriptor) {
+    int number;
+    // The controlling side of a pseudo-terminal is not opened again: that would make another pseudo-terminal.
+    if (!isatty(descriptor) || ioctl(descriptor, TIOCGPTN, &number) == 0) return -ENOTTY;
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    return made(open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+int rl_write_ready(int descriptor, const void *bytes, size_t count) {
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags < 0) return -errno;
+    if (flags & O_NONBLOCK) return write_quietly(descriptor, bytes, count);
+    // Standard streams are often blocking, and shared with other processes, which would not expect a change.
+    ssize_t sent;
+    do sent = send(descriptor, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent >= 0 || errno != ENOTSOCK) return result(sent);
+    struct stat status;
+    if (fstat(descriptor, &status) < 0) return -errno;
+    if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode)) return write_quietly(descriptor, bytes, count);
+    int terminal = reopen_terminal(descriptor);
+    if (terminal >= 0) {
+        int written = write_quietly(terminal, bytes, count);
+        close(terminal);
+        return written;
+    }
+    // What is sure to have room after poll(2).
+    size_t portion = S_ISFIFO(status.st_mode) ? PIPE_BUF : 1;
+    size_t done = 0;
+    while (done < count) {
+        int ready = rl_poll(descriptor, POLLOUT);
+        if (ready < 0 && ready != -EINTR && done == 0) return ready;
+        if (ready <= 0) break;
+        int written = write_quietly(
+            descriptor, (const char *)bytes + done, count - done < portion ? count - done : portion);
+        // An error after a part comes again with the next call.
+        if (written < 0) return done > 0 ? (int)done : written;
+        done += (size_t)written;
+    }
+    return done > 0 || count == 0 ? (int)done : -EAGAIN;
 }

@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 #include "ThreadAttributes.h"
+#include "Results.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +16,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-static inline int result(long value) { return value < 0 ? -errno : (int)value; }
 
 int rl_thread_start(rl_thread *thread, size_t stack, void *(*body)(void *), void *argument) {
     pthread_t started;
@@ -134,7 +133,7 @@ bool rl_main_thread_has_ended(void) {
     if (__atomic_load_n(&ended_in, __ATOMIC_ACQUIRE) == getpid()) return true;
     char path[64], text[512];
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = made(open(path, O_RDONLY | O_CLOEXEC));
     if (file < 0) return false;
     ssize_t length = read(file, text, sizeof text - 1);
     close(file);
@@ -148,7 +147,7 @@ bool rl_main_thread_has_ended(void) {
 int rl_thread_name(int32_t thread, char *buffer, size_t size) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/comm", thread);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = made(open(path, O_RDONLY | O_CLOEXEC));
     if (file < 0) return -errno;
     ssize_t length = read(file, buffer, size);
     int code = result(length);

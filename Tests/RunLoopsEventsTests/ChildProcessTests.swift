@@ -28,6 +28,19 @@ import Testing
         }
     }
 
+    @Test func `A program that is open for writing is tried again before the spawn fails`() throws {
+        let directory = TemporaryDirectory()
+        directory.write("busy", "#!/bin/sh\n")
+        chmod(directory.path("busy"), 0o700)
+        let writer = open(directory.path("busy"), O_WRONLY | O_CLOEXEC)
+        defer { close(writer) }
+        let start = RunLoop.Instant.now
+        #expect(throws: Child.SpawnError(.execute, directory.path("busy"), code: ETXTBSY)) {
+            try Child.spawn(.path(directory.path("busy")))
+        }
+        #expect(start.duration(to: .now) >= .milliseconds(40))
+    }
+
     @Test func `An environment is inherited, changed or new`() throws {
         setenv("RUNLOOPS_KEPT", "kept=1", 1)
         setenv("RUNLOOPS_GONE", "gone", 1)
@@ -192,6 +205,8 @@ import Testing
         end(thread)
     }
 
+    // Swift Testing before 6.3 takes no value into an exit test.
+    #if compiler(>=6.3)
     @Test(arguments: ["waitpid", "ignored"])
     func `A status that others take is known from the kernel, or unknown before Linux 6.15`(_ thief: String) async {
         await #expect(processExitsWith: .success) { [thief] in
@@ -213,6 +228,7 @@ import Testing
             }
         }
     }
+    #endif
 
     // MARK: Input and output
 
@@ -300,6 +316,8 @@ import Testing
 
     // MARK: Many
 
+    // Swift Testing before 6.3 takes no value into an exit test.
+    #if compiler(>=6.3)
     @Test(.needsDescriptors(isFull ? 5000 : 1000), arguments: [true, false])
     func `A thousand children leave no zombie, no descriptor and no thread`(_ atOnce: Bool) async {
         await #expect(processExitsWith: .success) { [atOnce] in
@@ -335,6 +353,7 @@ import Testing
             end(thread)
         }
     }
+    #endif
 
     @Test func `Children that nobody asks for are reaped, at their end or at a later spawn`() async {
         await #expect(processExitsWith: .success) {

@@ -289,7 +289,7 @@ import Testing
         file.close()
         pair.closeFirst()
         // A child that another thread has just forked may hold a copy of the end until it calls exec, and a pipe has no shutdown.
-        waitUntil { rl_write_quietly(pair.second, "x", 1) == -EPIPE }
+        waitUntil { rl_write_ready(pair.second, "x", 1) == -EPIPE }
     }
 }
 

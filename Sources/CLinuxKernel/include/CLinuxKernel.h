@@ -92,6 +92,9 @@ int rl_close(int descriptor);
 int rl_end_connection(int socket);
 // Ends a socket that listens and does not block in the same way, and the connections that nobody has accepted.
 int rl_end_listener(int socket);
+// The number that a new descriptor, or the negative result of a call that refused one, gets in this package: above the standard
+// streams. Closes the descriptor if it cannot be moved. For callers that make a descriptor by a call that has no function here.
+int rl_made(int descriptor);
 int rl_eventfd_create(void);
 int rl_eventfd_write(int descriptor);
 // 1: the count was positive and has been taken; 0: there was nothing.

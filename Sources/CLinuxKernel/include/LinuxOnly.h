@@ -16,6 +16,10 @@
 #error "swift-run-loops runs on Linux with Glibc or Musl. Depend on it .when(platforms: [.linux]), import it #if os(Linux)"
 #endif
 
+#if __SIZEOF_POINTER__ < 8
+#error "swift-run-loops needs a 64-bit machine: x86-64 or arm64. A 32-bit system is not supported"
+#endif
+
 // Linux alone has this header. Elsewhere a compiler stops here, with nothing to add to the error above.
 #include <sys/epoll.h>
 

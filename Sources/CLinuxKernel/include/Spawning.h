@@ -63,6 +63,8 @@ typedef struct {
     int32_t group;
     // A new session, which has a new group.
     bool session;
+    // Set by rl_spawn: whether close_range can be called.
+    bool closes_ranges;
     // The result: what failed, and for the limits which one.
     rl_spawn_step step;
     size_t index;
@@ -81,7 +83,8 @@ int rl_blocking_pipe(int *ends);
 bool rl_is_open(int descriptor);
 int rl_close_on_exec(int descriptor);
 bool rl_is_terminal(int descriptor);
-// Writes without SIGPIPE: a pipe that nobody reads gives -EPIPE.
-int rl_write_quietly(int descriptor, const void *bytes, size_t count);
+// Writes what the other side takes now, also to a blocking descriptor; -EAGAIN if that is nothing. Another process that writes to
+// the same pipe or terminal can still take the room in between. Sends no SIGPIPE: a pipe that nobody reads gives -EPIPE.
+int rl_write_ready(int descriptor, const void *bytes, size_t count);
 
 #endif

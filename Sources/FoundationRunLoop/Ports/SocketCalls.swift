@@ -21,7 +21,7 @@ enum SocketCalls {
 
     /// A socket that does not block and is closed on exec; `nil` if the system refuses.
     static func make(_ signature: SocketSignature) -> Int32? {
-        let descriptor = socket(signature.family, signature.type, signature.protocol)
+        let descriptor = rl_made(socket(signature.family, signature.type, signature.protocol))
         guard descriptor >= 0 else { return nil }
         guard rl_make_nonblocking(descriptor) >= 0 else {
             close(descriptor)

@@ -23,8 +23,9 @@ package enum ThreadLoop {
         init(_ loop: RunLoop) {
             self.loop = loop
             rl_thread_follow_end()
-            // A loop that is made while the thread ends does not know how many rounds are over: it waits for none.
-            roundsLeft = ThreadLoop.isEnding ? 1 : PTHREAD_DESTRUCTOR_ITERATIONS - 1
+            // A loop that is made while the thread ends does not know how many rounds are over: it waits for none. Nor does any
+            // loop where the C library does not report the end of a thread, as musl: there the thread may be ending already.
+            roundsLeft = ThreadLoop.isEnding || !ThreadLoop.isFollowed ? 1 : PTHREAD_DESTRUCTOR_ITERATIONS - 1
         }
     }
 
@@ -93,6 +94,9 @@ package enum ThreadLoop {
         pthread_setspecific(key, nil)
         Unmanaged.passUnretained(slot).release()
     }
+
+    /// Whether the C library reports the end of the calling thread.
+    private static var isFollowed: Bool { Int(rl_thread_end()) != RL_THREAD_UNKNOWN }
 
     /// Whether the calling thread is known to end.
     private static var isEnding: Bool { Int(rl_thread_end()) == RL_THREAD_ENDS }

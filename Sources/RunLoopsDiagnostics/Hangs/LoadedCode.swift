@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinuxKernel
 internal import CStackSampling
 internal import LinuxLibC
 
@@ -84,7 +85,7 @@ extension [UInt8] {
     init(file path: String, from offset: UInt64 = 0, count: Int) {
         self.init(unsafeUninitializedCapacity: count) { buffer, filled in
             // Without waiting: the file may have been replaced by a pipe.
-            let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            let file = rl_open(path, O_RDONLY | O_NONBLOCK, 0)
             guard file >= 0 else { return }
             defer { close(file) }
             while filled < count {

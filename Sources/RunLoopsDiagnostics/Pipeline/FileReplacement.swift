@@ -21,8 +21,8 @@ package enum FileReplacement {
     ) throws(RunLoop.SystemCallError) {
         let existing = try existingMode(path)
         let draft = "\(path).part-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw RunLoop.SystemCallError(call: "open", code: errno) }
+        let descriptor = rl_open(draft, O_WRONLY | O_CREAT | O_EXCL, mode)
+        guard descriptor >= 0 else { throw RunLoop.SystemCallError(call: "open", code: -descriptor) }
         defer { close(descriptor) }
         do throws(RunLoop.SystemCallError) {
             // A file that only its owner may read stays such a file.

@@ -32,7 +32,6 @@ extension Child {
     ///   is no program, `EMFILE` at `pipe`, `EAGAIN` at `clone` when the user has too many processes, and what else the
     ///   system says.
     ///
-    /// Needs Linux 5.9, for `close_range`.
     /// Corresponds to `Process.run()` of Foundation and `posix_spawn(3)`.
     /// Thread safety: any thread.
     /// - Precondition: `output` is not combined with itself; `descriptors` has numbers from 3 on.

@@ -12,7 +12,8 @@ public import RunLoops
 /// when they have been written. ``finish()`` closes the file behind the last byte: a child that reads its standard input
 /// sees the end.
 ///
-/// The descriptor should be non-blocking, as the pipes of a ``Child`` are: otherwise a write waits for the other side.
+/// A blocking descriptor, as standard output often is, does not hold up the loop: the writer writes only as much as the system
+/// reports room for. If another process writes to the same pipe or terminal at the same moment, a write may wait for the other side.
 /// Writing to a pipe that nobody reads fails with `EPIPE`, and sends no `SIGPIPE`.
 ///
 /// Thread safety: all members may be used by any thread. Bytes that several threads write are written whole, call by
@@ -176,7 +177,7 @@ public final class OutputWriter: EventSource, @unchecked Sendable {
         if state.buffer.isEmpty || state.failure != nil { return }
         var result: CInt = 0
         state.buffer.take { bytes in
-            result = rl_write_quietly(number, bytes.baseAddress, bytes.count)
+            result = rl_write_ready(number, bytes.baseAddress, bytes.count)
             return Int(result)
         }
         if result < 0, result != -EAGAIN { state.failure = RunLoop.SystemCallError(call: "write", code: -result) }

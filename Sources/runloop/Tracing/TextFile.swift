@@ -12,8 +12,8 @@ enum TextFile {
     private static let mostBytes = 256 << 20
 
     static func read(_ file: String) throws -> String {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw CommandFailure(file, errno) }
+        let descriptor = rl_open(file, O_RDONLY, 0)
+        guard descriptor >= 0 else { throw CommandFailure(file, -descriptor) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)

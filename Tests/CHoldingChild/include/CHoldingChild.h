@@ -7,6 +7,7 @@
 #ifndef CHOLDINGCHILD_H
 #define CHOLDINGCHILD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // A child that lives until it is killed, or until nobody has the pipe's other end any more, of which it closes its own copy.
@@ -16,5 +17,9 @@ int32_t holding_child_start(void *stack, int life, int other_end);
 // Makes a child that lives for so many microseconds, and returns when it has ended: its number, or a negative errno. Other threads
 // of the process go on meanwhile.
 int32_t holding_child_pass(void *stack, uint32_t microseconds);
+
+// From here on the kernel answers each system call that is newer than Linux 5.4 by SIGSYS, for all threads and children, as the
+// filters of some containers and phones do. False if the system has no such filter.
+bool holding_trap_newer_calls(void);
 
 #endif

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import CHoldingChild
+import CLinuxKernel
+import Glibc
+import RunLoops
+import RunLoopsEvents
+import RunLoopsTestSupport
+import Testing
+
+/// Processes whose seccomp filter answers unknown system calls by SIGSYS.
+@Suite(
+    .timeLimit(.minutes(10)),
+    .disabled(if: Sanitizer.isAny, "a sanitizer makes newer system calls of its own"))
+struct StrictFilterProcessTests {
+    @Test func `A loop, its timers, files and children work where newer system calls end the process`() async {
+        await #expect(processExitsWith: .success) {
+            guard holding_trap_newer_calls() else { return }
+            try TestThread.run { () throws in
+                let loop = RunLoop.current
+                let fires = Box(0)
+                loop.add(
+                    RunLoop.Timer(.every(.microseconds(300))) { _ in
+                        fires.value += 1
+                        if fires.value == 20 { loop.stop() }
+                    }, in: .default)
+                #expect(loop.runPlenty() == .stopped)
+                let directory = TemporaryDirectory()
+                let watch = try FileWatch([directory.path]) { _, _ in loop.stop() }
+                try loop.add(watch, in: .default)
+                directory.write("file", "text")
+                #expect(loop.runPlenty() == .stopped)
+                // A descriptor that is not closed on exec: only the spawn keeps it from the child.
+                let leaked = dup(STDERR_FILENO)
+                _ = fcntl(leaked, F_SETFD, 0)
+                let pair = DescriptorPair.pipe()
+                let child = try Child.spawn(
+                    .name("sh"), arguments: ["-c", "echo text >&9; [ ! -e /proc/$$/fd/\(leaked) ]"],
+                    descriptors: [9: pair.second])
+                let exit = ChildSource(child) { _, _ in loop.stop() }
+                try loop.add(exit, in: .default)
+                #expect(loop.runPlenty() == .stopped)
+                #expect(child.exit?.status == .exited(0))
+                #expect(readText(pair.first) == "text\n")
+            }
+        }
+    }
+
+    @Test func `Calls that the filter refuses are known, and older ones are permitted`() async {
+        await #expect(processExitsWith: .success) {
+            guard holding_trap_newer_calls() else { return }
+            #expect(!rl_permits(RL_CALL_EPOLL_PWAIT2))
+            #expect(!rl_permits(RL_CALL_CLOSE_RANGE))
+            #expect(rl_permits(RL_CALL_PIDFD_OPEN))
+        }
+    }
+
+    @Test func `Calls are permitted where no filter ends the process`() {
+        for call in [RL_CALL_EPOLL_PWAIT2, RL_CALL_CLOSE_RANGE, RL_CALL_PIDFD_OPEN] { #expect(rl_permits(call)) }
+    }
+}
