@@ -54,6 +54,46 @@ import Testing
         }
     }
 
+    @Test func `Lines of both streams are reported while the child runs, and its time limit ends it`() throws {
+        try withLoop { loop in
+            let child = try spawn(
+                "echo one; echo two >&2; read answer; printf 'got %s\\n' $answer; exec sleep 600", input: .pipe)
+            let input = try #require(child.standardInput)
+            let lines = Box<[String]>([])
+            let result = Box<Result<ChildCompletion.Report, ChildCompletion.Failure>?>(nil)
+            let completion = ChildCompletion(
+                child, timeLimit: .seconds(1),
+                onLine: { stream, line in
+                    lines.value.append("\(stream): \(line)")
+                    // Only a line that is reported at once gets the child to go on.
+                    if lines.value.count == 2, let descriptor = input.descriptor { _ = write(descriptor, "three\n", 6) }
+                },
+                handler: { result.value = $1 })
+            add(completion, to: loop)
+            #expect(loop.runPlenty() == .finished)
+            #expect(lines.value.sorted() == ["error: two", "output: got three", "output: one"])
+            guard case .failure(let failure) = result.value else { throw Failure() }
+            #expect(failure.reason == .tookTooLong(.seconds(1)))
+            #expect(failure.report.output.isEmpty && failure.report.error.isEmpty)
+            #expect(failure.report.exit.status == .signalled(SIGTERM, dumpedCore: false))
+        }
+    }
+
+    @Test func `A line that is longer than the limit kills the child`() throws {
+        try withLoop { loop in
+            let child = try spawn("echo good; head -c 2000 /dev/zero; exec sleep 600")
+            let lines = Box<[String]>([])
+            let result = Box<Result<ChildCompletion.Report, ChildCompletion.Failure>?>(nil)
+            let completion = ChildCompletion(
+                child, limit: 100, onLine: { lines.value.append($1) }, handler: { result.value = $1 })
+            add(completion, to: loop)
+            #expect(loop.runPlenty() == .finished)
+            #expect(lines.value == ["good"])
+            guard case .failure(let failure) = result.value else { throw Failure() }
+            #expect(failure.reason == .unreadable(.lineTooLong(limit: 100)))
+        }
+    }
+
     @Test func `Much output on both streams does not hold the child up`() throws {
         try withLoop { loop in
             let child = try spawn("head -c 500000 /dev/zero >&2; head -c 700000 /dev/zero")
@@ -303,6 +343,9 @@ private func spawn(
 ) throws -> Child {
     try Child.spawn(.name("sh"), arguments: ["-c", command], input: input, output: .pipe, error: error)
 }
+
+/// The completion did not fail as expected.
+private struct Failure: Error {}
 
 /// A child that ends and leaves one of its own, which ends with its input.
 private func spawnLeavingOne() throws -> Child {

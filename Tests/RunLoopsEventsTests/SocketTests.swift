@@ -4,6 +4,7 @@
 import Glibc
 import RunLoops
 import RunLoopsEvents
+import RunLoopsKit
 import RunLoopsTestSupport
 import Testing
 
@@ -100,6 +101,19 @@ import Testing
             #expect(loop.runPlenty() == .finished)
             #expect(errors.value.sorted() == [ENOENT, ECONNREFUSED])
         }
+    }
+
+    @Test func `A task that connects gets the socket or the refusal`() async throws {
+        let directory = TemporaryDirectory()
+        let thread = try RunLoopThread(name: "connect")
+        let listener = try SocketListener.sendable(on: .unix(directory.path("socket"))) { _, _ in }
+        try thread.loop.add(listener, in: .default)
+        let socket = try await thread.loop.connect(to: listener.address)
+        #expect(socket.peerAddress == listener.address)
+        await #expect(throws: RunLoop.SystemCallError(call: "connect", code: ENOENT)) {
+            _ = try await thread.loop.connect(to: .unix(directory.path("nothing")))
+        }
+        end(thread)
     }
 
     @Test func `Two cannot listen in one place`() throws {

@@ -24,6 +24,8 @@ internal import RunLoops
 /// - With a time limit, a child that takes longer is asked to end, and killed if it does not obey in five seconds, as by
 ///   ``Child/terminate(killAfter:on:in:)``: together with what it has started if it was spawned with a group of its own.
 ///
+/// With `onLine`, a program gets the lines while the child runs, and the end with its time limit by the same source.
+///
 /// Nothing is lost by a failure: it has the exit, and what was read. Without a time limit, a child that never ends is the program's
 /// to end. The source is invalidated before its callout. A completion that is invalidated earlier leaves the child as it is.
 ///
@@ -33,6 +35,8 @@ internal import RunLoops
 public final class ChildCompletion: EventSource, @unchecked Sendable {
     /// Called with the completion and its result.
     typealias Handler = (ChildCompletion, Result<Report, Failure>) -> Void
+    /// Called with each line as soon as it is read.
+    typealias LineHandler = (Stream, String) -> Void
 
     /// The child.
     public let child: Child
@@ -40,12 +44,13 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     private let state = Lock()
     // Guarded by `state`.
     @exclusivity(unchecked) private var handler: Handler?
+    @exclusivity(unchecked) private var lineHandler: LineHandler?
     @exclusivity(unchecked) private var output: [UInt8] = []
     @exclusivity(unchecked) private var error: [UInt8] = []
     /// The first reason for a failure.
     @exclusivity(unchecked) private var reason: Failure.Reason?
     // Set by init, and not changed after it.
-    @exclusivity(unchecked) private var readers: [InputReader<UInt8>] = []
+    @exclusivity(unchecked) private var readers: [EventSource] = []
     private let outputWait: Duration?
     private let timeLimit: Duration?
     @exclusivity(unchecked) private var waitTimer: RunLoop.Timer?
@@ -57,13 +62,15 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - child: The child, which may have ended. No other code reads its pipes.
-    ///   - limit: How many bytes the child may write to each stream.
+    ///   - limit: How many bytes the child may write to each stream; with `onLine`, how many bytes a line may have.
     ///   - outputWait: How long the completion waits after the exit for the ends of the pipes; for ever if `nil`.
     ///   - timeLimit: How long the child may take, on the loop's monotonic clock, from when the completion is first added to a
     ///     mode; for ever if `nil`.
     ///   - label: The name in descriptions and tools; where the completion was made, if `nil`.
     ///   - fileID: Where the completion was made.
     ///   - line: Where the completion was made.
+    ///   - onLine: Called with each line that the child writes, without the line feed, as soon as it is read and before `handler`.
+    ///     The report then has no output: nothing is kept but a line that is not complete.
     ///   - handler: Called with the completion, and how the child ended and what it has written.
     ///
     /// Adding the completion to the loop of another thread traps.
@@ -71,53 +78,65 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     public convenience init(
         _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), timeLimit: Duration? = nil,
         label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping (ChildCompletion, Result<Report, Failure>) -> Void
+        onLine: ((Stream, String) -> Void)? = nil, handler: @escaping (ChildCompletion, Result<Report, Failure>) -> Void
     ) {
-        self.init(child, limit, outputWait, timeLimit, .here(label, fileID, line), handler)
+        self.init(child, limit, outputWait, timeLimit, .here(label, fileID, line), onLine, handler)
     }
 
     /// A completion whose closure may run on any thread: it can be added to any loop.
     ///
-    /// The parameters are those of ``init(_:limit:outputWait:timeLimit:label:fileID:line:handler:)``.
+    /// The parameters are those of ``init(_:limit:outputWait:timeLimit:label:fileID:line:onLine:handler:)``.
     public static func sendable(
         _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), timeLimit: Duration? = nil,
         label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        onLine: (@Sendable (Stream, String) -> Void)? = nil,
         handler: @escaping @Sendable (ChildCompletion, Result<Report, Failure>) -> Void
     ) -> ChildCompletion {
-        ChildCompletion(child, limit, outputWait, timeLimit, .anywhere(label, fileID, line), handler)
+        ChildCompletion(child, limit, outputWait, timeLimit, .anywhere(label, fileID, line), onLine, handler)
     }
 
     /// A completion whose closure runs on the main actor: it can be added to the main loop, from any thread.
     ///
-    /// The parameters are those of ``init(_:limit:outputWait:timeLimit:label:fileID:line:handler:)``.
+    /// The parameters are those of ``init(_:limit:outputWait:timeLimit:label:fileID:line:onLine:handler:)``.
     public static func mainActor(
         _ child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), timeLimit: Duration? = nil,
         label: String? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+        onLine: (@MainActor (Stream, String) -> Void)? = nil,
         handler: @escaping @MainActor (ChildCompletion, Result<Report, Failure>) -> Void
     ) -> ChildCompletion {
-        ChildCompletion(child, limit, outputWait, timeLimit, .mainThread(label, fileID, line)) { completion, result in
+        let lineHandler = onLine.map { onLine -> LineHandler in
+            { stream, line in MainActor.assumeIsolated { onLine(stream, line) } }
+        }
+        return ChildCompletion(
+            child, limit, outputWait, timeLimit, .mainThread(label, fileID, line), lineHandler
+        ) { completion, result in
             MainActor.assumeIsolated { handler(completion, result) }
         }
     }
 
     private init(
         _ child: Child, _ limit: Int, _ outputWait: Duration?, _ timeLimit: Duration?, _ origin: SourceOrigin,
-        _ handler: @escaping Handler
+        _ lineHandler: LineHandler?, _ handler: @escaping Handler
     ) {
         self.child = child
         self.limit = max(0, limit)
         self.outputWait = outputWait
         self.timeLimit = timeLimit
         self.handler = handler
+        self.lineHandler = lineHandler
         super.init(child.file, for: .readable, origin)
         for (stream, file) in [(Stream.output, child.standardOutput), (.error, child.standardError)] {
             guard let descriptor = file?.file else { continue }
             // A file of its own: other code may close the child's at any time.
-            let reader = InputReader<UInt8>.sendable(
-                RunLoop.File(descriptor), as: .bytes, label: "\(stream) of \(label)", fileID: origin.fileID,
-                line: origin.line
-            ) { [weak self] reader, event in self?.read(event, from: stream, by: reader) }
-            readers.append(reader)
+            let (file, label) = (RunLoop.File(descriptor), "\(stream) of \(label)")
+            readers.append(
+                lineHandler == nil
+                    ? InputReader.sendable(
+                        file, as: .bytes, label: label, fileID: origin.fileID, line: origin.line
+                    ) { [weak self] _, event in self?.read(event, from: stream) { $0.keep($1, from: stream) } }
+                    : InputReader.sendable(
+                        file, as: .lines(limit: self.limit), label: label, fileID: origin.fileID, line: origin.line
+                    ) { [weak self] _, event in self?.read(event, from: stream) { $0.report($1, from: stream) } })
         }
         if outputWait != nil, !readers.isEmpty {
             waitTimer = origin.restingTimer("wait for output") { [weak self] in self?.stopWaiting() }
@@ -163,27 +182,36 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
         completeIfDone()
     }
 
-    private func read(_ event: InputReader<UInt8>.Event, from stream: Stream, by reader: InputReader<UInt8>) {
+    private func read<Element>(
+        _ event: InputReader<Element>.Event, from stream: Stream, _ take: (ChildCompletion, [Element]) -> Void
+    ) {
         switch event {
-        case .received(let bytes):
-            let isTooMuch = state.withLock { keep(bytes, from: stream) }
-            if isTooMuch { fail(.outputTooLong(stream, limit: limit)) }
+        case .received(let elements): take(self, elements)
         case .ended: break
         case .failed(let error): fail(.unreadable(error))
         }
         completeIfDone()
     }
 
-    /// Keeps what the limit allows; returns whether there is more.
-    ///
-    /// With the lock held.
-    private func keep(_ bytes: [UInt8], from stream: Stream) -> Bool {
-        let room = limit - (stream == .output ? output.count : error.count)
-        switch stream {
-        case .output: output.append(contentsOf: bytes.prefix(room))
-        case .error: error.append(contentsOf: bytes.prefix(room))
+    /// Keeps what the limit allows, and fails if there is more.
+    private func keep(_ bytes: [UInt8], from stream: Stream) {
+        let isTooMuch = state.withLock {
+            let room = limit - (stream == .output ? output.count : error.count)
+            switch stream {
+            case .output: output.append(contentsOf: bytes.prefix(room))
+            case .error: error.append(contentsOf: bytes.prefix(room))
+            }
+            return bytes.count > room
         }
-        return bytes.count > room
+        if isTooMuch { fail(.outputTooLong(stream, limit: limit)) }
+    }
+
+    /// Calls the program's closure, which may invalidate this completion, with each line.
+    private func report(_ lines: [String], from stream: Stream) {
+        for line in lines {
+            guard let handler = state.withLock({ lineHandler }) else { return }
+            handler(stream, line)
+        }
     }
 
     /// Reads no more, and sees to it that the child ends.
@@ -234,9 +262,9 @@ public final class ChildCompletion: EventSource, @unchecked Sendable {
     override func refused(_ error: RunLoop.SystemCallError) { completeIfDone() }
 
     override func giveUp() {
-        let released = state.withLock { () -> (Handler?, [UInt8], [UInt8]) in
-            defer { (handler, output, error) = (nil, [], []) }
-            return (handler, output, error)
+        let released = state.withLock { () -> (Handler?, LineHandler?, [UInt8], [UInt8]) in
+            defer { (handler, lineHandler, output, error) = (nil, nil, [], []) }
+            return (handler, lineHandler, output, error)
         }
         waitTimer?.invalidate()
         limitTimer?.invalidate()

@@ -10,7 +10,10 @@ extension RunLoop {
     /// takes its time holds off the writer. The sequence ends at the end of the input, when the task is cancelled, and
     /// with ``invalidate()``; it throws what an ``InputReader`` fails with.
     ///
-    /// One task goes through a sequence, once. When the sequence and its iterator are released, nothing reads any more.
+    /// Each element is delivered once. Iterators one after the other continue where the last one stopped: a program can
+    /// read a header with one loop and the body with the next. Several tasks may go through a sequence at the same time; they
+    /// share its elements, and a task that waits is served before those that ask later. Cancelling one of them ends the
+    /// sequence for all. When the sequence and its iterators are released, nothing reads the file any more.
     ///
     /// Thread safety: may be sent to any thread.
     public struct InputSequence<Element: Sendable>: AsyncSequence, Sendable {
@@ -29,16 +32,12 @@ extension RunLoop {
         /// Thread safety: any thread. A second call does nothing.
         public func invalidate() { intake.end() }
 
-        /// The one iterator.
+        /// An iterator, which continues where the sequence's last one has stopped.
         public func makeAsyncIterator() -> Iterator { Iterator(intake: intake) }
 
         /// Goes through the elements, one at a time.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate let intake: Intake<Element>
-            private var batch: [Element] = []
-            private var place = 0
-
-            fileprivate init(intake: Intake<Element>) { self.intake = intake }
 
             /// The next element; `nil` at the end.
             public mutating func next() async throws(Failure) -> Element? { try await next(isolation: #isolation) }
@@ -47,13 +46,8 @@ extension RunLoop {
             ///
             /// - Complexity: waits once for each batch, and for the other elements not at all.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> Element? {
-                if place == batch.count {
-                    (batch, place) = ([], 0)
-                    guard let next = try await intake.next(isolation: actor) else { return nil }
-                    batch = next
-                }
-                defer { place += 1 }
-                return batch[place]
+                if let element = intake.takeOne() { return element }
+                return try await intake.next(atMost: 1, isolation: actor).first
             }
         }
 
@@ -64,7 +58,7 @@ extension RunLoop {
 
             fileprivate let intake: Intake<InputSequence.Element>
 
-            /// The one iterator.
+            /// An iterator, which continues where the sequence's last one has stopped.
             public func makeAsyncIterator() -> Iterator { Iterator(intake: intake) }
 
             /// Goes through the batches.
@@ -80,7 +74,8 @@ extension RunLoop {
                 public mutating func next(
                     isolation actor: isolated (any Actor)?
                 ) async throws(Failure) -> [InputSequence.Element]? {
-                    try await intake.next(isolation: actor)
+                    let batch = try await intake.next(atMost: .max, isolation: actor)
+                    return batch.isEmpty ? nil : batch
                 }
             }
         }

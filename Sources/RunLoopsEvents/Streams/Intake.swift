@@ -3,40 +3,67 @@
 
 internal import RunLoops
 
-/// What stands between a reader on a loop's thread and the task that takes what the reader has read.
+/// Passes what a reader has read on its loop's thread to the tasks that go through the sequence.
 ///
-/// The sequence and its iterators keep the intake, and the loop keeps the reader. The reader pauses after each batch; the
-/// task that finds nothing makes it go on.
+/// The sequence and its iterators keep the intake, and the loop keeps the reader. The reader pauses after each batch, and a
+/// task that finds nothing makes it go on. Elements that were read ahead stay here, so that a second iterator continues where
+/// the first has stopped.
 final class Intake<Element: Sendable>: Sendable {
-    typealias Next = Result<[Element]?, RunLoop.InputError>
+    typealias Next = Result<[Element], RunLoop.InputError>
+
+    private struct Waiter {
+        let maxCount: Int
+        let continuation: CheckedContinuation<Next, Never>
+    }
 
     private struct State {
+        /// Elements that were read, of which no task has those from `place` on.
         var batch: [Element] = []
-        /// How the input has ended: with an error or without.
+        var place = 0
+        /// How the input has ended: with an error or with an empty batch.
         var end: Next?
-        var waiting: CheckedContinuation<Next, Never>?
+        /// The tasks that wait, in the order in which they asked.
+        var waiting: [Waiter] = []
+
+        mutating func takeOne() -> Element? {
+            if place == batch.count { return nil }
+            defer { advance(by: 1) }
+            return batch[place]
+        }
+
+        mutating func take(atMost maxCount: Int) -> Next? {
+            let count = min(maxCount, batch.count - place)
+            if count == 0 { return end }
+            defer { advance(by: count) }
+            return .success(count == batch.count ? batch : Array(batch[place..<place + count]))
+        }
+
+        private mutating func advance(by count: Int) {
+            place += count
+            if place == batch.count { (batch, place) = ([], 0) }
+        }
     }
 
     /// Shared with the reader's closure, which does not keep the intake.
     private final class Shared: Sendable {
         let state = Guarded(State())
 
-        /// Hands the news to the task that waits, if one does.
-        func change(_ body: (inout State) -> Void) {
-            let resumed = state.withLock { state -> (CheckedContinuation<Next, Never>, Next)? in
+        /// Changes the state, and hands what is there to the tasks that wait.
+        ///
+        /// - Returns: Whether a task still waits.
+        @discardableResult
+        func change(_ body: (inout State) -> Void) -> Bool {
+            var resumed: [(Waiter, Next)] = []
+            let isWaitedFor = state.withLock { state in
                 body(&state)
-                guard let waiting = state.waiting, let next = Shared.take(&state) else { return nil }
-                state.waiting = nil
-                return (waiting, next)
+                while let first = state.waiting.first, let next = state.take(atMost: first.maxCount) {
+                    resumed.append((state.waiting.removeFirst(), next))
+                }
+                return !state.waiting.isEmpty
             }
             // Without the lock: to resume is to enqueue, which may run any code.
-            if let (waiting, next) = resumed { waiting.resume(returning: next) }
-        }
-
-        static func take(_ state: inout State) -> Next? {
-            if state.batch.isEmpty { return state.end }
-            defer { state.batch = [] }
-            return .success(state.batch)
+            for (waiter, next) in resumed { waiter.continuation.resume(returning: next) }
+            return isWaitedFor
         }
 
         func finish(_ end: Next) { change { if $0.end == nil { $0.end = end } } }
@@ -66,8 +93,8 @@ final class Intake<Element: Sendable>: Sendable {
             case .received(let batch):
                 // First: the task may ask for more as soon as it has this.
                 reader.isReadingPaused = true
-                feed.shared.change { $0.batch += batch }
-            case .ended: feed.shared.finish(.success(nil))
+                if feed.shared.change({ $0.batch += batch }) { reader.isReadingPaused = false }
+            case .ended: feed.shared.finish(.success([]))
             case .failed(let error): feed.shared.finish(.failure(error))
             }
         }
@@ -79,17 +106,23 @@ final class Intake<Element: Sendable>: Sendable {
 
     /// Ends the input for the task and the reader.
     func end() {
-        shared.finish(.success(nil))
+        shared.finish(.success([]))
         reader.withLock { $0.reader }?.invalidate()
     }
 
-    /// The next batch; `nil` at the end.
-    func next(isolation: isolated (any Actor)?) async throws(RunLoop.InputError) -> [Element]? {
+    /// The next element, if it has been read already.
+    func takeOne() -> Element? { shared.state.withLock { $0.takeOne() } }
+
+    /// The next elements, at most so many; none at the end.
+    func next(
+        atMost maxCount: Int, isolation: isolated (any Actor)?
+    ) async throws(RunLoop.InputError) -> [Element] {
         let next = await withTaskCancellationHandler {
             await withCheckedContinuation(isolation: isolation) { continuation in
                 let known = shared.state.withLock { state -> Next? in
-                    let known = Shared.take(&state)
-                    if known == nil { state.waiting = continuation }
+                    // Behind the tasks that asked before.
+                    let known = state.waiting.isEmpty ? state.take(atMost: maxCount) : nil
+                    if known == nil { state.waiting.append(Waiter(maxCount: maxCount, continuation: continuation)) }
                     return known
                 }
                 guard let known else {

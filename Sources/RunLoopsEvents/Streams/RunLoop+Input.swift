@@ -62,7 +62,7 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - bytes: What to write.
-    ///   - file: Where to write; should be non-blocking, as the pipes of a ``Child`` are.
+    ///   - file: Where to write; may be blocking, as ``OutputWriter`` says.
     ///   - mode: The mode in which the file is waited for; `.common` for all common modes.
     /// - Throws: A ``/RunLoops/RunLoop/SystemCallError`` with `EPIPE` if nobody reads any more; `CancellationError`, when some
     ///   of the bytes may have been written; `ThreadEndedError` when the loop's thread has ended.
@@ -111,20 +111,21 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - child: The child, which may have ended.
-    ///   - limit: How many bytes the child may write to each stream.
+    ///   - limit: How many bytes the child may write to each stream; with `onLine`, how many bytes a line may have.
     ///   - outputWait: How long to wait after the exit for the ends of the pipes; for ever if `nil`.
     ///   - timeLimit: How long the child may take; then it is ended as by a ``ChildCompletion``. For ever if `nil`.
     ///   - mode: The mode in which the child is waited for; `.common` for all common modes.
+    ///   - onLine: Called on the loop's thread with each line that the child writes; the report then has no output.
     /// - Returns: How the child ended, and what it has written.
     /// - Throws: A ``ChildCompletion/Failure`` if the output is not all there; what adding an event source throws;
     ///   `CancellationError`; `ThreadEndedError` when the loop's thread has ended.
     public func completion(
         of child: Child, limit: Int = 1 << 20, outputWait: Duration? = .seconds(5), timeLimit: Duration? = nil,
-        in mode: Mode = .common
+        in mode: Mode = .common, onLine: (@Sendable (ChildCompletion.Stream, String) -> Void)? = nil
     ) async throws -> ChildCompletion.Report {
         try Task.checkCancellation()
         let outcome = Outcome<ChildCompletion.Report>()
-        let source = try begin(Duty(outcome), child, limit, outputWait, timeLimit, mode)
+        let source = try begin(Duty(outcome), child, limit, outputWait, timeLimit, mode, onLine)
         return try await withTaskCancellationHandler {
             try await outcome.value()
         } onCancel: {
@@ -166,10 +167,10 @@ extension RunLoop {
 
     private func begin(
         _ duty: Duty<ChildCompletion.Report>, _ child: Child, _ limit: Int, _ outputWait: Duration?,
-        _ timeLimit: Duration?, _ mode: Mode
+        _ timeLimit: Duration?, _ mode: Mode, _ onLine: (@Sendable (ChildCompletion.Stream, String) -> Void)?
     ) throws(SystemCallError) -> WeakSource {
         let source = ChildCompletion.sendable(
-            child, limit: limit, outputWait: outputWait, timeLimit: timeLimit, label: "completion"
+            child, limit: limit, outputWait: outputWait, timeLimit: timeLimit, label: "completion", onLine: onLine
         ) { _, result in duty.outcome.settle(result.mapError { $0 }) }
         try add(source, in: mode)
         return WeakSource(source: source)
@@ -177,6 +178,6 @@ extension RunLoop {
 }
 
 /// A source that its loop alone keeps.
-private struct WeakSource: Sendable {
+struct WeakSource: Sendable {
     weak let source: EventSource?
 }
