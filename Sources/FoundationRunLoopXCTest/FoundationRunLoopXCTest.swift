@@ -53,7 +53,6 @@ private enum Guest {
 func enterFoundationsLoopAtLoad() {
     // A program without XCTest in it is not touched: it runs the main loop itself.
     guard dlopen("libXCTest.so", RTLD_LAZY | RTLD_NOLOAD) != nil else { return }
-    FoundationLoop.expectItems()
     // Not before the first wait: nor is a program that runs no test of XCTest. In Foundation's loop, and not on the main
     // queue, which a test's own run serves too.
     CFRunLoopPerformBlock(CFRunLoopGetMain(), kCFRunLoopCommonModes) { MainActor.assumeIsolated { Guest.enter() } }

@@ -20,7 +20,6 @@ import RunLoopsKit
         case "end": Ending.play(arguments.dropFirst().first ?? "")
         case "knock": knock(arguments.dropFirst().first ?? "")
         case "foundation": try foundation()
-        case "two loops": twoLoops(with: arguments.dropFirst().first ?? "")
         case let scene where Cost.scenes.contains(scene):
             let words = arguments.dropFirst()
             let times = words.first.flatMap { Int($0) } ?? 1
@@ -124,26 +123,6 @@ import RunLoopsKit
         try printFindings()
     }
 
-    /// Runs this package's main loop, while Foundation's has an item that nobody serves.
-    static func twoLoops(with item: String) {
-        guard dlopen("libFoundation.so", RTLD_NOW | RTLD_GLOBAL) != nil else { return print("no Foundation") }
-        RunLoop.main.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
-        RunLoop.main.run(mode: .default, for: .zero)
-        switch item {
-        case "timer": _ = addFoundationTimer(after: 3600)
-        case "source": addFoundationSource()
-        case "source and child":
-            addFoundationSource()
-            let child = fork()
-            if child == 0 { while true { pause() } }
-            defer { kill(child, SIGKILL) }
-            for _ in 0..<3 { RunLoop.main.run(mode: .default, for: .zero) }
-            return
-        default: break
-        }
-        for _ in 0..<3 { RunLoop.main.run(mode: .default, for: .milliseconds(1)) }
-    }
-
     private static func function<Function>(_ name: String, _: Function.Type) -> Function {
         unsafeBitCast(dlsym(nil, name), to: Function.self)
     }
@@ -160,18 +139,6 @@ import RunLoopsKit
         let timer = function("CFRunLoopTimerCreate", Create.self)(nil, now + seconds, 0, 0, 0, { _, _ in }, nil)
         function("CFRunLoopAddTimer", Add.self)(main, timer, mode)
         return timer
-    }
-
-    /// A source that is never signalled, in the default mode of Foundation's main loop.
-    private static func addFoundationSource() {
-        typealias Create = @convention(c) (OpaquePointer?, Int, UnsafeMutableRawPointer) -> OpaquePointer?
-        typealias Add = @convention(c) (OpaquePointer?, OpaquePointer?, OpaquePointer?) -> Void
-        let mode = dlsym(nil, "kCFRunLoopDefaultMode")?.load(as: OpaquePointer?.self)
-        let main = function("CFRunLoopGetMain", (@convention(c) () -> OpaquePointer?).self)()
-        // A context of version 0, without functions.
-        var context = [Int](repeating: 0, count: 10)
-        let source = function("CFRunLoopSourceCreate", Create.self)(nil, 0, &context)
-        function("CFRunLoopAddSource", Add.self)(main, source, mode)
     }
 
     private static func printFindings() throws {

@@ -61,7 +61,8 @@ struct CallWord: ~Copyable {
 
     @inline(__always)
     private func begin(_ condition: (UInt64) -> Bool) -> Bool {
-        var old = word.load(ordering: .relaxed)
+        // sequentiallyConsistent: the loop has let the source's place be queued again before, see SignalQueue.Place.enqueue.
+        var old = word.load(ordering: .sequentiallyConsistent)
         while condition(old) {
             let (exchanged, found) = word.compareExchange(
                 expected: old, desired: (old & Bits.allCalls) + Bits.call, ordering: .sequentiallyConsistent)

@@ -4,8 +4,8 @@
 extension RunLoop {
     /// A point in time on one of the three clocks, in nanoseconds.
     ///
-    /// Instants of different clocks can be subtracted and compared: one of them is converted to the other's clock by what
-    /// both clocks say now, see ``converted(to:)``. They are never equal.
+    /// Instants of different clocks have no order and are never equal: comparing them by `<` traps. ``converted(to:)`` converts
+    /// an instant to another clock, and the distance of two instants is computed by such a conversion.
     ///
     /// Thread safety: a value; any thread.
     public struct Instant: InstantProtocol, Sendable {
@@ -57,9 +57,14 @@ extension RunLoop {
 
         /// Whether `left` is earlier.
         ///
-        /// If `right` is counted on another clock, it is converted first, see ``converted(to:)``.
+        /// - Precondition: both are counted on the same clock. A conversion reads both clocks, so that two comparisons could
+        ///   contradict each other.
         public static func < (left: Instant, right: Instant) -> Bool {
-            left.nanoseconds < right.converted(to: left.base).nanoseconds
+            require(
+                left.base == right.base,
+                "An instant of the \(left.base) clock was compared with one of the \(right.base) clock: give right.converted(to: .\(left.base))."
+            )
+            return left.nanoseconds < right.nanoseconds
         }
 
         /// The instant `duration` later.
@@ -69,12 +74,14 @@ extension RunLoop {
 
         /// The instant `duration` earlier.
         public static func - (instant: Instant, duration: Duration) -> Instant {
-            instant.advanced(by: .zero - duration)
+            // Without a negated duration, which would overflow for the longest negative one.
+            let nanoseconds = instant.nanoseconds.clampedSubtracting(duration.clampedNanoseconds)
+            return Instant(nanoseconds: nanoseconds, base: instant.base)
         }
 
         /// How long it is from `right` to `left`.
         ///
-        /// - Precondition: both are counted on the same clock.
+        /// If they are counted on different clocks, `left` is converted first, see ``converted(to:)``.
         public static func - (left: Instant, right: Instant) -> Duration { right.duration(to: left) }
     }
 }

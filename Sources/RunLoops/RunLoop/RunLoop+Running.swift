@@ -42,7 +42,6 @@ extension RunLoop {
     )
     @discardableResult
     public func run(mode: Mode, until instant: Instant?, returnAfterSourceHandled: Bool = false) -> RunResult {
-        if mainQueue != nil { FoundationLoop.complainOfItem(isGuest: state.guest != nil) }
         guard let instant else { return run(mode, .never, returnsAfterSource: returnAfterSourceHandled) }
         require(
             instant.base == .monotonic,
@@ -62,7 +61,6 @@ extension RunLoop {
     )
     @discardableResult
     public func run(mode: Mode, for duration: Duration, returnAfterSourceHandled: Bool = false) -> RunResult {
-        if mainQueue != nil { FoundationLoop.complainOfItem(isGuest: state.guest != nil) }
         let nanoseconds = duration.clampedNanoseconds
         let limit = nanoseconds <= 0 ? RunState.Limit.now : .until(now(.monotonic).clampedAdding(nanoseconds))
         return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)

@@ -64,13 +64,27 @@ import Testing
         #expect(RunLoop.Instant(nanoseconds: 1) != RunLoop.Instant(nanoseconds: 1, base: .boottime))
     }
 
-    @Test func `Instants of different clocks are compared by their distance from the present`() {
+    @Test func `Comparing instants of different clocks traps and names the conversion`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = RunLoop.Instant.now(.monotonic) < RunLoop.Instant.now(.realtime)
+        }
+        expectText(result, "give right.converted(to: .monotonic)")
+    }
+
+    @Test func `Subtracting a duration that does not fit gives the nearest instant`() {
+        let instant = RunLoop.Instant(nanoseconds: -10)
+        #expect((instant - .nanoseconds(5)).nanoseconds == -15)
+        #expect((instant - .seconds(Int64.max)).nanoseconds == .min)
+        #expect((RunLoop.Instant(nanoseconds: 10) - .seconds(Int64.min)).nanoseconds == .max)
+    }
+
+    @Test func `The distance of instants of different clocks is that from the present`() {
         for base in RunLoop.TimeBase.allCases {
             for other in RunLoop.TimeBase.allCases {
                 let now = RunLoop.Instant.now(base)
                 let soon = RunLoop.Instant.now(other) + .seconds(3600)
                 // The clocks are not read at the same moment, and a test may wait long for its processor.
-                #expect(now < soon && soon > now)
+                #expect(now < soon.converted(to: base))
                 #expect(now.duration(to: soon) > .seconds(1800) && soon - now < .seconds(5400))
                 #expect(soon.converted(to: base).base == base)
             }
