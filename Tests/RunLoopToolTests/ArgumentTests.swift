@@ -37,7 +37,7 @@ struct ArgumentTests {
         let doctor = try #require(
             try RunLoopTool.parseAsRoot(["doctor", "--for", "700ms", "--json", "--", "prog", "--json"]) as? DoctorTool)
         #expect(doctor.program == ["prog", "--json"])
-        #expect(doctor.length == .milliseconds(700) && doctor.json && doctor.trace == nil)
+        #expect(doctor.length == .milliseconds(700) && doctor.json && doctor.subject == nil)
     }
 
     @Test func `Options and a process come in any order`() throws {

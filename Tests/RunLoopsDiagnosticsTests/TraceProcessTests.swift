@@ -119,7 +119,7 @@ struct TraceProcessTests {
     }
 
     @Test(arguments: ["", "--for 1s", "--for 1s $folder/x", "x -- y", "x y"])
-    func `runloop doctor wants a program or a trace`(_ arguments: String) {
+    func `runloop doctor requires a program, a process or a trace`(_ arguments: String) {
         let folder = Folder()
         #expect(shell("$tool doctor \(arguments) 2>$folder/output", in: folder) == 64)
         #expect(folder.text("output").contains("See 'runloop doctor --help'"))

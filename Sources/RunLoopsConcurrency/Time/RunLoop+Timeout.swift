@@ -11,6 +11,9 @@ extension RunLoop {
     /// operation early that ignores cancellation. `await task.value` is such an operation: it waits for the task,
     /// whoever is cancelled. A result that the operation still brings after the time is over is dropped.
     ///
+    /// The runtime's clocks, among them the default, keep the memory of a cancelled sleep (some 700 bytes) until its date. Where
+    /// long timeouts are usually won, give `RunLoop.clock` of a loop that runs, which keeps nothing.
+    ///
     /// - Parameters:
     ///   - duration: How long the operation may take.
     ///   - tolerance: How much later the time may be over.

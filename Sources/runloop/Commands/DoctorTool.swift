@@ -9,9 +9,11 @@ import RunLoopsDiagnostics
 /// `runloop doctor`.
 struct DoctorTool: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Says in words what is wrong with a program, which it runs, or with a trace.",
+        commandName: "doctor",
+        abstract: "Says in words what is wrong with a program that it runs, with a process or with a trace.",
         usage: """
             runloop doctor [--for <duration>] [--json] -- <program> [<argument> ...]
+            runloop doctor [--for <duration>] [--json] <pid>
             runloop doctor [--json] <trace>
             """,
         discussion: """
@@ -19,13 +21,16 @@ struct DoctorTool: ParsableCommand {
             in modes that nobody runs, common items that came to a mode too late, timers that are never on time, callouts \
             that take longer than a frame, and runs nested deeper than three.
 
-            The program has to link RunLoopsDiagnostics; what it prints is its own. The exit status is 1 if something was \
-            found, also when the program has failed.
+            The program has to link RunLoopsDiagnostics; what it prints is its own. A process that can be looked into (see \
+            runloop ps) is recorded for a while, and goes on. A number is a process unless a file has that name. The exit \
+            status is 1 if something was found, also when the program has failed.
             """)
 
     @Option(
         name: .customLong("for"),
-        help: .duration("Asks the program to end by SIGTERM after that time: 10s, 500ms. (default: until it ends)"))
+        help: .duration(
+            "How long. A process: Control-C ends it sooner. (default: 5s) A program is asked to end by SIGTERM. (default: until it ends)"
+        ))
     var length: Duration?
 
     @Flag(
@@ -35,20 +40,27 @@ struct DoctorTool: ParsableCommand {
             """)
     var json = false
 
-    @Argument(help: "The JSON that runloop trace has written.", completion: .file(extensions: ["json"]))
-    var trace: String?
+    @Argument(
+        help: ArgumentHelp(
+            "The number of a process, or the JSON that runloop trace has written.", valueName: "pid or trace"),
+        completion: .file(extensions: ["json"]))
+    var subject: String?
 
     @Argument(parsing: .postTerminator, help: "A program and its arguments.", completion: .file())
     var program: [String] = []
 
     func validate() throws {
-        if (trace == nil) == program.isEmpty { throw ValidationError("Give either a trace, or a program after --") }
-        if length != nil, program.isEmpty { throw ValidationError("--for is about a program") }
+        if (subject == nil) == program.isEmpty {
+            throw ValidationError("Give a process, a trace, or a program after --")
+        }
+        if length != nil, subject != nil, process == nil {
+            throw ValidationError("--for is about a program or a process")
+        }
     }
 
     func run() throws {
         let (text, status) = try traceText()
-        let report = try TextFile.report(text, named: trace ?? program[0])
+        let report = try TextFile.report(text, named: subject ?? program[0])
         let findings = report.findings()
         if json {
             let document: JSON = [
@@ -70,15 +82,17 @@ struct DoctorTool: ParsableCommand {
         if status != 0 { throw ExitCode(status) }
     }
 
-    private func traceText() throws -> (json: String, status: CInt) {
-        if let trace {
-            if Int32(trace) != nil, access(trace, F_OK) != 0 {
-                throw CommandFailure(
-                    "no trace is named \(trace). To look into the process \(trace): runloop trace \(trace), then runloop doctor trace.json"
-                )
-            }
-            return (try TextFile.read(trace), 0)
+    /// The process that is meant, unless a file has its number for a name.
+    private var process: ProcessArgument? {
+        guard let subject, let process = ProcessArgument(argument: subject), access(subject, F_OK) != 0 else {
+            return nil
         }
+        return process
+    }
+
+    private func traceText() throws -> (json: String, status: CInt) {
+        if let process { return (try process.record(for: length), 0) }
+        if let subject { return (try TextFile.read(subject), 0) }
         return try RecordedProgram(command: program, length: length, keepsOutputFree: json).run()
     }
 }

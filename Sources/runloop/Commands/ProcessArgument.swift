@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import RunLoops
 import RunLoopsDiagnostics
 
 /// A process as the command line names it: by number.
@@ -30,6 +31,22 @@ struct ProcessArgument: ExpressibleByArgument {
         let client = try connect()
         do { return try questions(client) } catch let reason as InspectorClient.Failure {
             throw Self.failure(number, reason)
+        }
+    }
+
+    /// How long an answer to a recording may take.
+    private static let patience = Duration.seconds(10)
+
+    /// Records what the loops of the process do, and returns the trace as JSON.
+    ///
+    /// - Parameter length: How long; five seconds if `nil`. A signal that asks this tool to end ends the recording sooner.
+    func record(for length: Duration?) throws -> String {
+        try ask { client in
+            try client.record(within: Self.patience)
+            try MainActor.assumeIsolated {
+                try RunLoop.stoppedBySignals { RunLoop.main.run(mode: .default, for: length ?? .seconds(5)) }
+            }
+            return try client.takeRecording(within: Self.patience)
         }
     }
 

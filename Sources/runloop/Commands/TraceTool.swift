@@ -22,9 +22,6 @@ struct TraceTool: ParsableCommand {
             a regular file of its name, when it is whole; nothing else is replaced.
             """)
 
-    /// How long an answer may take.
-    private static let patience = Duration.seconds(10)
-
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp("The JSON's name; the page's is the same with .html.", valueName: "file"),
@@ -66,14 +63,7 @@ struct TraceTool: ParsableCommand {
 
     private func record() throws -> (json: String, status: CInt) {
         guard let process else { return try RecordedProgram(command: program, length: length).run() }
-        return try process.ask { client in
-            try client.record(within: Self.patience)
-            // A signal that asks for the end ends the recording: what was recorded until then is what was asked for.
-            try MainActor.assumeIsolated {
-                try RunLoop.stoppedBySignals { RunLoop.main.run(mode: .default, for: length ?? .seconds(5)) }
-            }
-            return (try client.takeRecording(within: Self.patience), 0)
-        }
+        return (try process.record(for: length), 0)
     }
 
     /// The width of the terminal on standard output; 80 where there is none.
