@@ -327,7 +327,7 @@ let package = Package(
             swiftSettings: strict),
         // A program on a terminal, which the tests run.
         .executableTarget(
-            name: "LoopUITerminalPrograms", dependencies: ["LoopUITerminal", "LoopUI", "RunLoops"],
+            name: "LoopUITerminalPrograms", dependencies: ["LoopUITerminal", "LoopUI", "RunLoops", "RunLoopsEvents"],
             path: "Tests/LoopUITerminalPrograms", swiftSettings: strict),
         // Empty without the trait Window, as are the programs that they drive.
         .testTarget(

@@ -153,7 +153,7 @@ final class ServerWindow {
     /// Sets the title, for old and new window managers.
     func setTitle(_ title: String) {
         for name in [XCB_ATOM_WM_NAME.rawValue, atom("_NET_WM_NAME")] {
-            set(name, atom("UTF8_STRING"), Array(title.utf8))
+            set(name, atom("UTF8_STRING"), Array(title.shown(limit: 256).utf8))
         }
     }
 

@@ -5,6 +5,7 @@ import Glibc
 import LoopUI
 import LoopUITerminal
 import RunLoops
+import RunLoopsEvents
 
 /// Shows what has come: keys, touches, pasted text, the size.
 ///
@@ -19,6 +20,8 @@ final class Board: View {
     private var pasteSum: UInt64 = 0
     private var layouts = 0
     fileprivate var ticks = 0
+    /// How a child has ended.
+    fileprivate var note = ""
     private let act: () -> Void
 
     init(act: @escaping () -> Void) {
@@ -36,6 +39,7 @@ final class Board: View {
             "keys \(keys), last \(lastKey)", "touch \(touch)", "wheel \(wheel)", "pasted \(pasted)",
             "size \(Int(canvas.size.width)) \(Int(canvas.size.height))", "日本 é ✓",
         ]
+        canvas.write(note, at: Point(2, 7))
         if ticks > 0 {
             let letter = Character(Unicode.Scalar(UInt8(0x41 + ticks % 26)))
             canvas.fill(Rect(1, 7, canvas.size.width - 2, 12), with: letter, style: .plain)
@@ -97,7 +101,7 @@ final class Program: ApplicationDelegate {
 
     func applicationDidFinishLaunching(_ application: Application) {
         let scene = scene
-        let board = Board { Self.act(scene) }
+        let board = Board { [weak self] in if scene == "release" { self?.release() } else { Self.act(scene) } }
         let controller = ViewController()
         controller.title = "Board"
         controller.view = board
@@ -107,6 +111,7 @@ final class Program: ApplicationDelegate {
         board.becomeFirstResponder()
         self.board = board
         if scene == "tick" { tick(board, application) }
+        if scene == "hurry" { (application.display as? Terminal)?.timing.sequenceTimeout = .milliseconds(100) }
         if scene == "picture" {
             let view = ImageView(picture: Picture(width: 2, height: 2, bytes: [UInt8](repeating: 255, count: 16)))
             view.frame = Rect(20, 2, 2, 1)
@@ -129,6 +134,21 @@ final class Program: ApplicationDelegate {
         application.loop.add(timer, in: .common)
     }
 
+    /// Gives the terminal to a shell's commands.
+    private func release() {
+        print("printed before")
+        Task { [self] in
+            guard let application = Application.current else { return }
+            let script = getenv("SCRIPT").map { String(cString: $0) } ?? ""
+            let exit = try await application.withTerminalReleased {
+                let child = try Child.spawn(.path("/bin/sh"), arguments: ["-c", script])
+                return try await application.loop.exit(of: child)
+            }
+            board?.note = "\(exit.status)"
+            board?.setNeedsDisplay()
+        }
+    }
+
     func applicationDidBecomeActive(_ application: Application) { log.append("active") }
     func applicationWillResignActive(_ application: Application) { log.append("resign") }
     func applicationDidEnterBackground(_ application: Application) { log.append("background") }
@@ -142,10 +162,13 @@ final class Program: ApplicationDelegate {
     private func report(_ application: Application) {
         guard let reportPath, let board else { return }
         let counts = application.commit.counts
+        var status = stat()
+        fstat(STDOUT_FILENO, &status)
         let lines =
             board.report + [
                 "frames \(counts.frames)", "refusals \(counts.refusals)",
-                "grown \(Self.memory("VmHWM") - memoryAtLaunch)", "states " + log.joined(separator: ","),
+                "kept \(status.st_blocks / 2)", "grown \(Self.memory("VmHWM") - memoryAtLaunch)",
+                "states " + log.joined(separator: ","),
             ]
             + application.loop.dump().split(separator: "\n").map { "loop \($0)" }
         let file = fopen(reportPath, "w")
@@ -184,6 +207,13 @@ final class Program: ApplicationDelegate {
         case "print":
             print("as printed")
             fflush(nil)
+        case "flood":
+            let line = String(repeating: "0123456789abcde\n", count: 4096)
+            for _ in 0..<1024 { print(line, terminator: "") }
+            print("the last line")
+            fflush(nil)
+        case "buffer": print("as printed, and not flushed")
+        case "child": _ = system("yes 'a line' | head -c 1000000; echo \"the child's last line\"")
         case "trap":
             let numbers = [Int](CommandLine.arguments.indices)
             print(numbers[numbers.count])

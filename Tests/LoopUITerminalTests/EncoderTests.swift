@@ -203,13 +203,35 @@ import Testing
     @Test func `No text can command the terminal`() {
         var encoder = encoder()
         var picture = frame(20, 1) { $0.write("a\u{1B}[2J\u{9B}31m\u{202E}b\u{200B}", at: .zero) }
-        picture.title = "t\u{1B}\\\u{7}\u{9C}x"
+        picture.title = "t\u{1B}\\\u{7}\u{9C}x\u{202E}\u{200B}\ty"
         let bytes = encoder.encode(picture)
         var screen = ScreenModel(width: 20, height: 1)
         screen.feed(bytes)
         #expect(screen.complaints == [])
-        #expect(screen.text(row: 0) == "a\u{FFFD}[2J\u{FFFD}31m b")
-        #expect(screen.titles == ["t\\x"])
+        #expect(screen.text(row: 0) == "a\u{FFFD}[2J\u{FFFD}31mb")
+        #expect(screen.titles == ["t\\x y"])
+        picture.title = String(repeating: "e" + String(repeating: "\u{301}", count: 1000), count: 1000)
+        #expect(encoder.encode(picture).count < 20_000)
+    }
+
+    @Test func `A character of many marks is written in bounded bytes`() {
+        var encoder = encoder()
+        let picture = frame(20, 1) { $0.write("a" + String(repeating: "\u{301}", count: 50_000) + "b", at: .zero) }
+        for _ in 0..<3 {
+            encoder.forget()
+            #expect(encoder.encode(picture).count < 200)
+        }
+    }
+
+    @Test(arguments: ["น้ำ", "ນ້ຳ", "क्षि", "🇩🇪", "1\u{FE0F}\u{20E3}"])
+    func `What follows a composed character is in its column`(text: String) {
+        var encoder = encoder()
+        var screen = ScreenModel(width: 20, height: 1)
+        screen.feed(encoder.encode(frame(20, 1) { $0.write("xxxxxxxx", at: .zero) }))
+        screen.feed(encoder.encode(frame(20, 1) { $0.write(text + "|", at: .zero) }))
+        #expect(screen.complaints == [])
+        #expect(screen.text(row: 0) == text + "|")
+        #expect(screen[text.cellWidth, 0].text == "|")
     }
 
     @Test func `Only a large update is marked as one`() {

@@ -32,4 +32,9 @@ import Testing
         #expect(lines(["one", "2"]) == "")
         #expect(lines(["one", "2"], cursor: Point(0, 0)) == "one\n")
     }
+
+    @Test func `Lines have no signs of direction, no signs that are not seen, no tabs and no control characters`() {
+        #expect(lines(["a\tb", "\u{202E}c\u{200B}d\u{2069}", "e\u{1B}[2J"]) == "a       b\ncd\ne\u{FFFD}[2J\n")
+        #expect(lines(["น้ำ", "c" + String(repeating: "\u{301}", count: 50_000)]).unicodeScalars.count < 50)
+    }
 }

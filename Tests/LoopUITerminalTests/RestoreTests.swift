@@ -14,6 +14,7 @@ import Testing
         #expect(try terminal.now.flags == terminal.before.flags, sourceLocation: sourceLocation)
         #expect(terminal.screen.modes == [7, 25], sourceLocation: sourceLocation)
         #expect(terminal.screen.keyboardFlags == [], sourceLocation: sourceLocation)
+        #expect(terminal.savedTitles == 0, sourceLocation: sourceLocation)
         #expect(terminal.screen.complaints == [], sourceLocation: sourceLocation)
         #expect(
             terminal.screen.everSet.isSuperset(of: [1049, 1002, 1006, 1004, 2004]), sourceLocation: sourceLocation)
@@ -141,6 +142,23 @@ import Testing
         #expect(try terminal.now.flags != terminal.before.flags)
         terminal.send("q")
         #expect(terminal.waitForEnd() == .status(0))
+    }
+
+    @Test func `After any number of stops from outside the keyboard's mode and the title are saved once`() throws {
+        let terminal = try start("keys")
+        for round in 1...3 {
+            kill(terminal.process, SIGSTOP)
+            try terminal.wait("a stop") { _ in Self.isStopped(terminal.process) }
+            let written = terminal.written
+            kill(terminal.process, SIGCONT)
+            try terminal.wait("the modes again") { $0.written > written }
+            terminal.send("a")
+            try terminal.wait(for: "keys \(round), last character(\"a\")")
+            #expect(terminal.screen.keyboardFlags == ["31"] && terminal.savedTitles == 1)
+        }
+        terminal.send("q")
+        #expect(terminal.waitForEnd() == .status(0))
+        try expectRestored(terminal)
     }
 
     @Test(arguments: ["", "trap '' HUP; "])

@@ -42,6 +42,13 @@ private struct Stroke {
         var (x, y) = (Int(place.x), Int(place.y))
         guard (0..<grid.height).contains(y) else { return }
         for character in text {
+            if character == "\t" {
+                // To the next multiple of 8 cells from the beginning.
+                let width = 8 - (x - Int(place.x)) % 8
+                grid.fill(CellRect(x: x, y: y, width: width, height: 1), with: Cell(.space, style))
+                x += width
+                continue
+            }
             if character.isNewline || x + character.cellWidth > grid.width { return }
             if x >= 0 {
                 grid.fill(

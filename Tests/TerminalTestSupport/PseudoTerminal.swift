@@ -27,6 +27,9 @@ package final class PseudoTerminal {
     package var shell: String { String(decoding: sinceMain, as: UTF8.self) }
     private var sinceMain: [UInt8] = []
     private var lastBytes: [UInt8] = []
+    /// How many titles the program has put on the terminal's stack and not taken from it.
+    package private(set) var savedTitles = 0
+    private var titleTail: [UInt8] = []
     /// The terminal's settings before the program began.
     package let before: termios
     /// What is answered to the question which device this is.
@@ -189,6 +192,9 @@ package final class PseudoTerminal {
         return end
     }
 
+    /// Whether the program has not ended.
+    package var isRunning: Bool { !hasEnded }
+
     private var hasEnded: Bool {
         if end != nil { return true }
         var status: CInt = 0
@@ -209,6 +215,7 @@ package final class PseudoTerminal {
         let bytes = buffer[..<count]
         written += count
         show(bytes)
+        countTitles(bytes)
         let question = Array("\u{1B}[c".utf8)
         lastBytes = (lastBytes + bytes).suffix(count + 2)
         if !answers.isEmpty, lastBytes.indices.contains(where: { lastBytes[$0...].starts(with: question) }) {
@@ -218,6 +225,16 @@ package final class PseudoTerminal {
             send(Array(text.utf8), isReading: false)
         }
         return true
+    }
+
+    private func countTitles(_ bytes: ArraySlice<UInt8>) {
+        let all = titleTail + bytes
+        for (text, change) in [("\u{1B}[22;0t", 1), ("\u{1B}[23;0t", -1)] {
+            let sequence = Array(text.utf8)
+            savedTitles += change * all.indices.count { all[$0] == 0x1B && all[$0...].starts(with: sequence) }
+        }
+        // One byte less than a sequence.
+        titleTail = all.suffix(6)
     }
 
     /// Whether the alternate screen was shown, and is not shown now: what comes then is the shell's.

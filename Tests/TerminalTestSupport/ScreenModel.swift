@@ -151,6 +151,9 @@ package struct ScreenModel {
             } else {
                 modes.remove(mode)
             }
+        case ("=", "u"):
+            // Replaces the flags that count; ";1" says so.
+            if keyboardFlags.popLast() != nil { keyboardFlags.append(String(text.dropFirst().prefix { $0 != ";" })) }
         case (">", "u"): keyboardFlags.append(String(text.dropFirst()))
         case ("<", "u"): if keyboardFlags.popLast() == nil { complaints.append("flags popped") }
         case ("?", "u"), (_, "c"), (_, "t"): break

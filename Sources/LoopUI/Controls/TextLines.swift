@@ -42,7 +42,7 @@ enum TextLines {
             if character.isNewline { return (String(text[..<index]), text[next...]) }
             if character == " " {
                 lastBreak = (index, next)
-            } else if character.cellWidth > 1, index > text.startIndex {
+            } else if character.isWide, index > text.startIndex {
                 // Before wide characters, as Chinese and Japanese break.
                 lastBreak = (index, index)
             }

@@ -45,6 +45,9 @@ public struct Canvas: Sendable {
 
     /// Writes text in one row; what does not fit is left out.
     ///
+    /// A tab reaches to the next multiple of 8 cells from the beginning of the text. Control characters are seen as the
+    /// replacement character. Characters of which nothing is seen, such as signs of direction, are left out.
+    ///
     /// - Parameters:
     ///   - text: The text; a line break ends it.
     ///   - point: Where its first cell is. It may lie outside on the left.
@@ -87,12 +90,35 @@ public struct Canvas: Sendable {
         if plain == count || x >= end { return Double(max(0, x - start)) }
         for character in text[text.utf8.index(text.startIndex, offsetBy: plain)...] {
             if character.isNewline { break }
+            if character == "\t" {
+                let stop = min(end, x + Character.tabWidth - (x - start) % Character.tabWidth)
+                band.fill(CellRect(x: x, y: y, width: stop - x, height: 1), with: Cell(.space, style))
+                x = stop
+                if x == end { break }
+                continue
+            }
+            // Nothing is seen of it, or it would not fit.
             let taken = character.cellWidth
+            if taken == 0 { continue }
             if x + taken > end { break }
-            if x >= 0 { band.put(Glyph(character), x: x, y: y, columns: taken, style: style) }
+            put(character, x: x, y: y, columns: taken, style: style)
             x += taken
         }
         return Double(max(0, x - start))
+    }
+
+    /// Sets a character that fits on the right; the part left of the canvas is left out.
+    private mutating func put(_ character: Character, x: Int, y: Int, columns: Int, style: Style) {
+        if columns <= 2 {
+            if x >= 0 { band.put(Glyph(character), x: x, y: y, columns: columns, style: style) }
+            return
+        }
+        var x = x
+        for part in character.shown?.parts ?? [] {
+            let taken = part.cellWidth
+            if x >= 0 { band.put(Glyph(part), x: x, y: y, columns: taken, style: style) }
+            x += taken
+        }
     }
 
     /// The lines that a border is made of.

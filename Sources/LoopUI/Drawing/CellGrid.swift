@@ -11,13 +11,54 @@ public struct CellGrid: Hashable, Sendable {
     public private(set) var height: Int
     /// The cells, row by row.
     public private(set) var cells: [Cell]
+    /// Keeps the composed characters that cells show, by their glyphs, and some that cells have shown.
+    private var composed: [Glyph: ComposedCharacter] = [:]
+    /// The number of composed characters at which the grid releases those that no cell shows.
+    private var composedLimit = 0
 
     /// A grid of equal cells; a negative size becomes 0.
     public init(width: Int, height: Int, filledWith cell: Cell = .blank) {
         self.width = max(0, width)
         self.height = max(0, height)
         cells = Array(repeating: cell, count: self.width * self.height)
+        keep(cell.glyph)
     }
+
+    /// Whether two grids have the same size and the same cells.
+    public static func == (left: CellGrid, right: CellGrid) -> Bool {
+        left.width == right.width && left.height == right.height && left.cells == right.cells
+    }
+
+    /// Hashes the size and the cells.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(width)
+        hasher.combine(height)
+        hasher.combine(cells)
+    }
+
+    // MARK: Composed characters
+
+    /// Keeps the character of a glyph that comes into a cell.
+    private mutating func keep(_ glyph: Glyph, from other: CellGrid? = nil) {
+        guard glyph.isComposed, composed[glyph] == nil, let owner = other?.composed[glyph] ?? glyph.owner else {
+            return
+        }
+        if composed.count >= composedLimit {
+            let shown = Set(cells.lazy.map(\.glyph).filter(\.isComposed))
+            composed = composed.filter { shown.contains($0.key) }
+            // The cells are looked at again after so many more that each of them is looked at a few times for each.
+            composedLimit = 2 * composed.count + 256 + cells.count / 4
+        }
+        composed[glyph] = owner
+    }
+
+    /// Keeps what came from another grid into some cells of a row.
+    private mutating func keep(_ columns: Range<Int>, row: Int, from other: CellGrid) {
+        if other.composed.isEmpty { return }
+        for column in columns { keep(cells[row * width + column].glyph, from: other) }
+    }
+
+    // MARK: Reading
 
     /// The cell at a place.
     ///
@@ -30,6 +71,7 @@ public struct CellGrid: Hashable, Sendable {
         set {
             precondition(x >= 0 && x < width && y >= 0 && y < height, "There is no cell \(x), \(y).")
             cells[y * width + x] = newValue
+            keep(newValue.glyph)
         }
     }
 
@@ -59,6 +101,7 @@ public struct CellGrid: Hashable, Sendable {
                 row[area.columns].update(repeating: cell)
             }
         }
+        keep(cell.glyph)
     }
 
     /// Writes printable ASCII from a place on, which lies inside with all of the text.
@@ -100,6 +143,8 @@ public struct CellGrid: Hashable, Sendable {
                 }
             }
         }
+        if other.composed.isEmpty { return }
+        for row in area.rows { keep(area.columns, row: row, from: other) }
     }
 
     private static func lay(
@@ -158,6 +203,7 @@ public struct CellGrid: Hashable, Sendable {
                 _ = UnsafeMutableBufferPointer(rebasing: cells[row]).update(fromContentsOf: there[row])
             }
         }
+        keep(0..<width, row: y, from: other)
     }
 
     /// The whole grid.

@@ -25,25 +25,69 @@ extension [UInt32] {
 }
 
 extension Character {
-    /// How many cells the character takes: 1, or 2 if it is wide.
+    /// The columns between two tab stops, as on every terminal.
+    package static let tabWidth = 8
+
+    /// How many cells the character takes: usually 1, or 2 if it is wide.
     ///
     /// Wide are the scalars that Unicode calls so, what the variation selector 16 makes an emoji, and flags. A mark
-    /// without a letter takes a cell too.
+    /// without a letter takes a cell too. A vowel that stands beside its letter, as the Thai and Lao Sara Am do, takes a cell
+    /// of its own: terminals advance by it. A tab takes 8 cells at the beginning of a text. Characters of which nothing is
+    /// seen, such as the zero width space and signs of direction, take none.
     public var cellWidth: Int {
         let scalars = unicodeScalars
         let first = scalars[scalars.startIndex]
+        if scalars.index(after: scalars.startIndex) == scalars.endIndex {
+            if first.value < 0x300, first.value >= 0x20, first.value != 0xAD { return 1 }
+            if first.value == 0x09 { return Self.tabWidth }
+            return shown == nil ? 0 : max(1, first.cellWidth)
+        }
+        return shown?.composedWidth ?? 0
+    }
+
+    /// The cells of a character that is shown as it is.
+    private var composedWidth: Int {
+        // Letters that are joined to one character, and the vowels beside them, as in Thai, Lao and the scripts of India.
+        isWide ? 2 : max(1, unicodeScalars.reduce(0) { $0 + $1.cellWidth })
+    }
+
+    /// Whether the character is wide as in Chinese, Japanese and Korean, an emoji or a flag.
+    package var isWide: Bool {
+        let scalars = unicodeScalars
+        let first = scalars[scalars.startIndex]
         let second = scalars.index(after: scalars.startIndex)
-        if second == scalars.endIndex { return max(1, first.cellWidth) }
-        if first.properties.isEmoji, scalars.contains("\u{FE0F}") { return 2 }
+        if second == scalars.endIndex { return first.cellWidth == 2 }
         let isFlag = (0x1F1E6...0x1F1FF).contains(first.value) && (0x1F1E6...0x1F1FF).contains(scalars[second].value)
-        // A letter with a wide scalar behind it, as in Hangul and some Indic scripts.
-        return isFlag ? 2 : max(1, scalars.reduce(0) { max($0, $1.cellWidth) })
+        return isFlag || first.properties.isEmoji && scalars.contains("\u{FE0F}")
+            || scalars.contains { $0.cellWidth == 2 }
+    }
+
+    /// The parts of a character that takes more than two cells: each takes one or two, as terminals draw them.
+    ///
+    /// - Precondition: the character is shown as it is.
+    var parts: [Character] {
+        var parts: [String.UnicodeScalarView] = []
+        var width = 0
+        for scalar in unicodeScalars {
+            let added = scalar.cellWidth
+            if parts.isEmpty || width + added > 2 {
+                parts.append(String.UnicodeScalarView())
+                width = 0
+            }
+            parts[parts.count - 1].append(scalar)
+            width += added
+        }
+        return parts.compactMap { String($0).first }
     }
 }
 
 extension StringProtocol {
     /// How many cells the text takes in one row.
     ///
+    /// A tab reaches to the next multiple of 8 cells from the beginning of the text.
+    ///
     /// - Complexity: O(length).
-    public var cellWidth: Int { reduce(0) { $0 + $1.cellWidth } }
+    public var cellWidth: Int {
+        reduce(0) { $0 + ($1 == "\t" ? Character.tabWidth - $0 % Character.tabWidth : $1.cellWidth) }
+    }
 }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
-
 /// What stands in a cell: a character, as a number.
 ///
-/// A character of one Unicode scalar is that scalar. Others get a number of their own, which they keep.
+/// A character of one Unicode scalar is that scalar. Others get a number of their own, which is theirs for as long as a grid
+/// has the glyph in a cell. A glyph that no grid has keeps its character until 65,536 other characters of several scalars have
+/// been made glyphs, and is the replacement character afterwards.
 public struct Glyph: Hashable, Sendable {
     package let bits: UInt32
 
@@ -18,33 +18,29 @@ public struct Glyph: Hashable, Sendable {
 
     private static let composed: UInt32 = 0x8000_0000
     private static let pictures: UInt32 = 0x4000_0000
-    /// More composed characters than any text has; a hostile text gets the replacement character.
-    private static let mostComposed = 1 << 16
-    private static let table = Mutex<(numbers: [Character: UInt32], characters: [Character])>(([:], []))
 
     init(bits: UInt32) { self.bits = bits }
 
-    /// The glyph of a character.
+    /// The glyph of a character, as displays show it.
     ///
-    /// Control characters become the replacement character, so that no text can command a terminal.
+    /// Control characters become the replacement character, so that no text can command a terminal; a tab, and what nothing
+    /// is seen of, becomes a blank. Of a character with more than 32 scalars the first 32 are shown.
     public init(_ character: Character) {
-        let scalars = character.unicodeScalars
-        let first = scalars[scalars.startIndex]
-        if scalars.index(after: scalars.startIndex) == scalars.endIndex {
-            let isControl = first.value < 0x20 || (0x7F..<0xA0).contains(first.value)
-            bits = isControl ? 0xFFFD : first.value
+        guard let shown = character.shown else {
+            bits = 0x20
             return
         }
-        bits = Self.table.withLock { table in
-            if let known = table.numbers[character] { return known }
-            let isControl = scalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) }
-            if isControl || table.characters.count >= Self.mostComposed { return 0xFFFD }
-            let number = Self.composed | UInt32(table.characters.count)
-            table.characters.append(character)
-            table.numbers[character] = number
-            return number
-        }
+        let scalars = shown.unicodeScalars
+        let first = scalars[scalars.startIndex]
+        let isSingle = scalars.index(after: scalars.startIndex) == scalars.endIndex
+        bits = isSingle ? first.value : Self.composed | ComposedCharacter.make(shown).number
     }
+
+    /// Whether the glyph is the number of a character of several scalars.
+    package var isComposed: Bool { bits & Self.composed != 0 }
+
+    /// What keeps the character of a composed glyph; `nil` for others, and if it has not been kept.
+    var owner: ComposedCharacter? { isComposed ? ComposedCharacter.find(bits & ~Self.composed) : nil }
 
     /// The glyph of a cell in which the display shows a piece of a picture.
     ///
@@ -77,8 +73,8 @@ public struct Glyph: Hashable, Sendable {
     /// The character; nil for nothing, for a picture and for the right half of a wide one.
     public var character: Character? {
         if self == .none || self == .continuation { return nil }
-        if bits & Self.composed == 0 { return Unicode.Scalar(bits).map(Character.init) }
-        return Self.table.withLock { $0.characters[Int(bits & ~Self.composed)] }
+        if isComposed { return owner?.character ?? "\u{FFFD}" }
+        return Unicode.Scalar(bits).map(Character.init)
     }
 }
 

@@ -23,6 +23,13 @@ struct Environment {
     /// The console of Linux knows neither a mouse nor a title.
     var isConsole: Bool { term == "linux" }
 
+    /// The times that input is waited for: `ESCDELAY` is in milliseconds, as in ncurses, and what is no number says nothing.
+    var timing: InputTiming {
+        var timing = InputTiming()
+        if let text = value("ESCDELAY"), let delay = UInt32(text) { timing.escapeDelay = .milliseconds(Int64(delay)) }
+        return timing
+    }
+
     /// The first of the three that is set decides, as in setlocale(3).
     private var hasUnicode: Bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(value).first { !$0.isEmpty } ?? ""

@@ -6,11 +6,15 @@ internal import LoopUI
 /// Turns the bytes of a terminal into inputs and replies; a value, without time and without a descriptor.
 ///
 /// It makes the same of the bytes wherever they are cut. What it keeps is bounded: 32 parameters, strings and parts of
-/// pasted text of 64 KiB. It knows the keys of xterm, VT220, rxvt, the Linux console and the kitty protocol together:
+/// pasted text of 64 KiB. Each state has an end, also where the rest of a sequence, a string or a pasted text is lost:
+/// ``timeHasPassed(into:)`` and ``endIsLost(into:)``, whose times the caller measures. It knows the keys of xterm, VT220,
+/// rxvt, the Linux console and the kitty protocol together:
 /// where two terminals mean different keys by the same bytes, xterm's are taken.
 struct Decoder {
     /// The most bytes of a string or of a part of pasted text.
     static let longest = 1 << 16
+    /// The most bytes of a sequence that is looked for behind its beginning.
+    static let longestLateRest = 256
 
     private enum State {
         case ground
@@ -41,6 +45,10 @@ struct Decoder {
     private var matched = 0
     private var lastWasReturn = false
     private var oldMouse = OldMouse()
+    /// The beginning of a sequence of which no more came in time, and which was counted as a key.
+    private var lateBeginning: [UInt8] = []
+    /// Numbers the sequences and strings, so that a caller knows whether one is still the same.
+    private(set) var sequenceNumber = 0
 
     /// How many bytes are kept for later, of a string or of pasted text.
     var keptBytes: Int { collected.count }
@@ -55,16 +63,86 @@ struct Decoder {
         }
     }
 
+    /// Whether the bytes so far are part of a pasted text.
+    var isInPaste: Bool { if case .paste = state { true } else { false } }
+
+    /// Whether the beginning of a sequence was counted as a key, and no byte has come since.
+    var hasLateBeginning: Bool { !lateBeginning.isEmpty }
+
+    /// Whether more has to come of a sequence, a string or a pasted text: after a longer while ``endIsLost(into:)`` is to
+    /// be called.
+    var isOpen: Bool { if case .ground = state { false } else { !isWaiting } }
+
     /// Nothing followed an escape for a while: it was a key.
     mutating func timeHasPassed(into output: inout [Decoded]) {
         guard isWaiting else { return }
         let old = state
         state = .ground
         switch old {
-        case .escape: emit(.escape, into: &output)
+        case .escape:
+            lateBeginning = [0x1B]
+            emit(.escape, into: &output)
         case .functional: emitAlt("O", into: &output)
-        case .control: emitAlt("[", into: &output)
-        default: emitAlt(Character(Unicode.Scalar(introducer)), into: &output)
+        case .control:
+            lateBeginning = [0x1B, UInt8(ascii: "[")]
+            emitAlt("[", into: &output)
+        default:
+            lateBeginning = [0x1B, introducer]
+            emitAlt(Character(Unicode.Scalar(introducer)), into: &output)
+        }
+    }
+
+    /// Ends what is open, and counts the bytes from now on anew.
+    ///
+    /// A pasted text ends with what has come of it. An unfinished sequence and an unfinished string are dropped.
+    mutating func endIsLost(into output: inout [Decoded]) {
+        switch state {
+        case .ground: return
+        case .paste:
+            for place in 0..<matched { collect(Self.pasteEnd[place], into: &output) }
+            matched = 0
+            emitPaste(collected.count, isLast: true, into: &output)
+        case .scalar: emit(.character("\u{FFFD}"), into: &output)
+        case .escape: emit(.escape, into: &output)
+        case .stringEscape:
+            endString()
+            emit(.escape, into: &output)
+        default: break
+        }
+        endString()
+    }
+
+    /// Takes a sequence up again whose beginning was counted as a key, because the rest came late.
+    ///
+    /// A terminal sends the rest of a sequence in one piece, and a user types letter by letter. So only bytes that are the
+    /// whole rest, with a number or a sign that no key writes behind an escape, are taken for it.
+    ///
+    /// - Parameters:
+    ///   - bytes: What has come, before it is decoded; no more of it is needed than ``longestLateRest``.
+    ///   - isInTime: Whether the beginning is not too long ago.
+    mutating func resumeLate(_ bytes: [UInt8], isInTime: Bool) {
+        if lateBeginning.isEmpty { return }
+        let beginning = lateBeginning
+        lateBeginning = []
+        guard isInTime, case .ground = state else { return }
+        guard Self.isWholeSequence(beginning + bytes) else { return }
+        var nothing: [Decoded] = []
+        decode(beginning.span, into: &nothing)
+    }
+
+    /// Whether bytes begin with a whole sequence of a terminal that no user types by hand.
+    private static func isWholeSequence(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count > 3 else { return false }
+        let rest = bytes[3...]
+        switch bytes[1] {
+        case UInt8(ascii: "["):
+            guard (0x30...0x39).contains(bytes[2]) || bytes[2] == UInt8(ascii: "?") || bytes[2] == UInt8(ascii: "<")
+            else { return false }
+            return rest.first { !(0x20..<0x40).contains($0) }.map { (0x40..<0x7F).contains($0) } ?? false
+        case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "_"):
+            guard (0x30...0x39).contains(bytes[2]) || bytes[2] == UInt8(ascii: "G") else { return false }
+            return rest.contains(0x07) || zip(rest, rest.dropFirst()).contains { $0 == (0x1B, UInt8(ascii: "\\")) }
+        default: return false
         }
     }
 
@@ -180,6 +258,7 @@ struct Decoder {
         case UInt8(ascii: "P"), UInt8(ascii: "]"), UInt8(ascii: "_"), UInt8(ascii: "^"), UInt8(ascii: "X"):
             introducer = byte
             collected.removeAll(keepingCapacity: true)
+            sequenceNumber &+= 1
             state = .string
         default:
             isAlt = true
@@ -192,6 +271,7 @@ struct Decoder {
     private mutating func beginSequence(_ next: State) {
         (prefix, intermediate) = (0, 0)
         parameters.removeAll()
+        sequenceNumber &+= 1
         state = next
     }
 

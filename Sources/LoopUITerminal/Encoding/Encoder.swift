@@ -23,6 +23,8 @@ struct Encoder {
     // Asked for with each cell, and made in another module.
     private let blank = Cell.blank
 
+    /// More characters of a title than any terminal shows.
+    private static let longestTitle = 256
     /// Above this the terminal may show half of an update.
     private static let most = 512
 
@@ -134,6 +136,12 @@ struct Encoder {
     private mutating func put(_ cell: Cell, x: Int, y: Int, isWide: Bool, width: Int) {
         pen.set(cell, abilities.colors, into: &bytes)
         let columns = isWide ? 2 : 1
+        if isWide, cell.glyph.isComposed {
+            // Terminals that draw it in one cell would leave what stands in the other one.
+            write("  ")
+            place = x + columns < width ? (x + columns, y) : nil
+            move(to: x, y)
+        }
         let isSure = GlyphBytes.append(cell.glyph, columns: columns, isUnicode: abilities.hasUnicode, to: &bytes)
         // Behind the last column, and where the terminal may see another width, the place is not relied upon.
         place = isSure && x + columns < width ? (x + columns, y) : nil
@@ -144,9 +152,8 @@ struct Encoder {
     private mutating func encode(title text: String) {
         title = text
         write("\u{1B}]2;")
-        for scalar in text.unicodeScalars where scalar.value >= 0x20 && !(0x7F..<0xA0).contains(scalar.value) {
-            if abilities.hasUnicode || scalar.isASCII { bytes += Array(String(scalar).utf8) }
-        }
+        let shown = text.shown(limit: Self.longestTitle)
+        bytes += abilities.hasUnicode ? Array(shown.utf8) : shown.utf8.filter { $0 < 0x80 }
         write("\u{1B}\\")
     }
 

@@ -25,11 +25,9 @@ enum GlyphBytes {
             return true
         }
         let width = character.unicodeScalars.reduce(0) { max($0, $1.cellWidth) }
-        // A mark alone stands on a blank; a sign that only commands, such as a change of direction, is left out.
+        // A mark alone stands on a blank. What commands or is not seen has not become a glyph.
         if width == 0 { bytes.append(0x20) }
-        if width > 0 || character.unicodeScalars.allSatisfy(\.properties.isDiacritic) {
-            bytes += Array(String(character).utf8)
-        }
+        bytes += Array(String(character).utf8)
         // Terminals agree about letters, lines and what is wide by itself; less about what is composed.
         return bits < 0x2000 && width == 1 || (0x2500..<0x25A0).contains(bits)
             || bits < 0xA4D0 && width == columns && columns == 2

@@ -35,7 +35,8 @@ extension Application {
             try Application(display: Terminal.standard(pictures: pictures), delegate: Delegate()).runUntilEnd()
         } catch {
             let text = "\(CommandLine.arguments.first ?? ""): \(error)\n"
-            _ = text.utf8CString.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count - 1) }
+            let bytes = Array(text.utf8)
+            _ = ct_write(STDERR_FILENO, bytes, bytes.count)
             exit(1)
         }
     }

@@ -7,15 +7,20 @@ internal import RunLoops
 
 /// The way to and from a device: bytes that come are decoded, bytes that go are kept until the device takes them.
 @MainActor final class Connection {
-    /// How long an escape waits for the rest of a sequence; our own choice.
-    static let escapeTime = Duration.milliseconds(25)
+    /// The pause before a Ctrl-C that ends a pasted text: within a text, bytes come without one.
+    private static let pauseBeforeInterrupt = Duration.milliseconds(100)
 
     let input: CInt
     let output: CInt
+    private let isBlocking: Bool
     private let queue: InputQueue
     private var reader: RunLoop.DescriptorSource?
     private var writer: RunLoop.DescriptorSource?
     private var alarm: RunLoop.Timer?
+    /// The sequence that the alarm is for, whose time goes on although more of it comes; `nil` for a time of silence.
+    private var alarmedSequence: Int?
+    /// When bytes came last of a pasted text, or when the beginning of a sequence was counted as a key.
+    private var lastRead = ContinuousClock.now
     private var decoder = Decoder()
     private var decoded: [Decoded] = []
     private var buffer = [UInt8](repeating: 0, count: 1 << 14)
@@ -32,6 +37,12 @@ internal import RunLoops
     var handleWritten: () -> Void = {}
     /// Whether a line feed is the key that ends a line, as where the terminal edits lines itself.
     var readsLines = false
+    /// The times that the rest of input is waited for.
+    var timing = InputTiming()
+    /// Until when the device may be answering: an escape before this instant may be the beginning of an answer.
+    var answersUntil: ContinuousClock.Instant?
+    /// Whether input is left to others, to whom the device was given for a while.
+    var isPaused = false { didSet { watch() } }
 
     /// Owns both descriptors from now on.
     ///
@@ -39,6 +50,7 @@ internal import RunLoops
     init(input: CInt, output: CInt, queue: InputQueue) throws(RunLoop.SystemCallError) {
         self.input = input
         self.output = output
+        isBlocking = Device.isBlocking(output)
         self.queue = queue
         let reader = RunLoop.DescriptorSource(input, for: .readable, closes: true, label: "terminal input") {
             [weak self] _, _ in self?.readOnce()
@@ -64,7 +76,7 @@ internal import RunLoops
 
     /// What the loop waits for: no input while the queue is full, room to write while something waits.
     private func watch() {
-        reader?.events = hasEnded || queue.isFull ? [] : .readable
+        reader?.events = hasEnded || isPaused || queue.isFull ? [] : .readable
         writer?.events = waiting.isEmpty ? [] : .writable
     }
 
@@ -84,18 +96,47 @@ internal import RunLoops
             handleEnd()
             return false
         }
-        alarm?.invalidate()
-        alarm = nil
         if readsLines { for index in 0..<count where buffer[index] == 0x0A { buffer[index] = 0x0D } }
+        if decoder.isInPaste || decoder.hasLateBeginning { takeSilence(before: count) }
         decoder.decode(buffer.span.extracting(0..<count), into: &decoded)
+        if decoder.isInPaste { lastRead = .now }
         handOn()
-        if decoder.isWaiting { setAlarm() }
+        setAlarm()
         if queue.isFull { watch() }
         return true
     }
 
+    /// Decides by the pause before some bytes how they belong to those before it.
+    private func takeSilence(before count: Int) {
+        let silence = ContinuousClock.now - lastRead
+        let bytes = Array(buffer.prefix(min(count, Decoder.longestLateRest)))
+        decoder.resumeLate(bytes, isInTime: silence <= timing.sequenceTimeout)
+        // The end of a pasted text that was lost must not keep the user from ending the program.
+        if decoder.isInPaste, silence >= Self.pauseBeforeInterrupt, count == bytes.count, Self.isInterrupt(bytes) {
+            decoder.endIsLost(into: &decoded)
+        }
+    }
+
+    /// Whether bytes are Ctrl-C and nothing else: one byte, or a key of the kitty protocol.
+    private static func isInterrupt(_ bytes: [UInt8]) -> Bool {
+        if bytes.count > 32 { return false }
+        var decoder = Decoder()
+        var keys: [Decoded] = []
+        decoder.decode(bytes.span, into: &keys)
+        return keys == [.input(.key(KeyInput(.character("c"), modifiers: .control)))]
+    }
+
+    /// Sets, keeps or ends the time after which the rest of what was read counts as lost.
     private func setAlarm() {
-        let timer = RunLoop.Timer(.after(Self.escapeTime), label: "escape") { [weak self] _ in self?.timeHasPassed() }
+        let kept = decoder.isOpen && !decoder.isInPaste ? decoder.sequenceNumber : nil
+        if alarm != nil, kept != nil, kept == alarmedSequence { return }
+        alarm?.invalidate()
+        (alarm, alarmedSequence) = (nil, kept)
+        guard decoder.isWaiting || decoder.isOpen else { return }
+        var time = decoder.isWaiting ? timing.escapeDelay : timing.sequenceTimeout
+        // The terminal still owes answers, of which this may be the beginning.
+        if decoder.isWaiting, let answersUntil { time = max(time, answersUntil - .now) }
+        let timer = RunLoop.Timer(.after(time), label: "escape") { [weak self] _ in self?.timeHasPassed() }
         for mode in queue.modes { queue.loop.add(timer, in: mode) }
         alarm = timer
     }
@@ -103,8 +144,21 @@ internal import RunLoops
     private func timeHasPassed() {
         alarm = nil
         // The program may have been late, and the rest of the sequence may be here.
-        if Device.waitForInput(input, .zero), readOnce() { return }
-        decoder.timeHasPassed(into: &decoded)
+        if !isPaused, Device.waitForInput(input, .zero), readOnce() { return }
+        if decoder.isWaiting {
+            decoder.timeHasPassed(into: &decoded)
+            lastRead = .now
+        } else {
+            decoder.endIsLost(into: &decoded)
+        }
+        handOn()
+    }
+
+    /// Ends what is open: the rest goes to others, to whom the device is given.
+    func endInput() {
+        alarm?.invalidate()
+        alarm = nil
+        if decoder.isWaiting { decoder.timeHasPassed(into: &decoded) } else { decoder.endIsLost(into: &decoded) }
         handOn()
     }
 
@@ -155,7 +209,7 @@ internal import RunLoops
 
     private func flush() {
         while !waiting.isEmpty {
-            let count = Device.send(waiting, to: output)
+            let count = Device.send(waiting, to: output, isBlocking: isBlocking)
             if count == waiting.count {
                 waiting = []
             } else if count > 0 {

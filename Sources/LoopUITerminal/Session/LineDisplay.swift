@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTerminalRestore
 internal import LinuxLibC
 public import LoopUI
 internal import RunLoops
@@ -14,6 +13,11 @@ internal import RunLoops
 @MainActor public final class LineDisplay: Display {
     /// Columns and rows; 80 by 24 where the terminal does not say.
     public var size: Size { session.size }
+    /// The times that the rest of input is waited for; they can be changed at any time.
+    public var timing: InputTiming {
+        get { session.timing }
+        set { session.timing = newValue }
+    }
     /// Lines without colours and pointer.
     public let abilities: DisplayAbilities
 
@@ -21,7 +25,7 @@ internal import RunLoops
     private let hasSingleKeys: Bool
     /// The last frame.
     var shown: Frame?
-    private let session = Session()
+    let session = Session()
     private var hasInputEnded = false
 
     /// A display on standard input and output.
@@ -36,6 +40,7 @@ internal import RunLoops
         // Every change is a line to hear.
         abilities.reducesMotion = true
         self.abilities = abilities
+        session.timing = environment.timing
         hasSingleKeys = environment.isLinear && !environment.isDumb && isatty(STDIN_FILENO) == 1
     }
 
@@ -46,8 +51,11 @@ internal import RunLoops
         let reading = try Device.reopen(STDIN_FILENO, O_RDONLY)
         let writing = try Device.reopen(STDOUT_FILENO, O_WRONLY)
         if hasSingleKeys {
-            session.take = { try Device.take($0.input, leaving: "", keepsOutput: true) }
-            session.giveBack = { ct_give_back() }
+            session.take = { connection, reason in
+                try Device.take(
+                    connection.input, leaving: "", keepsOutput: true, keepsSettings: reason == .afterRelease)
+            }
+            session.giveBack = { Device.giveBack() }
         }
         try session.open(input: reading, output: writing, input)
         session.connection?.readsLines = !hasSingleKeys

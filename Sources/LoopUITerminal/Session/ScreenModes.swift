@@ -11,14 +11,25 @@ struct ScreenModes {
     var hasKittyPictures = false
 
     private static let keyEnds = "\u{1B}[>31u"
+    /// The same without a push: the flags that count now are replaced.
+    private static let keyEndsAgain = "\u{1B}[=31;1u"
     private static let resizeReports = "\u{1B}[?2048h"
 
     /// What is set at the beginning; the pointer is reported with its moves while a button is held.
     var entering: String {
         let title = isConsole ? "" : "\u{1B}[22;0t"
-        let screen = "\u{1B}[?1049h\u{1B}[?7l\u{1B}[?25l\u{1B}[?1002h\u{1B}[?1006h\u{1B}[?1004h\u{1B}[?2004h"
-        return title + screen + offered
+        return title + Self.screen + offered
     }
+
+    /// What is set again where it was not undone: what the terminal keeps on a stack is not put there twice.
+    var enteringAgain: String {
+        // A string and an update, which the stop may have cut, end first.
+        "\u{1B}\\\u{1B}[?2026l" + Self.screen + (hasKeyEnds ? Self.keyEndsAgain : "")
+            + (hasResizeReports ? Self.resizeReports : "")
+    }
+
+    private static let screen =
+        "\u{1B}[?1049h\u{1B}[?7l\u{1B}[?25l\u{1B}[?1002h\u{1B}[?1006h\u{1B}[?1004h\u{1B}[?2004h"
 
     /// What is set when the terminal has said that it knows it.
     var offered: String { (hasKeyEnds ? Self.keyEnds : "") + (hasResizeReports ? Self.resizeReports : "") }

@@ -12,6 +12,8 @@ internal import RunLoopsEvents
     private let queue: InputQueue
     private let goOn: () -> Void
     private var sources: [SignalSource] = []
+    /// Whether another program has the terminal, and so gets the signals of keys.
+    private var isReleased = false
     /// The signals by which a shell stops a job and lets it go on.
     private var jobSources: [SignalSource] = []
 
@@ -28,7 +30,13 @@ internal import RunLoopsEvents
         for signal in [SIGTERM, SIGHUP, SIGINT, SIGQUIT] {
             // A parent that ignores hang-ups, as nohup does, means its children too.
             if signal == SIGHUP, ct_is_ignored(signal) != 0 { continue }
-            sources.append(try source(signal, "end") { queue.push(.terminate(signal: signal)) })
+            let isKey = signal == SIGINT || signal == SIGQUIT
+            sources.append(
+                try source(signal, "end") { [weak self] in
+                    // Keys that the user has pressed for another program, as in system(3).
+                    if isKey, self?.isReleased == true { return }
+                    queue.push(.terminate(signal: signal))
+                })
         }
         sources.append(try source(SIGWINCH, "resize", resize))
         try takeJobSignals()
@@ -56,6 +64,21 @@ internal import RunLoopsEvents
         // The signal has its own effect now, and has had it when the call returns: the main thread is the one that gets
         // it.
         kill(0, SIGTSTP)
+        // Refused if the system has no descriptor left: then both signals keep their own effects.
+        try? takeJobSignals()
+    }
+
+    /// Leaves the signals of keys to another program on the terminal.
+    ///
+    /// Ctrl-Z stops both, so that the shell has the terminal; `fg` lets both go on.
+    func release() {
+        isReleased = true
+        for source in jobSources { source.invalidate() }
+    }
+
+    /// Takes all signals again.
+    func takeBack() {
+        isReleased = false
         // Refused if the system has no descriptor left: then both signals keep their own effects.
         try? takeJobSignals()
     }

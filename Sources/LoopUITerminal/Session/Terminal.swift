@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CTerminalRestore
 public import LoopUI
 internal import RunLoops
 
@@ -15,15 +14,21 @@ internal import RunLoops
 /// is set to refuse that. The clipboard is never read: its text comes when the user pastes.
 ///
 /// Whatever ends the program, the terminal is as before: a call, a signal, a trap. Only `SIGKILL` cannot be answered.
-/// What the program prints meanwhile, and the message of a trap, is kept, and shown when the terminal is given back.
+/// What the program prints meanwhile, and the message of a trap, is shown when the terminal is given back: the last 16 KB.
 @MainActor public final class Terminal: Display {
     /// Columns and rows; 80 by 24 where the terminal does not say.
     public var size: Size { session.size }
     /// What the terminal can do; better known once it has answered.
     public private(set) var abilities: DisplayAbilities
 
-    /// How long an answer is waited for when the terminal is given back: a late one would come to the shell.
-    private static let answerTime = Duration.milliseconds(100)
+    /// The times that the rest of input, and the answers of the terminal, are waited for; they can be changed at any time.
+    public var timing: InputTiming {
+        get { session.timing }
+        set {
+            session.timing = newValue
+            session.connection?.answersUntil = answersUntil
+        }
+    }
 
     private let descriptor: CInt?
     private let pictureWriter: (any PictureWriter)?
@@ -34,7 +39,7 @@ internal import RunLoops
     private var modes = ScreenModes()
     private var interview = Interview()
     private var opened: ContinuousClock.Instant?
-    private let session = Session()
+    let session = Session()
     /// What was copied and is not written yet; the last counts.
     private var copied: String?
 
@@ -54,6 +59,7 @@ internal import RunLoops
         abilities = environment.abilities
         encoder.abilities = abilities
         modes.isConsole = environment.isConsole
+        session.timing = environment.timing
     }
 
     /// Takes the terminal: raw mode, alternate screen.
@@ -62,7 +68,7 @@ internal import RunLoops
     public func open(_ input: InputQueue) throws {
         let number = try Device.openTerminal(descriptor)
         let output = try Device.duplicate(number)
-        session.take = { [unowned self] in try take($0) }
+        session.take = { [unowned self] in try take($0, $1) }
         session.giveBack = { [unowned self] in giveBack() }
         session.forget = { [unowned self] in encoder.forget() }
         session.lettersChanged = { [unowned self] in askPictures() }
@@ -74,6 +80,7 @@ internal import RunLoops
         session.connection?.write(
             Interview.questions(isConsole: modes.isConsole, ofPictures: pictureWriter != nil))
         opened = .now
+        session.connection?.answersUntil = answersUntil
         Pasteboard.general.changeHandler = { [weak self] in self?.copy($0) }
     }
 
@@ -87,21 +94,30 @@ internal import RunLoops
     }
 
     /// Makes the terminal raw, and shows the alternate screen.
-    private func take(_ connection: Connection) throws {
-        try Device.take(connection.output, leaving: modes.leaving)
+    private func take(_ connection: Connection, _ reason: Session.Taking) throws {
+        try Device.take(connection.output, leaving: modes.leaving, keepsSettings: reason == .afterRelease)
         connection.discard()
-        connection.write(modes.entering)
+        connection.write(reason == .again ? modes.enteringAgain : modes.entering)
+    }
+
+    /// Until when the terminal may be answering; `nil` when it has answered, or was given back since it was asked.
+    private var answersUntil: ContinuousClock.Instant? {
+        interview.isOver ? nil : opened.map { $0 + timing.answerTimeout }
     }
 
     private func giveBack() {
-        while let connection = session.connection, let opened, !interview.isOver {
-            let rest = Self.answerTime - (ContinuousClock.now - opened)
+        while let connection = session.connection, let limit = answersUntil {
+            let rest = limit - .now
             guard rest > .zero, Device.waitForInput(connection.input, rest), connection.readOnce() else { break }
         }
+        // What has come of an answer that is not whole would be typed into the shell.
+        if answersUntil != nil, let connection = session.connection { Device.discardInput(connection.input) }
         // Asked once.
         opened = nil
+        session.connection?.answersUntil = nil
+        session.connection?.endInput()
         session.connection?.discard()
-        ct_give_back()
+        Device.giveBack()
     }
 
     /// Writes what has changed, by one call; `busy` while an earlier write is under way.
@@ -144,7 +160,8 @@ internal import RunLoops
     private func take(_ reply: Reply) {
         if interview.isOver { return }
         interview.take(reply)
-        guard interview.isOver, let connection = session.connection, !session.isSuspended else { return }
+        guard interview.isOver, let connection = session.connection else { return }
+        connection.answersUntil = nil
         modes.hasKeyEnds = interview.hasKeyEnds
         modes.hasResizeReports = interview.hasResizeReports
         encoder.hasSynchronizedUpdates = interview.hasSynchronizedUpdates
@@ -153,6 +170,8 @@ internal import RunLoops
         askPictures()
         encoder.abilities = abilities
         modes.hasKittyPictures = pictureAbility?.way == .kitty
+        // Later, when the terminal is taken again.
+        if session.isSuspended { return }
         Device.prepare(leaving: modes.leaving)
         connection.write(modes.offered)
         writeCopied()
