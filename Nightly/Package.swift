@@ -46,6 +46,14 @@ let package = Package(
                 library("RunLoopsEvents"), library("RunLoopsDiagnostics"), arguments,
             ],
             swiftSettings: strict),
+        // Readers of foreign bytes, for libFuzzer: built and run by the script `fuzz`.
+        .executableTarget(
+            name: "fuzz",
+            dependencies: [
+                library("RunLoops"), library("RunLoopsEvents"), library("RunLoopsPorts"), library("RunLoopsCalendar"),
+                library("RunLoopsDiagnostics"), library("LoopUITerminal"),
+            ],
+            swiftSettings: strict),
         // Everything at once, for long, and a picture of what it uses meanwhile.
         .executableTarget(
             name: "soak",
