@@ -89,6 +89,7 @@ extension RunLoop {
         public func add(
             priority: Priority = .normal, latestAfter delay: Duration? = nil, _ body: @escaping () -> Void
         ) -> Job {
+            loop.requireOwn("idle queue")
             let job = Job(priority, delay.map { loop.now.advanced(by: $0) }, self, body)
             guard isValid else {
                 _ = job.take()

@@ -93,6 +93,7 @@ extension RunLoop {
         public func observe(
             _ name: Notification.Name? = nil, sender: AnyObject? = nil, handler: @escaping (Notification) -> Void
         ) -> Token {
+            loop.requireOwn("notification queue")
             counter += 1
             let token = Token(number: counter)
             listeners.append(
@@ -125,6 +126,7 @@ extension RunLoop {
             _ notification: Notification, _ style: Style = .now, coalescing: Coalescing = [.name, .sender],
             in modes: [RunLoop.Mode] = [.default]
         ) {
+            loop.requireOwn("notification queue")
             guard isValid else { return }
             removeWaiting(like: notification, coalescing)
             if style == .now { return mayTellNow(in: modes) ? tell(notification) : () }

@@ -12,6 +12,7 @@ final class Alarm {
     private let modes: [RunLoop.Mode]
     private let timer: RunLoop.Timer
     private let action = Action()
+    private let label: String
 
     /// What the timer's closure holds of the alarm.
     private final class Action {
@@ -23,6 +24,7 @@ final class Alarm {
     /// `run` may set the alarm anew; it must not hold the alarm.
     init(in modes: [RunLoop.Mode], label: String, run: @escaping () -> Void) {
         self.modes = modes
+        self.label = label
         action.run = run
         let (action, loop) = (action, loop)
         // Repeating, so that the timer stays valid: the interval never comes.
@@ -44,6 +46,7 @@ final class Alarm {
 
     /// Lets the alarm ring at `instant`, and not at the instant set before.
     func set(_ instant: RunLoop.Instant) {
+        loop.requireOwn(label)
         // A timer passes over a date set in its callout that is not after the date being served.
         timer.fireInstant = action.isRunning ? max(instant, now.advanced(by: .nanoseconds(1))) : instant
         if action.isSet { return }
@@ -52,6 +55,7 @@ final class Alarm {
     }
 
     func clear() {
+        loop.requireOwn(label)
         guard action.isSet else { return }
         action.isSet = false
         for mode in modes { loop.remove(timer, from: mode) }
@@ -59,6 +63,18 @@ final class Alarm {
 }
 
 extension RunLoop {
+    /// Traps unless this is the loop of the calling thread.
+    ///
+    /// The compiler finds such a mistake in language mode 6 alone.
+    ///
+    /// - Parameter object: A word for the object that belongs to the loop's thread.
+    func requireOwn(_ object: String) {
+        require(
+            ThreadLoop.existing === self,
+            "A \(object) was used by another thread than the one that made it: post the call with perform of that thread's loop, or make one for each thread."
+        )
+    }
+
     /// The present instant on the loop's own clock.
     var now: Instant { Instant(nanoseconds: now(.monotonic)) }
 }

@@ -71,6 +71,7 @@ extension RunLoop {
         /// - Complexity: O(1).
         @discardableResult
         public func mark(_ object: AnyObject, commit: @escaping () -> Void) -> Bool {
+            loop.requireOwn("transaction")
             let mark = CommitList.Mark(object: object, commit: commit)
             if groups.isEmpty { return marked.insert(mark) }
             return groups[groups.count - 1].insert(mark)
@@ -105,6 +106,7 @@ extension RunLoop {
         ///
         /// Inside a commit the call does nothing: the pass that is under way goes on.
         public func flush() {
+            loop.requireOwn("transaction")
             guard !isCommitting, !marked.isEmpty else { return }
             isCommitting = true
             var rounds = 0
