@@ -37,8 +37,8 @@
 
 /// Asks the user something, in the middle of the window.
 ///
-/// Enter chooses the action with the focus: first the preferred one, or else the first that is neither destructive nor a
-/// way out. Escape chooses the cancel action, or the only one.
+/// Enter chooses the action with the focus: first the preferred one, or else the first that is neither destructive nor
+/// a way out. Escape chooses the cancel action, or the only one.
 ///
 /// ```swift
 /// let alert = AlertController(title: "Delete the file?", message: "Nothing brings it back.")
@@ -67,7 +67,7 @@
     /// Adds an action; its button comes behind the others.
     public func addAction(_ action: AlertAction) {
         actions.append(action)
-        let button = Button(action.title) { [weak self, unowned action] _ in self?.choose(action) }
+        let button = Button(action.title) { [weak self] _ in self?.choose(action) }
         button.role = action.style == .destructive ? .destructive : .normal
         button.isEnabled = action.isEnabled
         action.button = button
@@ -115,7 +115,7 @@
     }
 
     private func choose(_ action: AlertAction) {
-        dismiss()
+        endPresentation()
         action.handler()
     }
 
@@ -124,7 +124,7 @@
         if let way, way.isEnabled { choose(way) }
     }
 
-    override func presentedSize(in available: Size) -> Size {
+    override func presentedSize(in available: Size, _ style: PresentationStyle) -> Size {
         // Lines of more than 60 cells are hard to read.
         let room = Size(min(available.width, 60), available.height)
         let titles = actions.map { $0.title.cellWidth + 4 }
