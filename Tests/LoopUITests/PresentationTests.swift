@@ -126,6 +126,63 @@ import Testing
         }
     }
 
+    @Test func `A controller presented as an alert is as small as its view, in the middle, with a border`() throws {
+        try TestApplication.with(size: Size(30, 6)) { app in
+            let (first, second) = (Witness("first"), Witness("second"))
+            app.show(first)
+            first.present(second, style: .alert)
+            app.settle()
+            #expect(
+                app.text == """
+                    [ first  ]
+                             ╭──────────╮
+                             │[ second ]│
+                             ╰──────────╯
+
+
+
+                    """)
+            second.title = "Rename it"
+            app.settle()
+            #expect(app.line(1) == "       ╭─ Rename it ─╮")
+            let stack = ViewController()
+            stack.view = StackView(.vertical, [Label("one"), Label("two words")])
+            second.dismiss()
+            first.present(stack, style: .alert)
+            app.settle()
+            #expect(stack.view.frame.size == Size(9, 2))
+            #expect(stack.view.frame.origin == Point(10, 2))
+            stack.preferredContentSize = Size(20, 3)
+            app.settle()
+            #expect(stack.view.frame == Rect(5, 1, 20, 3))
+        }
+    }
+
+    @Test func `A sheet shows its controller's title in the border, cut where it is long`() throws {
+        try TestApplication.with(size: Size(30, 6)) { app in
+            let (first, second) = (Witness("first"), Witness("second"))
+            app.show(first)
+            second.preferredContentSize = Size(12, 2)
+            second.title = "Find"
+            let window = first.view.window
+            first.present(second)
+            app.settle()
+            #expect(app.line(2) == "        ╭─ Find ─────╮")
+            #expect(window?.accessibilityDescription.first == "Find")
+            second.title = "Find and replace"
+            app.settle()
+            #expect(app.line(2) == "        ╭─ Find an… ─╮")
+            second.title = nil
+            app.settle()
+            #expect(app.line(2) == "        ╭────────────╮")
+            second.title = "Find"
+            app.display.abilities.isLinear = true
+            app.display.resize(to: Size(28, 6))
+            app.settle()
+            #expect(app.line(2) == " Find")
+        }
+    }
+
     @Test func `Touches, keys and the focus stay inside, and the focus comes back`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             var log: [String] = []

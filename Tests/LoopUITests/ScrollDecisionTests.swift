@@ -35,18 +35,18 @@ import Testing
             for row in heights.indices { #expect(rows.top(of: row) == heights[..<row].reduce(0, +)) }
         }
         heights.insert(contentsOf: [7, 8], at: 2)
-        rows.insert(2..<4) { [7, 8][$0 - 2] }
+        rows.insert(2..<4, heights: [7, 8])
         check()
         heights.removeSubrange(0..<2)
         rows.remove(0..<2)
         check()
         heights.append(9)
-        rows.insert(5..<6) { _ in 9 }
+        rows.insert(5..<6, heights: [9])
         check()
         heights.removeAll()
         rows.remove(0..<6)
         check()
-        rows.insert(0..<1) { _ in 5 }
+        rows.insert(0..<1, heights: [5])
         #expect(rows.total == 5)
     }
 

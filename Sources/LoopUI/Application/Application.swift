@@ -129,7 +129,9 @@ internal import RunLoopsKit
 
     /// Ends the program: tells the delegate, gives the display back, and ends the run.
     public func terminate(signal: CInt? = nil) {
-        guard state != .notRunning else { return }
+        // The delegate may call this too.
+        guard state != .notRunning, !isTerminating else { return }
+        isTerminating = true
         terminationSignal = signal
         delegate?.applicationWillTerminate(self)
         state = .notRunning
@@ -147,20 +149,32 @@ internal import RunLoopsKit
         delegate?.applicationDidBecomeActive(self)
     }
 
+    // The delegate and the responders may call all of this again, or end the program: each state is looked at again
+    // after a call.
+    private var isTerminating = false
+    private var isResigning = false
+    private var isSuspending = false
+
     private func resignActive() {
-        guard state == .active else { return }
+        guard state == .active, !isResigning else { return }
+        isResigning = true
         delegate?.applicationWillResignActive(self)
-        state = .inactive
+        isResigning = false
+        if state == .active { state = .inactive }
     }
 
     /// Stops the program until the user lets it go on, as Ctrl-Z does.
     public func suspend() {
-        guard state == .active || state == .inactive else { return }
+        guard state == .active || state == .inactive, !isSuspending else { return }
+        isSuspending = true
+        defer { isSuspending = false }
         cancelTouches()
         cancelPresses()
         resignActive()
+        guard state == .active || state == .inactive else { return }
         state = .background
         delegate?.applicationDidEnterBackground(self)
+        guard state == .background else { return }
         state = .suspended
         display.suspend()
     }
@@ -170,6 +184,7 @@ internal import RunLoopsKit
         state = .background
         display.resume()
         delegate?.applicationWillEnterForeground(self)
+        guard state == .background else { return }
         state = .inactive
         commit.damageAll()
         becomeActive()
@@ -185,16 +200,21 @@ internal import RunLoopsKit
     /// Makes events of what has come from the display; called by the source of the queue.
     private func handleEventQueue() {
         guard let input else { return }
-        let inputs = input.takeAll()
-        for (index, next) in inputs.enumerated() {
+        // Inputs that come meanwhile are for the next turn.
+        var left = input.count
+        while left > 0, state != .notRunning, let next = input.first {
             if case .pointer(let pointer) = next, pointer.phase == .began {
-                if let end = touches.end(lostBefore: pointer) { handle(.pointer(end)) }
-                // The gestures of one sequence of touches are decided before the next one begins.
-                if gestures.isPending {
-                    input.hold(inputs[index...])
-                    break
+                if let end = touches.end(lostBefore: pointer) {
+                    handle(.pointer(end))
+                    // The views were called, and may have run the loop: the next input may be another one.
+                    continue
                 }
+                // The gestures of one sequence of touches are decided before the next one begins. The source is not
+                // signalled: a loop with a signalled source would not come to the observers before it sleeps.
+                if gestures.isPending { break }
             }
+            input.removeFirst()
+            left -= 1
             handle(next)
         }
         input.tellRoom()
@@ -203,8 +223,7 @@ internal import RunLoopsKit
     private func handle(_ input: RawInput) {
         guard state != .notRunning else { return }
         switch input {
-        case .pointer(let pointer):
-            if let event = touches.event(for: pointer, in: windowStack, at: now) { sendEvent(event) }
+        case .pointer(let pointer): handle(pointer)
         case .wheel(let wheel):
             guard let window = windowStack.window(at: wheel.position) else { return }
             sendEvent(
@@ -228,6 +247,19 @@ internal import RunLoopsKit
         }
     }
 
+    private func handle(_ input: PointerInput) {
+        var hit: (Window, View?)?
+        if touches.begins(input) {
+            guard let window = windowStack.window(at: input.position) else { return }
+            // The views are asked before anything of the touches is changed: they may suspend the program, or run the
+            // loop.
+            let view = window.hitTest(window.convert(input.position, from: nil), with: nil)
+            guard state != .notRunning, state != .suspended, touches.begins(input) else { return }
+            hit = (window, view)
+        }
+        if let event = touches.event(for: input, hit: hit, at: now) { sendEvent(event) }
+    }
+
     /// A display that learns what it can do says that it has been resized.
     private func drawAgainIfAbilitiesChanged() {
         if display.abilities == drawnAbilities { return }
@@ -239,8 +271,8 @@ internal import RunLoopsKit
         guard let (press, changed) = presses.press(for: input) else { return }
         let instant = now
         send(changed, press.phase, at: instant)
-        // Nobody will say when the key goes up.
-        if display.abilities.reportsKeyEnds || press.phase == .ended { return }
+        // Nobody will say when the key goes up. A responder may have ended the key with the focus of the window.
+        if display.abilities.reportsKeyEnds || press.phase == .ended || press.phase == .cancelled { return }
         presses.end(press)
         send(changed, press.phase, at: instant)
     }
@@ -258,7 +290,7 @@ internal import RunLoopsKit
 
     private func cancelTouches() {
         for pointer in touches.inputs(ending: .cancelled) {
-            if let event = touches.event(for: pointer, in: windowStack, at: now) { sendEvent(event) }
+            if let event = touches.event(for: pointer, at: now) { sendEvent(event) }
         }
     }
 

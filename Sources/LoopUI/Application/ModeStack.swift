@@ -36,7 +36,7 @@ public import RunLoops
 
     /// Traps if nothing can happen in the current mode any more.
     func checkCurrent() {
-        precondition(
+        require(
             isInvalid || !loop.isEmpty(current),
             "The application cannot run in the mode \(current): it has no source and no timer. Make it a common mode with "
                 + "addCommonMode(_:) before it is pushed, or pop it before its last item goes.")

@@ -82,13 +82,21 @@ internal import RunLoopsKit
 
     // MARK: Marking
 
+    // A view is noted once, however often it asks before it is served.
+
     func markLayout(_ view: View) {
-        toLayOut.append(view)
+        if !view.isLayoutMarked {
+            view.isLayoutMarked = true
+            toLayOut.append(view)
+        }
         mark()
     }
 
     func markDisplay(_ view: View) {
-        toDisplay.append(view)
+        if !view.isDisplayMarked {
+            view.isDisplayMarked = true
+            toDisplay.append(view)
+        }
         mark()
     }
 
@@ -148,7 +156,8 @@ internal import RunLoopsKit
     // MARK: The pass
 
     private func commit() {
-        if isTooEarly() { return }
+        // A run inside the pass comes here, and so does a flush: the end of the pass marks again.
+        if isInPass || isTooEarly() { return }
         isInPass = true
         // An early pass counts as one in time, so that there are never more of them than the interval allows.
         let now = loop.clock.now
@@ -169,7 +178,8 @@ internal import RunLoopsKit
             loop.wakeUp()
         }
         isInPass = false
-        if !toLayOut.isEmpty || !toDisplay.isEmpty || !preparations.isEmpty || !completions.isEmpty { mark() }
+        let isMore = !toLayOut.isEmpty || !toDisplay.isEmpty || !preparations.isEmpty || !completions.isEmpty
+        if isMore || isFrameMarked { mark() }
     }
 
     /// Sets an alarm for the time when the next frame may be shown, if that is not yet.
@@ -201,6 +211,7 @@ internal import RunLoopsKit
             if toLayOut.isEmpty { return }
             let views = toLayOut.map { ($0.depth, $0) }.sorted { $0.0 < $1.0 }
             toLayOut = []
+            for (_, view) in views { view.isLayoutMarked = false }
             for (_, view) in views where view.needsLayout && view.window != nil { view.layoutIfNeeded() }
         }
     }
@@ -208,6 +219,7 @@ internal import RunLoopsKit
     /// The second phase.
     private func draw() {
         swap(&toDisplay, &displayed)
+        for view in displayed { view.isDisplayMarked = false }
         for view in displayed where view.needsDisplay && view.window != nil && view.isShown {
             counts.displays += 1
             view.displayIfNeeded()
@@ -219,8 +231,9 @@ internal import RunLoopsKit
     private func present() {
         guard isFrameMarked else { return }
         let size = CellRect(Rect(size: display.size))
-        if cells.width != size.columns.count || cells.height != size.rows.count {
-            cells = CellGrid(width: size.columns.count, height: size.rows.count)
+        let (width, height) = Band.limited(width: size.columns.count, height: size.rows.count)
+        if cells.width != width || cells.height != height {
+            cells = CellGrid(width: width, height: height)
             (damaged, unshown) = (cells.bounds, .empty)
         }
         let area = damaged.clipped(to: cells.bounds)
@@ -234,14 +247,16 @@ internal import RunLoopsKit
         let frame = Frame(
             cells: cells, pictures: pictures, cursor: cursor, title: windows.key?.rootViewController?.title,
             changedRows: unshown.rows)
+        // A display may say that it is ready before it has said that it is busy.
+        isDisplayBusy = true
         switch display.present(frame) {
         case .taken:
+            isDisplayBusy = false
             unshown = .empty
             counts.frames += 1
         case .busy:
             counts.refusals += 1
             isFrameMarked = true
-            isDisplayBusy = true
         }
     }
 
@@ -253,7 +268,7 @@ internal import RunLoopsKit
     }
 
     private var cursor: Point? {
-        guard let view = windows.key?.firstResponder as? View, view.isSeen, let place = view.cursor else {
+        guard let view = windows.key?.firstResponder as? View, view.isShown, let place = view.cursor else {
             return nil
         }
         return view.convert(place, to: nil)

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
+
 /// Something that an alert lets the user do.
 @MainActor public final class AlertAction {
     /// What an action means.
@@ -37,8 +39,8 @@
 
 /// Asks the user something, in the middle of the window.
 ///
-/// Enter chooses the action with the focus: first the preferred one, or else the first that is neither destructive nor a
-/// way out. Escape chooses the cancel action, or the only one.
+/// Enter chooses the action with the focus: first the preferred one, or else the first that is neither destructive nor
+/// a way out. Escape chooses the cancel action, or the only one.
 ///
 /// ```swift
 /// let alert = AlertController(title: "Delete the file?", message: "Nothing brings it back.")
@@ -67,7 +69,7 @@
     /// Adds an action; its button comes behind the others.
     public func addAction(_ action: AlertAction) {
         actions.append(action)
-        let button = Button(action.title) { [weak self, unowned action] _ in self?.choose(action) }
+        let button = Button(action.title) { [weak self] _ in self?.choose(action) }
         button.role = action.style == .destructive ? .destructive : .normal
         button.isEnabled = action.isEnabled
         action.button = button
@@ -81,7 +83,7 @@
     /// - Precondition: the alert was not presented yet.
     @discardableResult
     public func addTextField(placeholder: String = "") -> TextField {
-        precondition(!isViewLoaded, "A text field was added to an alert that was shown already: add it before.")
+        require(!isViewLoaded, "A text field was added to an alert that was shown already: add it before.")
         let field = TextField(placeholder: placeholder) { [weak self] _ in self?.firstAction?.button?.tap() }
         textFields.append(field)
         return field
@@ -115,7 +117,7 @@
     }
 
     private func choose(_ action: AlertAction) {
-        dismiss()
+        endPresentation()
         action.handler()
     }
 
@@ -124,7 +126,7 @@
         if let way, way.isEnabled { choose(way) }
     }
 
-    override func presentedSize(in available: Size) -> Size {
+    override func presentedSize(in available: Size, _ style: PresentationStyle) -> Size {
         // Lines of more than 60 cells are hard to read.
         let room = Size(min(available.width, 60), available.height)
         let titles = actions.map { $0.title.cellWidth + 4 }

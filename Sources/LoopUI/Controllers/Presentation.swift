@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
+
 /// How a controller is presented over another one.
 public enum PresentationStyle: Hashable, Sendable {
     /// It fills the window; what is below disappears.
     case fullScreen
-    /// It stands on the lower edge, inside a border, above what can still be seen.
+    /// It stands on the lower edge, above what can still be seen, inside a border with the controller's title.
     case sheet
-    /// It stands in the middle, as small as it can be.
+    /// It stands in the middle, as small as it can be, inside a border with the controller's title.
     case alert
 }
 
@@ -15,73 +17,97 @@ extension ViewController {
     /// Shows a controller over this one until it is dismissed; meanwhile keys and touches reach it alone.
     ///
     /// The controller comes in front of all that is presented already. The life cycle calls of both alternate:
-    /// if the style is ``PresentationStyle/fullScreen``, this one is about to disappear, the other appears, and this one
-    /// has disappeared. Other styles leave this one where it is. The focus goes to the first view that can have it, and
-    /// comes back at the end. The escape key dismisses what is not ``PresentationStyle/fullScreen``, unless
+    /// if the style is ``PresentationStyle/fullScreen``, this one is about to disappear, the other appears, and this
+    /// one has disappeared. Other styles leave this one where it is. The focus goes to the first view that can have it,
+    /// and comes back at the end. The escape key dismisses what is not ``PresentationStyle/fullScreen``, unless
     /// ``isModalInPresentation`` is set.
+    ///
+    /// Both controllers are kept until the end. A controller that is being dismissed presents over the controller below
+    /// it.
     ///
     /// Corresponds to UIKit's `present(_:animated:completion:)`.
     ///
     /// - Parameters:
     ///   - controller: The controller to show.
-    ///   - style: How it is shown; without one, an ``AlertController`` as an alert, and any other controller as a sheet.
+    ///   - style: How it is shown; without one, an ``AlertController`` as an alert, and any other controller as a
+    ///     sheet.
     /// - Precondition: this controller's view is in a window, and the other one is not presented yet.
     public func present(_ controller: ViewController, style: PresentationStyle? = nil) {
         let style = style ?? (controller is AlertController ? .alert : .sheet)
-        guard let window = view.window else {
+        guard view.window != nil else {
             preconditionFailure("\(self) cannot present: its view is in no window. Present from viewDidAppear() on.")
         }
-        precondition(
-            controller.presentingViewController == nil && controller.view.window == nil,
-            "\(controller) cannot be presented: it is shown already.")
+        require(
+            !controller.isPresented && controller.loadedView?.window == nil,
+            "\(controller) cannot be presented: it is shown already. Dismiss it, or remove its view, before.")
+        // The first look at the view calls the program, which may take the window away, or present the controller
+        // itself.
+        let content = controller.view
+        guard let window = view.window, !controller.isPresented, content.window == nil else { return }
         let presenter = frontmost
+        let overlay = Overlay(
+            controller, over: presenter, place: { controller.place(in: $0, style) },
+            escaped: { if style != .fullScreen { controller.escapePresentation() } })
+        // An alert draws its own, with its title inside.
+        overlay.hasBorder = style != .fullScreen && !(controller is AlertController)
         presenter.presentedViewController = controller
         controller.presentingViewController = presenter
-        let overlay = Overlay(
-            controller.view, place: { [unowned controller] in controller.place(in: $0, style) },
-            escaped: { [weak controller] in if style != .fullScreen { controller?.escapePresentation() } })
-        overlay.hasBorder = style == .sheet
-        let isCovered = style == .fullScreen
-        if isCovered {
+        controller.overlay = overlay
+        controller.coversPresenter = style == .fullScreen
+        if style == .fullScreen {
             overlay.backgroundColor = view.theme.background
-            presenter.beginDisappearing()
-        } else if controller.view.backgroundColor == .clear {
-            controller.view.backgroundColor = view.theme.background
+        } else if content.backgroundColor == .clear {
+            content.backgroundColor = view.theme.background
         }
-        controller.beginAppearing()
-        overlay.open(in: window)
-        if window.firstResponder == nil { window.focusNext() }
-        controller.finishAppearing()
-        if isCovered { presenter.finishDisappearing() }
+        /// Does a part of it, unless a call of the program has dismissed the controller meanwhile.
+        func step(_ body: () -> Void) { if controller.overlay === overlay, !controller.isBeingDismissed { body() } }
+        if style == .fullScreen { presenter.beginDisappearing() }
+        step { controller.beginAppearing() }
+        step { overlay.open(in: window) }
+        step { if window.firstResponder == nil { window.focusNext() } }
+        step { controller.finishAppearing() }
+        step { if style == .fullScreen { presenter.finishDisappearing() } }
     }
 
     /// Ends a presentation: of the controller that this one has presented, or else of this one.
     ///
-    /// Whatever is presented in front of it goes too. Nothing happens if there is no presentation.
-    public func dismiss() {
-        if presentedViewController != nil {
-            dismissPresented()
-        } else {
-            presentingViewController?.dismissPresented()
-        }
+    /// Whatever is presented in front of it goes too. Nothing happens if there is no presentation, or if it ends
+    /// already.
+    public func dismiss() { if presentedViewController == nil { endPresentation() } else { dismissPresented() } }
+
+    func dismissPresented() { presentedViewController?.endPresentation() }
+
+    private var isPresented: Bool { overlay != nil || presentingViewController != nil }
+
+    /// Ends the presentation of this controller, after those in front of it.
+    func endPresentation() {
+        guard isPresented else { return }
+        let all = sequence(first: self, next: { $0.presentedViewController }).prefix { !$0.isBeingDismissed }
+        let going = Array(all)
+        // All of them first: what one of them presents in its last calls is presented by a controller that stays.
+        for controller in going { controller.isBeingDismissed = true }
+        for controller in going.reversed() { controller.leave() }
     }
 
-    func dismissPresented() {
-        guard let presented = presentedViewController else { return }
-        presented.dismissPresented()
-        presented.beginDisappearing()
-        beginAppearing()
-        (presented.view.superview as? Overlay)?.close()
-        presentedViewController = nil
-        presented.presentingViewController = nil
-        finishAppearing()
-        presented.finishDisappearing()
+    private func leave() {
+        let (presenter, overlay) = (presentingViewController, overlay)
+        beginDisappearing()
+        if coversPresenter { presenter?.beginAppearing() }
+        overlay?.close()
+        if let presenter, presenter.presentedViewController === self { presenter.presentedViewController = nil }
+        presentingViewController = nil
+        self.overlay = nil
+        isBeingDismissed = false
+        if coversPresenter { presenter?.finishAppearing() }
+        finishDisappearing()
     }
 
-    /// The controller in front of all others of this window.
+    /// The controller in front of all others of this window, without those that are being dismissed.
     private var frontmost: ViewController {
-        let root = sequence(first: self, next: { $0.parent }).reduce(self) { $1 }
-        return sequence(first: root, next: { $0.presentedViewController }).reduce(root) { $1 }
+        var front = sequence(first: self, next: { $0.parent }).reduce(self) { $1 }
+        while front.isBeingDismissed, let presenter = front.presentingViewController { front = presenter }
+        while let next = front.presentedViewController, !next.isBeingDismissed { front = next }
+        return front
     }
 
     private func place(in all: Size, _ style: PresentationStyle) -> Rect {
@@ -91,11 +117,12 @@ extension ViewController {
         case .sheet:
             // A border around it, and a part of what is below, stay in sight where there is room for them.
             let aside = all.width > 20 ? 3.0 : 1
-            let size = presentedSize(in: Size(max(1, all.width - 2 * aside), max(1, all.height - 3)))
+            let size = presentedSize(in: Size(max(1, all.width - 2 * aside), max(1, all.height - 3)), style)
             let x = ((all.width - size.width) / 2).rounded(.down)
             return Rect(x, all.height - size.height - 1, size.width, size.height)
         case .alert:
-            let size = presentedSize(in: all)
+            let edges = overlay?.hasBorder == true ? 2.0 : 0
+            let size = presentedSize(in: Size(max(1, all.width - edges), max(1, all.height - edges)), style)
             let (x, y) = ((all.width - size.width) / 2, (all.height - size.height) / 2)
             return Rect(x.rounded(.down), y.rounded(.down), size.width, size.height)
         }

@@ -1,12 +1,25 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
+
 /// Owns a view and what is behind it; its methods are called when the view appears and disappears.
 @MainActor open class ViewController: Responder {
     /// What the controller shows, in words: the title of the terminal or window, for the root controller.
-    public var title: String? { didSet { loadedView?.window?.application?.commit.markFrame() } }
+    ///
+    /// A sheet shows it in its border.
+    public var title: String? {
+        didSet {
+            if title == oldValue { return }
+            loadedView?.window?.application?.commit.markFrame()
+            overlay?.setNeedsLayout()
+            overlay?.setNeedsDisplay()
+        }
+    }
 
-    private var loadedView: View?
+    /// The view, if it was made.
+    private(set) var loadedView: View?
+    private var isLoading = false
     private var appearance = Appearance.hidden
     /// The controllers whose views are inside this one's.
     public private(set) var children: [ViewController] = []
@@ -15,7 +28,8 @@
 
     /// The size that the view wants when it is presented; the style decides where it is 0.
     ///
-    /// A sheet takes all the room unless this is set. The sheet of this controller is as high as its content:
+    /// A sheet takes all the room unless this is set, and an alert as little as the view wants, or as its subviews
+    /// take. The sheet of this controller is as high as its content:
     ///
     /// ```swift
     /// let form = ViewController()
@@ -29,6 +43,12 @@
     public internal(set) var presentedViewController: ViewController?
     /// The controller that has presented this one.
     public internal(set) weak var presentingViewController: ViewController?
+    /// What the view is in while the controller is presented.
+    weak var overlay: Overlay?
+    /// Whether the presenting controller has disappeared for it.
+    var coversPresenter = false
+    /// Whether the dismissal is under way.
+    var isBeingDismissed = false
 
     public override init() { super.init() }
 
@@ -44,7 +64,12 @@
     public var view: View {
         get {
             if loadedView == nil {
+                require(
+                    !isLoading,
+                    "loadView() of \(self) reads the view that it is to make: it sets view before it reads it.")
+                isLoading = true
                 loadView()
+                isLoading = false
                 if loadedView != nil { viewDidLoad() }
             }
             guard let loadedView else { preconditionFailure("loadView() of \(self) has set no view.") }
@@ -61,7 +86,7 @@
             else { return }
             newValue.frame = old.frame
             superview.insertSubview(newValue, at: index)
-            old.removeFromSuperview()
+            if old.superview === superview, old !== loadedView { old.removeFromSuperview() }
         }
     }
 
@@ -109,23 +134,50 @@
     func escapePresentation() { if !isModalInPresentation { dismiss() } }
 
     /// The size of the presented view, of the size that there is.
-    func presentedSize(in available: Size) -> Size {
+    func presentedSize(in available: Size, _ style: PresentationStyle) -> Size {
         let (wanted, all) = (preferredContentSize, available)
+        // Below a title there is room for all of it.
+        let least = style == .alert ? view.leastSize(in: all) : all
+        let title = style == .alert ? Double((title ?? "").cellWidth + 4) : 0
         return Size(
-            wanted.width > 0 ? min(wanted.width, all.width) : all.width,
-            wanted.height > 0 ? min(wanted.height, all.height) : all.height)
+            min(all.width, wanted.width > 0 ? wanted.width : max(least.width, title)),
+            min(all.height, wanted.height > 0 ? wanted.height : least.height))
     }
 
     // MARK: Children
 
     /// Makes another controller a child; its view is to be added by the caller.
+    ///
+    /// - Precondition: the child is not this controller, and does not contain it; at most 500 controllers then contain
+    ///   each other.
     public func addChild(_ child: ViewController) {
-        child.parent?.removeChild(child)
+        let above = Array(sequence(first: self, next: { $0.parent }))
+        require(
+            !above.contains { $0 === child }, "A controller was added to itself, or to a controller inside it.")
+        require(
+            above.count + child.countLevels() <= View.mostLevels,
+            "More than \(View.mostLevels) controllers would contain each other: add controllers beside each other instead."
+        )
+        let old = child.parent
+        old?.children.removeAll { $0 === child }
         children.append(child)
         child.parent = self
+        if old != nil { child.disappear() }
+        // The calls of the child may have moved it on.
+        guard child.parent === self else { return }
         if appearance == .shown { child.appear() }
         // The second half comes with this controller's own.
         if appearance == .appearing { child.beginAppearing() }
+    }
+
+    /// How many controllers contain each other, from this one on inwards.
+    private func countLevels() -> Int {
+        var (count, level) = (0, [self])
+        while !level.isEmpty {
+            count += 1
+            level = level.flatMap(\.children)
+        }
+        return count
     }
 
     /// Lets a child go; its view is to be removed by the caller.
@@ -146,7 +198,8 @@
         finishDisappearing()
     }
 
-    // Two steps each, since the calls of two controllers alternate when one covers the other.
+    // Two steps each, since the calls of two controllers alternate when one covers the other. Each call may change what
+    // the controller is about to do: an appearance that was begun can be turned round, as UIKit's can.
 
     private enum Appearance {
         case hidden
@@ -156,31 +209,32 @@
     }
 
     func beginAppearing() {
-        guard appearance == .hidden else { return }
+        guard appearance == .hidden || appearance == .disappearing else { return }
         appearance = .appearing
         _ = view
+        guard appearance == .appearing else { return }
         viewWillAppear()
-        for child in children { child.beginAppearing() }
+        for child in children where appearance == .appearing && child.parent === self { child.beginAppearing() }
     }
 
     func finishAppearing() {
         guard appearance == .appearing else { return }
         appearance = .shown
-        for child in children { child.finishAppearing() }
-        viewDidAppear()
+        for child in children where appearance == .shown && child.parent === self { child.finishAppearing() }
+        if appearance == .shown { viewDidAppear() }
     }
 
     func beginDisappearing() {
-        guard appearance == .shown else { return }
+        guard appearance == .shown || appearance == .appearing else { return }
         appearance = .disappearing
         viewWillDisappear()
-        for child in children { child.beginDisappearing() }
+        for child in children where appearance == .disappearing && child.parent === self { child.beginDisappearing() }
     }
 
     func finishDisappearing() {
         guard appearance == .disappearing else { return }
         appearance = .hidden
-        for child in children { child.finishDisappearing() }
-        viewDidDisappear()
+        for child in children where appearance == .hidden && child.parent === self { child.finishDisappearing() }
+        if appearance == .hidden { viewDidDisappear() }
     }
 }

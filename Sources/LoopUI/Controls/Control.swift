@@ -3,7 +3,8 @@
 
 /// A view that the user works with, by touch and by keys.
 ///
-/// A touch gives it the focus; one of another button than the primary one goes on along the chain of responders. With the focus, Enter and Space do what a tap does.
+/// A touch gives it the focus; one of another button than the primary one goes on along the chain of responders. With
+/// the focus, Enter and Space do what a tap does.
 @MainActor open class Control: View {
     /// What has happened to a control.
     public struct Events: OptionSet, Hashable, Sendable {
@@ -79,7 +80,7 @@
     public func tap() {
         guard isEnabled else { return }
         sendActions(for: .touchUpInside)
-        activate()
+        if isEnabled { activate() }
     }
 
     /// Does what the control is for: sends ``Events/primaryAction`` unless overridden.
@@ -110,7 +111,8 @@
         guard touches.arePrimary else { return super.touchesBegan(touches, with: event) }
         guard isEnabled, !isTracking, let touch = touches.first else { return }
         if canBecomeFirstResponder { becomeFirstResponder() }
-        guard beginTracking(touch, with: event) else { return }
+        // Each call may have disabled the control, or begun to follow the touch.
+        guard isEnabled, !isTracking, beginTracking(touch, with: event), isEnabled, !isTracking else { return }
         trackedTouch = touch
         isHighlighted = true
         sendActions(for: .touchDown)
@@ -129,7 +131,8 @@
         trackedTouch = nil
         isHighlighted = false
         sendActions(for: contains(touch) ? .touchUpInside : .touchUpOutside)
-        endTracking(touch, with: event)
+        // An action that disables the control takes the touch away.
+        if isEnabled { endTracking(touch, with: event) } else { cancelTracking() }
     }
 
     open override func touchesCancelled(_ touches: Set<Touch>, with event: Event?) {

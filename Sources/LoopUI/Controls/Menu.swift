@@ -75,7 +75,7 @@
         guard let window else { preconditionFailure("A menu was opened at a view that is in no window.") }
         if isOpen { return }
         let overlay = Overlay(
-            self, place: { [unowned self] in place(beside: anchor, in: $0) },
+            self, place: { [weak self] in self?.place(beside: anchor, in: $0) ?? .zero },
             escaped: { [weak self] in self?.close() }, touchedOutside: { [weak self] in self?.close() })
         backgroundColor = window.theme.background
         overlay.open(in: window)

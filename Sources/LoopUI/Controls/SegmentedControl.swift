@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
+
 /// Offers a few choices side by side, of which one is selected.
 ///
 /// With the focus, the left and right arrows select.
@@ -20,9 +22,10 @@
     /// - Precondition: there is such a choice.
     public var selectedIndex: Int? {
         didSet {
-            precondition(
+            require(
                 selectedIndex.map { segments.indices.contains($0) } ?? true,
-                "There is no segment \(selectedIndex ?? 0): \(segments.count) segments are there.")
+                "There is no segment \(selectedIndex ?? 0): \(segments.count) segments are there. Select one of them, or nil."
+            )
             if selectedIndex != oldValue { setNeedsDisplay() }
         }
     }
@@ -50,7 +53,9 @@
     open override func endTracking(_ touch: Touch, with event: Event?) {
         guard contains(touch) else { return }
         let x = touch.location(in: self).x
-        if let index = ranges(in: Int(frame.width)).firstIndex(where: { Double($0.upperBound) > x }) { select(index) }
+        if let index = ranges(in: frame.width.wholeCells).firstIndex(where: { Double($0.upperBound) > x }) {
+            select(index)
+        }
     }
 
     open override func handle(_ press: Press) -> Bool {
@@ -94,7 +99,7 @@
 
     open override var cursor: Point? {
         guard let selectedIndex else { return .zero }
-        return Point(Double(ranges(in: Int(frame.width))[selectedIndex].lowerBound), 0)
+        return Point(Double(ranges(in: frame.width.wholeCells)[selectedIndex].lowerBound), 0)
     }
 
     open override var accessibilityRole: String? { "choice" }

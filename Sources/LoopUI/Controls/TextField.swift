@@ -109,7 +109,10 @@
     private func delete(to place: Int, keeping: Bool = false) {
         let range = buffer.selection.isEmpty ? min(place, buffer.caret)..<max(place, buffer.caret) : buffer.selection
         if range.isEmpty { return }
+        let version = buffer.version
         if keeping, !isSecure { pasteboard.text = String(buffer.characters[range]) }
+        // The pasteboard has called the program, which may have changed the text.
+        guard buffer.version == version else { return }
         change(keeping ? .other : .deleting) { $0.remove(range) }
     }
 
@@ -124,7 +127,7 @@
 
     /// The first character from which everything up to a place is seen, with the caret there.
     private func start(before place: Int) -> Int {
-        let width = max(1, Int(frame.width))
+        let width = max(1, frame.width.wholeCells)
         var (first, taken) = (place, 1)
         while first > 0, taken + self.width(at: first - 1) <= width {
             first -= 1

@@ -33,7 +33,8 @@ struct UndoStack {
         guard let buffer else { return }
         past.append(buffer)
         // Long texts have fewer states, so that memory is bounded too.
-        let room = 4 * max(1024, buffer.maximumLength)
+        let (product, isBeyond) = max(1024, buffer.maximumLength).multipliedReportingOverflow(by: 4)
+        let room = isBeyond ? Int.max : product
         var (count, characters) = (0, 0)
         while count < min(past.count, Self.capacity) {
             characters += past[past.count - 1 - count].characters.count

@@ -15,7 +15,7 @@ public import RunLoops
     /// How many inputs the queue holds before it is full.
     public static let capacity = 256
 
-    private var inputs: [RawInput] = []
+    private var inputs: ArraySlice<RawInput> = []
     private var wasFull = false
     private let source: RunLoop.Source
     private let ready: () -> Void
@@ -41,7 +41,7 @@ public import RunLoops
     /// one of them and not by all. The queue takes inputs beyond its capacity too; nothing is lost.
     public func push(_ input: RawInput) {
         if let last = inputs.last, let joined = Self.join(last, input) {
-            inputs[inputs.count - 1] = joined
+            inputs[inputs.endIndex - 1] = joined
         } else {
             inputs.append(input)
         }
@@ -69,18 +69,16 @@ public import RunLoops
 
     // MARK: The application
 
-    /// The inputs so far, in order; the queue is empty afterwards.
-    func takeAll() -> [RawInput] {
-        let taken = inputs
-        inputs = []
-        return taken
-    }
+    // The queue keeps an input until it is handled: a run of the loop inside a handler goes on with the next one.
 
-    /// Puts inputs that cannot be handled yet before all others.
-    ///
-    /// The source is not signalled: a loop with a signalled source would not come to the observers before it sleeps, and
-    /// these have something to decide first.
-    func hold(_ rest: ArraySlice<RawInput>) { inputs.insert(contentsOf: rest, at: 0) }
+    /// How many inputs wait.
+    var count: Int { inputs.count }
+
+    /// The input that is handled next.
+    var first: RawInput? { inputs.first }
+
+    /// Takes the input out that is handled next.
+    func removeFirst() { inputs.removeFirst() }
 
     /// Has held inputs handled in the next turn.
     func resume() {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
+
 /// What a display has to say, as it came from the device.
 public enum RawInput: Hashable, Sendable {
     /// A finger, or a button of the mouse.
@@ -62,12 +64,13 @@ public struct PointerInput: Hashable, Sendable {
     /// - Parameters:
     ///   - phase: What has happened.
     ///   - position: Where, in points of the display.
-    ///   - number: The number of the button, as terminals and the X server count: 0 left, 1 middle, 2 right.
+    ///   - number: The number of the button, as terminals and the X server count: 0 left, 1 middle, 2 right. A number
+    ///     below counts as 0, and one above 31 as 31.
     ///   - modifiers: The keys that were held.
     public init(_ phase: Phase, at position: Point, button number: Int, modifiers: KeyModifiers = []) {
         self.init(phase, at: position, identifier: number, modifiers: modifiers)
         // The X server has up to 255.
-        button = .button(number == 1 ? 3 : number == 2 ? 2 : min(number + 1, 32))
+        button = .button(number == 1 ? 3 : number == 2 ? 2 : max(0, min(number, 31)) + 1)
     }
 }
 
@@ -90,7 +93,7 @@ public struct ButtonMask: OptionSet, Hashable, Sendable {
     ///
     /// - Precondition: `number` is between 1 and 32.
     public static func button(_ number: Int) -> ButtonMask {
-        precondition((1...32).contains(number), "There is no mouse button \(number): they count from 1 to 32.")
+        require((1...32).contains(number), "There is no mouse button \(number): give a number from 1 to 32.")
         return ButtonMask(rawValue: 1 << (number - 1))
     }
 }

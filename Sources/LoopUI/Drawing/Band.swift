@@ -15,9 +15,21 @@ struct Band: Sendable {
     /// The rows that are kept.
     private(set) var grid: CellGrid
 
+    /// The most columns of anything that is drawn, and the most cells: half a gigabyte of them.
+    ///
+    /// A view may have any frame. What no memory could hold, and no display show, is not drawn.
+    static let mostColumns = 65_536
+    static let mostCells = 1 << 25
+
     init(width: Int, height: Int) {
-        (self.width, self.height) = (width, height)
-        grid = CellGrid(width: width, height: 0)
+        (self.width, self.height) = Self.limited(width: width, height: height)
+        grid = CellGrid(width: self.width, height: 0)
+    }
+
+    /// As much of a size as can be drawn.
+    static func limited(width: Int, height: Int) -> (width: Int, height: Int) {
+        let width = min(max(0, width), mostColumns)
+        return (width, min(max(0, height), mostCells / max(1, width)))
     }
 
     /// Whether nothing was drawn.

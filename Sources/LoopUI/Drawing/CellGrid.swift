@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LinuxLibC
+internal import RunLoops
 
 /// Rows of cells.
 public struct CellGrid: Hashable, Sendable {
@@ -20,7 +21,11 @@ public struct CellGrid: Hashable, Sendable {
     public init(width: Int, height: Int, filledWith cell: Cell = .blank) {
         self.width = max(0, width)
         self.height = max(0, height)
-        cells = Array(repeating: cell, count: self.width * self.height)
+        let (count, isTooLarge) = self.width.multipliedReportingOverflow(by: self.height)
+        require(
+            !isTooLarge && count < 1 << 40,
+            "A grid of \(width) by \(height) cells was asked for: give a size that memory holds.")
+        cells = Array(repeating: cell, count: count)
         keep(cell.glyph)
     }
 
@@ -65,11 +70,11 @@ public struct CellGrid: Hashable, Sendable {
     /// - Precondition: the place is inside.
     public subscript(x: Int, y: Int) -> Cell {
         get {
-            precondition(x >= 0 && x < width && y >= 0 && y < height, "There is no cell \(x), \(y).")
+            require(x >= 0 && x < width && y >= 0 && y < height, "There is no cell \(x), \(y).")
             return cells[y * width + x]
         }
         set {
-            precondition(x >= 0 && x < width && y >= 0 && y < height, "There is no cell \(x), \(y).")
+            require(x >= 0 && x < width && y >= 0 && y < height, "There is no cell \(x), \(y).")
             cells[y * width + x] = newValue
             keep(newValue.glyph)
         }
@@ -217,10 +222,16 @@ public struct CellRect: Hashable, Sendable {
     /// The rows inside.
     public var rows: Range<Int>
 
-    /// The rectangle with its upper left cell at `x` and `y`; a negative size becomes 0.
+    /// The rectangle with its upper left cell at `x` and `y`; a negative size becomes 0, and the last number is an edge
+    /// too.
     public init(x: Int, y: Int, width: Int, height: Int) {
-        columns = x..<x + max(0, width)
-        rows = y..<y + max(0, height)
+        columns = x..<Self.end(x, width)
+        rows = y..<Self.end(y, height)
+    }
+
+    private static func end(_ start: Int, _ length: Int) -> Int {
+        let (end, isBeyond) = start.addingReportingOverflow(max(0, length))
+        return isBeyond ? .max : end
     }
 
     /// The cells that a rectangle in points covers, each edge rounded to the nearest, and half a cell up.

@@ -150,3 +150,25 @@ public struct Rect: Hashable, Sendable {
     /// The rectangle, moved.
     public func moved(by offset: Point) -> Rect { Rect(origin: origin + offset, size: size) }
 }
+
+// MARK: - Numbers of any kind
+
+extension Double {
+    /// The number, cut at a thousand million points on both sides of 0; 0 for NaN.
+    ///
+    /// Lengths that the program gives may be anything, and their sums have to stay numbers.
+    var length: Double { isNaN ? 0 : Swift.min(1e9, Swift.max(-1e9, self)) }
+
+    /// The whole part of a length.
+    var wholeCells: Int { Int(length) }
+}
+
+extension Size {
+    /// The size, of lengths that can be reckoned with.
+    var limited: Size { Size(Swift.max(0, width.length), Swift.max(0, height.length)) }
+}
+
+extension Insets {
+    /// The distances, of lengths that can be reckoned with.
+    var limited: Insets { Insets(top: top.length, left: left.length, bottom: bottom.length, right: right.length) }
+}

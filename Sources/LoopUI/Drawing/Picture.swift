@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
 internal import Synchronization
 
 /// A picture: rows of pixels, each of red, green, blue and opacity.
@@ -24,13 +25,22 @@ public struct Picture: Hashable, Sendable {
     ///
     /// - Precondition: there are four bytes for each pixel, and no side is negative.
     public init(width: Int, height: Int, bytes: [UInt8]) {
-        precondition(
-            width >= 0 && height >= 0 && bytes.count == width * height * 4,
-            "A picture of \(width) by \(height) pixels has four bytes a pixel, not \(bytes.count) in all.")
+        require(
+            Self.bytes(width, height) == bytes.count,
+            "A picture of \(width) by \(height) pixels has four bytes a pixel, not \(bytes.count) in all: give as many."
+        )
         self.width = width
         self.height = height
         self.bytes = bytes
         number = Self.count.add(1, ordering: .relaxed).newValue
+    }
+
+    /// How many bytes there are of so many pixels; nil if there are no so many.
+    private static func bytes(_ width: Int, _ height: Int) -> Int? {
+        if width < 0 || height < 0 { return nil }
+        let (pixels, hasTooManyPixels) = width.multipliedReportingOverflow(by: height)
+        let (bytes, hasTooManyBytes) = pixels.multipliedReportingOverflow(by: 4)
+        return hasTooManyPixels || hasTooManyBytes ? nil : bytes
     }
 
     /// Whether both have the same pixels.
@@ -56,13 +66,17 @@ public struct Picture: Hashable, Sendable {
     ///
     /// A loader calls this on its own thread, so that little is left to be done when the picture is drawn.
     ///
-    /// - Precondition: no side is negative.
+    /// - Precondition: no side is negative, and there is memory for the pixels.
     /// - Complexity: O(pixels of both).
     public func scaled(width: Int, height: Int) -> Picture {
         if width == self.width, height == self.height { return self }
+        guard let count = Self.bytes(width, height) else {
+            preconditionFailure(
+                "A picture cannot have \(width) by \(height) pixels: give sides that are not negative, and smaller.")
+        }
         let scaler = PictureScaler(self, columns: width, rows: height)
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(width * height * 4)
+        bytes.reserveCapacity(count)
         for y in 0..<height {
             for pixel in scaler.row(y, 0..<width) { bytes += [pixel.red, pixel.green, pixel.blue, pixel.opacity] }
         }
@@ -90,7 +104,7 @@ struct PictureScaler {
     private let rows: Int
 
     init(_ picture: Picture, columns: Int, rows: Int) {
-        precondition(columns >= 0 && rows >= 0, "A picture cannot have \(columns) by \(rows) pixels.")
+        require(columns >= 0 && rows >= 0, "A picture cannot have \(columns) by \(rows) pixels.")
         self.picture = picture
         self.columns = columns
         self.rows = rows

@@ -26,7 +26,9 @@ public struct PlacedPicture: Hashable, Sendable {
     }
 
     func glyph(x: Int, y: Int) -> Glyph {
-        Glyph(
+        // An area may have any bounds, also those whose distance is no number.
+        let area = area.clipped(to: CellRect(Rect(-1e9, -1e9, 2e9, 2e9)))
+        return Glyph(
             picture, x: x - area.columns.lowerBound, y: y - area.rows.lowerBound, columns: area.columns.count,
             rows: area.rows.count)
     }
@@ -76,7 +78,17 @@ extension CellRect {
 
     /// The rectangle, further right and down.
     package func moved(x: Int, y: Int) -> CellRect {
-        CellRect(
-            x: columns.lowerBound + x, y: rows.lowerBound + y, width: columns.count, height: rows.count)
+        var moved = self
+        moved.columns = Self.moved(columns, by: x)
+        moved.rows = Self.moved(rows, by: y)
+        return moved
+    }
+
+    private static func moved(_ range: Range<Int>, by way: Int) -> Range<Int> {
+        func end(_ bound: Int) -> Int {
+            let (sum, isBeyond) = bound.addingReportingOverflow(way)
+            return isBeyond ? (way < 0 ? .min : .max) : sum
+        }
+        return end(range.lowerBound)..<end(range.upperBound)
     }
 }

@@ -38,6 +38,8 @@ public import RunLoops
     /// The recognisers that see it: of the view that it hit, then of the views above, at the time when it began.
     public internal(set) var recognizers: [GestureRecognizer] = []
 
+    /// How often an input has changed it.
+    var changes = 0
     /// In points of the display.
     var position: Point
     var previousPosition: Point

@@ -17,15 +17,23 @@ internal import RunLoops
 
     nonisolated init() {}
 
+    /// Whether an input begins a touch, which is to hit something.
+    func begins(_ input: PointerInput) -> Bool {
+        input.phase == .began && !touches.contains { $0.identifier == input.identifier }
+    }
+
     /// The event of an input; nil if it belongs to no touch.
     ///
     /// - Parameters:
     ///   - input: The input.
-    ///   - windows: What a touch that begins can hit.
+    ///   - hit: The window and the view that a touch that begins has hit.
     ///   - now: The present instant.
-    mutating func event(for input: PointerInput, in windows: WindowStack, at now: RunLoop.Instant) -> Event? {
+    mutating func event(
+        for input: PointerInput, hit: (window: Window, view: View?)? = nil, at now: RunLoop.Instant
+    ) -> Event? {
         for touch in touches { touch.phase = .stationary }
-        guard let touch = touch(for: input, in: windows, now) else { return nil }
+        guard let touch = touch(for: input, hit, now) else { return nil }
+        touch.changes &+= 1
         touch.previousPosition = touch.position
         touch.position = input.position
         touch.time = now
@@ -45,18 +53,17 @@ internal import RunLoops
     }
 
     private mutating func touch(
-        for input: PointerInput, in windows: WindowStack, _ now: RunLoop.Instant
+        for input: PointerInput, _ hit: (window: Window, view: View?)?, _ now: RunLoop.Instant
     ) -> Touch? {
         if let known = touches.first(where: { $0.identifier == input.identifier }) { return known }
-        guard input.phase == .began, let window = windows.window(at: input.position) else { return nil }
-        let hit = window.hitTest(window.convert(input.position, from: nil), with: nil)
-        let touch = Touch(input, in: window, view: hit, time: now)
+        guard input.phase == .began, let (window, view) = hit else { return nil }
+        let touch = Touch(input, in: window, view: view, time: now)
         if let last, last.button == input.button, last.time.duration(to: now) <= Self.tapInterval,
             last.start.distance(to: input.position) <= Self.tapDistance
         {
             touch.tapCount = last.count + 1
         }
-        touch.recognizers = sequence(first: hit ?? window, next: { $0.superview }).flatMap(\.gestureRecognizers)
+        touch.recognizers = sequence(first: view ?? window, next: { $0.superview }).flatMap(\.gestureRecognizers)
         touches.append(touch)
         return touch
     }

@@ -34,6 +34,7 @@ internal import RunLoops
 
     /// Whether something is still to be decided in this turn.
     private(set) var isPending = false
+    private var isDeciding = false
 
     /// Whether no touch is known and nothing is to be decided.
     var isIdle: Bool { engaged.isEmpty && deliveries.isEmpty && !isPending }
@@ -50,9 +51,16 @@ internal import RunLoops
     /// Sends the touches of an event to their recognisers, and to their views.
     func deliver(_ event: Event, in window: Window) {
         for touch in event.touches where touch.window === window && touch.phase != .stationary {
-            if touch.phase == .began { deliveries.append(TouchDelivery(touch, recognizers: admit(touch))) }
+            if touch.phase == .began {
+                // The delegates are called before the list is changed.
+                let delivery = TouchDelivery(touch, recognizers: admit(touch))
+                deliveries.append(delivery)
+            }
             guard let delivery = deliveries.first(where: { $0.touch === touch }) else { continue }
-            for recognizer in touch.recognizers { recognizer.receive(touch, event) }
+            // One of them may have another one ignore the touch.
+            for recognizer in touch.recognizers where touch.recognizers.contains(where: { $0 === recognizer }) {
+                recognizer.receive(touch, event)
+            }
             failWhatIsOver()
             // What is in a final state may be possible again.
             if touch.phase == .ended || touch.phase == .cancelled { isPending = isPending || !engaged.isEmpty }
@@ -109,12 +117,16 @@ internal import RunLoops
     // MARK: The observer
 
     private func update() {
-        if isIdle { return }
+        // A delegate that runs the loop while it is asked has not answered yet.
+        if isIdle || isDeciding { return }
         withdrawLostTouches()
         guard isPending else { return }
         isPending = false
         failWhatIsOver()
-        for recognizer in GestureDecision(engaged).decide() where recognizer.cancelsTouchesInView {
+        isDeciding = true
+        let begun = GestureDecision(engaged).decide()
+        isDeciding = false
+        for recognizer in begun where recognizer.cancelsTouchesInView {
             for delivery in deliveries where recognizer.hasSeen(delivery.touch) { delivery.cancel() }
         }
         release()
@@ -127,20 +139,23 @@ internal import RunLoops
 
     private func callActions() {
         for recognizer in engaged where recognizer.settled != .possible {
-            let states = recognizer.wishes
+            let (states, round) = (recognizer.wishes, recognizer.round)
             recognizer.wishes = []
             for state in states {
                 recognizer.settled = state
                 recognizer.callActions()
-                // The action has disabled or removed the recogniser: what comes now is the end.
-                if !recognizer.wishes.isEmpty { break }
+                // The action has disabled or removed the recogniser: what comes now is the end. Or it has run the loop,
+                // and the end has come already.
+                if !recognizer.wishes.isEmpty || recognizer.round != round { break }
             }
         }
     }
 
     private func resetWhatIsOver() {
         for recognizer in engaged
-        where recognizer.settled.isFinal && !deliveries.contains(where: { $0.holds(recognizer) }) {
+        where recognizer.whenMarked != nil && recognizer.settled.isFinal
+            && !deliveries.contains(where: { $0.holds(recognizer) })
+        {
             engaged.removeAll { $0 === recognizer }
             recognizer.resetToPossible()
         }

@@ -15,10 +15,7 @@
     /// Decides, and returns the recognisers whose gestures have begun; their wishes are still to be granted.
     func decide() -> [GestureRecognizer] {
         var begun: [GestureRecognizer] = []
-        while let next = nextToBegin() {
-            begin(next)
-            begun.append(next)
-        }
+        while let next = nextToBegin() { if begin(next) { begun.append(next) } }
         for recognizer in candidates { recognizer.isWaiting = true }
         return begun
     }
@@ -30,7 +27,9 @@
 
     /// The recogniser that begins now; a recogniser that may not begin at all fails on the way.
     private func nextToBegin() -> GestureRecognizer? {
-        for recognizer in candidates where !mayBegin(recognizer) { recognizer.settle(.failed) }
+        for recognizer in candidates where !mayBegin(recognizer) && recognizer.settled == .possible {
+            recognizer.settle(.failed)
+        }
         let waiting = candidates
         let free = waiting.filter { !hasBlocker($0) }
         if let first = free.first(where: { one in !free.contains { outranks($0, one) } }) ?? free.first { return first }
@@ -38,12 +37,17 @@
         return waiting.first { waitsOnlyFor(waiting, $0) }
     }
 
-    private func begin(_ recognizer: GestureRecognizer) {
-        recognizer.settled = recognizer.wishes[0]
+    /// Lets a gesture begin, unless one of the calls since it was chosen has given it up.
+    private func begin(_ recognizer: GestureRecognizer) -> Bool {
+        guard recognizer.settled == .possible, let wish = recognizer.wishes.first else { return false }
+        recognizer.settled = wish
         recognizer.isWaiting = false
         for other in recognizers where other !== recognizer && other.settled == .possible {
-            if Self.requires(other, recognizer) || prevents(recognizer, other) { other.settle(.failed) }
+            if Self.requires(other, recognizer) || prevents(recognizer, other), other.settled == .possible {
+                other.settle(.failed)
+            }
         }
+        return true
     }
 
     private func mayBegin(_ recognizer: GestureRecognizer) -> Bool {

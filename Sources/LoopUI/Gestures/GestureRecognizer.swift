@@ -147,7 +147,11 @@ internal import RunLoops
     /// Whether it takes further touches.
     var takesTouches: Bool { !settled.isFinal && wishes.last?.isFinal != true }
 
+    /// Changes with each reset: what was begun before it is over.
+    private(set) var round = 0
+
     func resetToPossible() {
+        round &+= 1
         stopTimer()
         settle(.possible)
         wasAsked = false
@@ -186,7 +190,13 @@ internal import RunLoops
     /// Where one of the touches is, in the coordinates of a view; of the display if there is none.
     ///
     /// - Precondition: `index` is below ``numberOfTouches``.
-    public func location(ofTouch index: Int, in view: View?) -> Point { located[index].location(in: view) }
+    public func location(ofTouch index: Int, in view: View?) -> Point {
+        let touches = located
+        require(
+            touches.indices.contains(index),
+            "There is no touch \(index): the recogniser sees \(touches.count). Ask for an index below numberOfTouches.")
+        return touches[index].location(in: view)
+    }
 
     /// Sees no more of a touch; the view keeps it when the gesture is recognised.
     public func ignore(_ touch: Touch, for event: Event? = nil) {
@@ -294,7 +304,7 @@ extension GestureActionSender {
     /// pan.addAction { [weak view] in view?.frame.origin = $0.translation(in: nil) }
     /// ```
     public func addAction(_ action: @escaping (Self) -> Void) {
-        keep { [unowned self] in action(self) }
+        keep { [weak self] in if let self { action(self) } }
     }
 }
 

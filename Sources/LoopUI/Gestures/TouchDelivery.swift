@@ -85,8 +85,9 @@
     /// Calls the view with the touch as it was then; the recognisers' view of it is not changed.
     private func send(_ phase: Touch.Phase, _ part: Part) {
         guard let view = touch.view else { return }
-        let now = (touch.phase, touch.position, touch.previousPosition)
-        defer { (touch.phase, touch.position, touch.previousPosition) = now }
+        let (now, changes) = ((touch.phase, touch.position, touch.previousPosition), touch.changes)
+        // The view may run the loop, and the touch be somewhere else by then.
+        defer { if touch.changes == changes { (touch.phase, touch.position, touch.previousPosition) = now } }
         (touch.phase, touch.position, touch.previousPosition) = (phase, part.position, part.previousPosition)
         switch phase {
         case .began:

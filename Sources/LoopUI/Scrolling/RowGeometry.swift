@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
+
 /// Where the rows of a table lie: all of one height, or each of its own.
 struct RowGeometry {
     private(set) var count = 0
@@ -37,7 +39,7 @@ struct RowGeometry {
     /// - Complexity: O(1) for rows of one height, else O(log n).
     func row(at y: Double) -> Int? {
         if count == 0 { return nil }
-        if let height { return Int(max(0, min(Double(count - 1), (y / height).rounded(.down)))) }
+        if let height { return min(count - 1, Int(max(0, min(1e18, (y / height).rounded(.down))))) }
         var (low, high) = (0, count - 1)
         while low < high {
             let middle = (low + high) / 2
@@ -57,27 +59,34 @@ struct RowGeometry {
 
     // MARK: Changes
 
+    /// Traps for what is no height of a row.
+    static func require(_ height: Double) {
+        require(
+            height > 0 && height <= 1e9,
+            "A row is \(height) points high: give a height that is positive, and at most a thousand million.")
+    }
+
     private mutating func append(_ heights: some Sequence<Double>) {
         var end = ends.last ?? 0
         for height in heights {
-            precondition(height > 0, "A row is \(height) points high: the height of a row is positive.")
+            Self.require(height)
             end += height
             ends.append(end)
         }
         count = ends.count
     }
 
-    /// Inserts rows; the closure is asked for their heights if each has its own.
+    /// Inserts rows, with these heights if each row has its own.
     ///
     /// - Complexity: O(1) for rows of one height, else O(new rows and rows behind them).
-    mutating func insert(_ rows: Range<Int>, height: (Int) -> Double) {
-        if self.height != nil {
+    mutating func insert(_ rows: Range<Int>, heights: [Double]) {
+        if height != nil {
             count += rows.count
             return
         }
         let behind = self.heights(from: rows.lowerBound)
         ends.removeSubrange(rows.lowerBound...)
-        append(rows.map(height))
+        append(heights)
         append(behind)
     }
 

@@ -33,6 +33,8 @@ extension ScrollView {
 
     private func beginDrag() {
         stopMotion()
+        // The delegate was called, and may have taken the view away.
+        guard isScrollEnabled, window != nil else { return }
         drag = ScrollDrag(start: contentOffset)
         shift = .zero
         beginTracking()
@@ -65,24 +67,30 @@ extension ScrollView {
             delegate?.scrollViewDidEndDragging(self, willDecelerate: false)
             return endTracking()
         }
+        // What the delegate moves from here on moves the way to come too.
+        shift = .zero
         delegate?.scrollViewDidEndDragging(self, willDecelerate: true)
-        stopMotion()
+        // It may have taken the view away, or begun a movement of its own.
+        guard isScrollEnabled, window != nil, drag == nil, motion == nil else {
+            if drag == nil { endTracking() }
+            return
+        }
         decelerate(deceleration, from: application.now)
     }
 
     private func decelerate(_ deceleration: Deceleration, from start: RunLoop.Instant) {
-        shift = .zero
         isDecelerating = true
-        delegate?.scrollViewWillBeginDecelerating(self)
         motion = ScrollMotion(in: [.tracking], from: start) { [weak self] time in
             guard let self else { return }
+            let own = motion
             let place = deceleration.offset(after: time) + shift
             let target = deceleration.target + shift
             let isOver = distance(from: place, to: target) < 0.5
             bounds.origin = isOver ? target : place
-            // The delegate may have stopped it.
-            if isOver, isDecelerating { stopMotion() }
+            // The delegate may have stopped it, or begun another movement.
+            if isOver, motion === own { stopMotion() }
         }
+        delegate?.scrollViewWillBeginDecelerating(self)
     }
 
     func endDeceleration() {

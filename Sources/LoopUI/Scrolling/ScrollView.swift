@@ -19,7 +19,9 @@ internal import RunLoops
         ///
         /// - Precondition: it lies between 0 and 1.
         public init(rawValue: Double) {
-            precondition(rawValue > 0 && rawValue < 1, "A deceleration rate lies between 0 and 1.")
+            require(
+                rawValue > 0 && rawValue < 1,
+                "The deceleration rate \(rawValue) does not lie between 0 and 1: give .normal or .fast.")
             self.rawValue = rawValue
         }
 
@@ -76,10 +78,13 @@ internal import RunLoops
 
     /// The first and the last place that can be at the upper left corner of a view of that size.
     func limits(in size: Size) -> (first: Point, last: Point) {
-        let first = Point(-contentInset.left, -contentInset.top)
+        let (inset, content, size) = (contentInset.limited, contentSize, size.limited)
+        let first = Point(-inset.left, -inset.top)
+        // Of rows there may be more than anything else is long.
+        func end(_ length: Double) -> Double { length.isNaN ? 0 : max(0, min(1e18, length)) }
         let last = Point(
-            max(first.x, contentSize.width + contentInset.right - size.width),
-            max(first.y, contentSize.height + contentInset.bottom - size.height))
+            max(first.x, end(content.width) + inset.right - size.width),
+            max(first.y, end(content.height) + inset.bottom - size.height))
         return (first, last)
     }
 
@@ -124,6 +129,7 @@ internal import RunLoops
     ///     end at once.
     public func setContentOffset(_ offset: Point, animated: Bool) {
         stopMotion()
+        // Read after the delegate was called.
         let target = limited(offset, in: frame.size)
         guard animated, target != contentOffset, drag == nil, let application = window?.application,
             !application.display.abilities.reducesMotion
@@ -134,8 +140,10 @@ internal import RunLoops
         let animation = ScrollAnimation(start: contentOffset, target: target)
         motion = ScrollMotion(in: [.common], from: application.now) { [weak self] time in
             guard let self else { return }
+            let own = motion
             bounds.origin = animation.offset(after: time) + shift
-            if animation.isOver(after: time) { stopMotion() }
+            // The delegate may have begun another movement.
+            if animation.isOver(after: time), motion === own { stopMotion() }
         }
     }
 
@@ -272,7 +280,8 @@ internal import RunLoops
     /// Where the content cannot move that way, the wheel goes to the next responder: so a scroll view inside another
     /// one hands on.
     open override func wheelTurned(_ wheel: Wheel, with event: Event?) {
-        var way = Point(wheel.notches.x * pointsPerNotch, wheel.notches.y * pointsPerNotch)
+        let points = pointsPerNotch.length
+        var way = Point(wheel.notches.x.length * points, wheel.notches.y.length * points)
         if event?.modifiers.contains(.shift) == true, way.x == 0 { way = Point(way.y, 0) }
         guard isScrollEnabled, canScroll(by: way) else { return super.wheelTurned(wheel, with: event) }
         scroll(by: way)

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
+
 extension TableView {
     /// Asks the data source for everything again.
     ///
@@ -8,12 +10,15 @@ extension TableView {
     ///
     /// - Complexity: O(rows in view); O(rows) if each has its own height.
     public func reloadData() {
-        let count = max(0, dataSource?.numberOfRows(in: self) ?? 0)
+        let now = version
+        let loaded = geometry(of: max(0, dataSource?.numberOfRows(in: self) ?? 0))
+        // A change that was made in one of these calls has read the same.
+        guard now == version else { return }
         keepingEnd {
             for row in cells.keys { recycle(row) }
             pressedRow = nil
-            rows = geometry(of: count)
-            if let selectedRow, selectedRow >= count { self.selectedRow = nil }
+            if let selectedRow, selectedRow >= loaded.count { self.selectedRow = nil }
+            rows = loaded
         }
     }
 
@@ -26,11 +31,12 @@ extension TableView {
     /// - Precondition: the data source has that many rows more.
     /// - Complexity: O(rows in view); if each has its own height, O(new rows and rows behind them).
     public func insertRows(_ range: Range<Int>) {
-        precondition(
+        require(
             range.lowerBound >= 0 && range.lowerBound <= rows.count,
             "Rows \(range) were inserted into a table of \(rows.count).")
-        require(rows.count + range.count, after: "inserting \(range.count)")
-        change(.insert(range)) { rows.insert(range, height: height) }
+        change(.insert(range), to: rows.count &+ range.count, "inserting \(range.count)") {
+            $0.insert(range, heights: $1)
+        }
     }
 
     /// Takes rows out that the data source has no longer.
@@ -42,45 +48,63 @@ extension TableView {
     /// - Precondition: the data source has that many rows less.
     /// - Complexity: O(rows in view); if each has its own height, O(rows behind).
     public func deleteRows(_ range: Range<Int>) {
-        precondition(
+        require(
             range.lowerBound >= 0 && range.upperBound <= rows.count,
             "Rows \(range) were deleted from a table of \(rows.count).")
-        require(rows.count - range.count, after: "deleting \(range.count)")
-        for row in cells.keys where range.contains(row) { recycle(row) }
-        change(.delete(range)) { rows.remove(range) }
+        change(.delete(range), to: rows.count - range.count, "deleting \(range.count)") { rows, _ in rows.remove(range)
+        }
     }
 
     /// Asks the data source for the cells of rows again, and the delegate for their heights.
     ///
     /// - Complexity: O(rows in view); if each has its own height, O(rows behind).
     public func reloadRows(_ range: Range<Int>) {
-        precondition(
+        require(
             range.lowerBound >= 0 && range.upperBound <= rows.count,
             "Rows \(range) of a table of \(rows.count) were reloaded.")
-        require(rows.count, after: "reloading")
-        for row in cells.keys where range.contains(row) { recycle(row) }
-        change(.reload(range)) {
-            if rowHeight != nil { return }
+        change(.reload(range), to: rows.count, "reloading") { rows, heights in
+            if heights.isEmpty { return }
             rows.remove(range)
-            rows.insert(range, height: height)
+            rows.insert(range, heights: heights)
         }
     }
 
-    private func require(_ count: Int, after change: String) {
-        let now = dataSource?.numberOfRows(in: self) ?? 0
-        precondition(
-            now == count, "The data source has \(now) rows after \(change): the table had \(rows.count).")
-    }
+    /// The most rows: of more, two would have one place.
+    private static let mostRows = 1 << 50
 
     private func geometry(of count: Int) -> RowGeometry {
+        require(
+            count <= Self.mostRows, "The data source has \(count) rows: a table shows at most \(Self.mostRows) of them."
+        )
         if let rowHeight { return RowGeometry(count: count, height: rowHeight) }
-        return RowGeometry(heights: (0..<count).lazy.map { self.height($0) })
+        return RowGeometry(heights: heights(of: 0..<count))
     }
 
-    private func height(_ row: Int) -> Double { tableDelegate?.tableView(self, heightForRow: row) ?? 1 }
+    /// The heights of rows by the delegate, if each row has its own; asked for while the rows are not in use.
+    private func heights(of rows: Range<Int>) -> [Double] {
+        if rowHeight != nil { return [] }
+        return rows.map { tableDelegate?.tableView(self, heightForRow: $0) ?? 1 }
+    }
 
     /// Changes rows: cells, marks and the first row in view keep their rows.
-    private func change(_ change: RowChange, _ body: () -> Void) {
+    ///
+    /// - Parameters:
+    ///   - change: The change.
+    ///   - count: How many rows there are afterwards.
+    ///   - name: What was done, for the message if the data source has another number.
+    ///   - body: Makes the change; receives the heights of new rows, if each row has its own.
+    private func change(
+        _ change: RowChange, to count: Int, _ name: String, _ body: (inout RowGeometry, [Double]) -> Void
+    ) {
+        let now = version
+        let new = dataSource?.numberOfRows(in: self) ?? 0
+        // Rows were changed in one of these calls: what they are now is read once more.
+        guard now == version else { return reloadData() }
+        require(
+            new == count, "The data source has \(new) rows after \(name): the table had \(rows.count).")
+        var heights: [Double] = []
+        if case .delete = change {} else { heights = self.heights(of: change.range) }
+        guard now == version else { return reloadData() }
         let marked = selectedRow
         keepingEnd {
             let anchor = rows.row(at: contentOffset.y)
@@ -88,9 +112,13 @@ extension TableView {
             let isAtTop = contentOffset.y <= limits(in: frame.size).first.y
             let pressed = pressedRow
             (selectedRow, pressedRow) = (nil, nil)
+            if case .insert = change {
+            } else {
+                for row in cells.keys where change.range.contains(row) { recycle(row) }
+            }
             cells = Dictionary(
                 uniqueKeysWithValues: cells.compactMap { row, cell in change.number(of: row).map { ($0, cell) } })
-            body()
+            body(&rows, heights)
             pressedRow = pressed.flatMap(change.number)
             selectedRow = marked.flatMap(change.number)
             if marked != nil, selectedRow == nil, rows.count > 0 {
@@ -101,9 +129,10 @@ extension TableView {
             guard let anchor else { return }
             let place =
                 change.number(of: anchor).map { rows.top(of: $0) + cut } ?? rows.top(of: change.range.lowerBound)
+            let after = version
             // The content is as large as before and after, until the offset is right.
             contentSize.height = max(contentSize.height, rows.total)
-            shiftContent(by: Point(0, place - contentOffset.y))
+            if after == version { shiftContent(by: Point(0, place - contentOffset.y)) }
         }
         if let marked, change.number(of: marked) == nil {
             tableDelegate?.tableView(self, didMoveSelectionTo: selectedRow)
@@ -117,5 +146,6 @@ extension TableView {
         contentSize = Size(frame.size.width, rows.total)
         if stays { scrollToEnd() }
         setNeedsLayout()
+        removeRetiredCells()
     }
 }

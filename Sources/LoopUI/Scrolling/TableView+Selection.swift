@@ -36,11 +36,23 @@ extension TableView {
     }
 
     /// Marks a row for the user: brings it into view, and tells the delegate.
-    func moveSelection(to row: Int) {
+    ///
+    /// - Returns: The number of the row afterwards; nil if the delegate's calls have taken it away.
+    @discardableResult
+    func moveSelection(to row: Int) -> Int? {
         let old = selectedRow
         selectedRow = row
-        scrollToRow(row)
-        if row != old { tableDelegate?.tableView(self, didMoveSelectionTo: row) }
+        let marked = afterCalls(row) { scrollToRow(row) }
+        guard let marked, row != old else { return marked }
+        return afterCalls(marked) { tableDelegate?.tableView(self, didMoveSelectionTo: marked) }
+    }
+
+    /// The number of a marked row after calls of the program.
+    private func afterCalls(_ row: Int, _ body: () -> Void) -> Int? {
+        let now = version
+        body()
+        // The mark goes with its row when rows change.
+        return now == version ? row : selectedRow
     }
 
     /// What the keys do; whether it was a key for the table.

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
+
 /// A scroll view that shows rows, one below the other; cells exist for the rows in view only.
 ///
 /// ```swift
@@ -43,10 +45,10 @@
     ///
     /// If it is nil, the delegate is asked for each row.
     ///
-    /// - Precondition: it is positive.
+    /// - Precondition: it is positive, and at most a thousand million.
     public var rowHeight: Double? = 1 {
         didSet {
-            precondition(rowHeight ?? 1 > 0, "A row has a height of more than 0 points.")
+            if let rowHeight { RowGeometry.require(rowHeight) }
             if rowHeight != oldValue { reloadData() }
         }
     }
@@ -54,12 +56,16 @@
     /// How many rows there are.
     public var numberOfRows: Int { rows.count }
 
-    var rows = RowGeometry(count: 0, height: 1)
+    var rows = RowGeometry(count: 0, height: 1) { didSet { version &+= 1 } }
+    /// Changes with the rows: what was read before a call of the program holds if this is the same afterwards.
+    private(set) var version = 0
     /// The cells in view, by their rows.
     var cells: [Int: TableCell] = [:]
     /// The cells that wait for another row.
     private var spareCells: [String: [TableCell]] = [:]
     private var makers: [String: @MainActor () -> TableCell] = [:]
+    /// Cells that are not used again, and are still inside.
+    private var retiredCells: [TableCell] = []
 
     // MARK: Cells
 
@@ -112,7 +118,9 @@
     ///
     /// - Precondition: there is such a row.
     public func rect(forRow row: Int) -> Rect {
-        precondition(row >= 0 && row < rows.count, "There is no row \(row): the table has \(rows.count).")
+        require(
+            row >= 0 && row < rows.count,
+            "There is no row \(row): the table has \(rows.count). Give a number from 0 to below that.")
         let top = rows.top(of: row)
         return Rect(0, top, rowWidth, rows.top(of: row + 1) - top)
     }
@@ -127,17 +135,29 @@
         super.layoutSubviews()
         // Without its data source, which it does not keep, the table shows what it has.
         guard let dataSource else { return }
-        let visible = visibleRows
+        let (visible, now) = (visibleRows, version)
         for row in cells.keys where !visible.contains(row) { recycle(row) }
+        removeRetiredCells()
         for row in visible {
-            let cell = cells[row] ?? makeCell(row, dataSource)
+            // A change of the rows, in one of the calls, has asked for a layout of its own.
+            guard now == version else { return }
+            guard let cell = cells[row] ?? makeCell(row, dataSource) else { return }
             cell.frame = rect(forRow: row)
         }
-        for cell in spareCells.values.joined() where !cell.isHidden { cell.isHidden = true }
+        for cell in spareCells.values.joined() where now == version && !cell.isHidden { cell.isHidden = true }
     }
 
-    private func makeCell(_ row: Int, _ dataSource: any TableViewDataSource) -> TableCell {
+    /// The cell of the data source for a row; nil if the rows have changed meanwhile.
+    private func makeCell(_ row: Int, _ dataSource: any TableViewDataSource) -> TableCell? {
+        let now = version
         let cell = dataSource.tableView(self, cellForRow: row)
+        guard now == version else {
+            spare(cell)
+            return nil
+        }
+        // A cell shows one row, whatever the data source returns.
+        for (other, shown) in cells where shown === cell { cells[other] = nil }
+        if let identifier = cell.reuseIdentifier { spareCells[identifier]?.removeAll { $0 === cell } }
         cells[row] = cell
         cell.isSelected = row == selectedRow
         cell.isHighlighted = row == pressedRow
@@ -147,16 +167,28 @@
         let before = cells[row - 1].flatMap { before in others.firstIndex { $0 === before } }
         let place = before.map { $0 + 1 } ?? 0
         if !subviews.indices.contains(place) || subviews[place] !== cell { insertSubview(cell, at: place) }
-        return cell
+        return now == version ? cell : nil
     }
 
-    /// Takes the cell of a row out of view; it is hidden after the layout, unless it shows another row by then.
-    func recycle(_ row: Int) {
-        guard let cell = cells.removeValue(forKey: row) else { return }
+    /// Takes the cell of a row out of view.
+    ///
+    /// It is hidden after the layout, unless it shows another row by then; a cell that is not used again stays until
+    /// ``removeRetiredCells()``, since its removal calls the program.
+    func recycle(_ row: Int) { if let cell = cells.removeValue(forKey: row) { spare(cell) } }
+
+    private func spare(_ cell: TableCell) {
+        if cells.values.contains(where: { $0 === cell }) { return }
         if let identifier = cell.reuseIdentifier {
             spareCells[identifier, default: []].append(cell)
         } else {
-            cell.removeFromSuperview()
+            retiredCells.append(cell)
+        }
+    }
+
+    /// Removes the cells that are not used again; their views call the program.
+    func removeRetiredCells() {
+        while let cell = retiredCells.popLast() {
+            if cell.superview === self, !cells.values.contains(cell) { cell.removeFromSuperview() }
         }
     }
 
@@ -242,9 +274,8 @@
         guard allowsSelection, touches.arePrimary else { return super.touchesEnded(touches, with: event) }
         guard let row = pressedRow, let touch = touches.first else { return }
         pressedRow = nil
-        guard self.row(at: touch.location(in: self)) == row else { return }
-        moveSelection(to: row)
-        tableDelegate?.tableView(self, didSelectRow: row)
+        guard self.row(at: touch.location(in: self)) == row, let marked = moveSelection(to: row) else { return }
+        tableDelegate?.tableView(self, didSelectRow: marked)
     }
 
     open override func touchesCancelled(_ touches: Set<Touch>, with event: Event?) {

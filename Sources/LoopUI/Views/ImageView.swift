@@ -36,7 +36,8 @@ internal import RunLoopsKit
 
     /// The size in points at which pixels keep their shape on the display.
     private func size(of picture: Picture) -> Size {
-        Size(Double(picture.width), Double(picture.height) / abilities.pointAspect)
+        let aspect = abilities.pointAspect
+        return Size(Double(picture.width), Double(picture.height) / (aspect > 0 && aspect.isFinite ? aspect : 2))
     }
 
     /// The picture's own size, smaller if there is no room for it.
@@ -51,7 +52,7 @@ internal import RunLoopsKit
     /// where there are neither colours nor such signs.
     open override func draw(in canvas: inout Canvas) {
         guard let picture, picture.width > 0, picture.height > 0 else { return }
-        canvas.draw(picture, in: place(of: size(of: picture)), style: Self.style(abilities))
+        canvas.draw(picture, in: place(of: size(of: picture), in: canvas.size), style: Self.style(abilities))
     }
 
     private static func style(_ abilities: DisplayAbilities) -> Canvas.PictureStyle {
@@ -60,12 +61,12 @@ internal import RunLoopsKit
     }
 
     /// Where the picture comes, in the view's own coordinates.
-    private func place(of size: Size) -> Rect {
-        let (across, down) = (frame.size.width / size.width, frame.size.height / size.height)
+    private func place(of size: Size, in room: Size) -> Rect {
+        let (across, down) = (room.width / size.width, room.height / size.height)
         let scale = contentMode == .fit ? min(across, down) : max(across, down)
         // A flat or thin picture keeps a cell.
         let (width, height) = (max(1, size.width * scale), max(1, size.height * scale))
-        let corner = Point((frame.size.width - width) / 2, (frame.size.height - height) / 2)
+        let corner = Point((room.width - width) / 2, (room.height - height) / 2)
         return Rect(corner.x.rounded(.down), corner.y.rounded(.down), width.rounded(), height.rounded())
     }
 

@@ -18,8 +18,10 @@
     /// Sends ``Control/Events/valueChanged`` when the user has moved it.
     public var divider: Control { bar }
     /// The first view's part of the room, from 0 to 1; it stays the same when the split view gets another size.
+    ///
+    /// A number outside counts as the nearer end.
     public var ratio: Double { didSet { if ratio != oldValue { setNeedsLayout() } } }
-    /// The least points that each view keeps, as long as there is room for both.
+    /// The least points that each view keeps, as long as there is room for both; none if it is not positive.
     public var minimumLength = 3.0 { didSet { if minimumLength != oldValue { setNeedsLayout() } } }
     private let bar = Divider()
 
@@ -39,11 +41,11 @@
         bar.split = self
     }
 
-    private var room: Double { max(0, (axis == .horizontal ? frame.width : frame.height) - 1) }
+    private var room: Double { max(0, (axis == .horizontal ? frame.width : frame.height).length - 1) }
 
     /// The points of the first view.
     private var length: Double {
-        let least = min(minimumLength, (room / 2).rounded(.down))
+        let least = min(max(0, minimumLength.length), (room / 2).rounded(.down))
         return min(room - least, max(least, (room * min(1, max(0, ratio))).rounded()))
     }
 
@@ -59,7 +61,8 @@
     fileprivate func moveDivider(by step: Double) { moveDivider(to: length + step) }
 
     open override func layoutSubviews() {
-        let (length, width, height) = (length, frame.width, frame.height)
+        let (length, size) = (length, frame.size.limited)
+        let (width, height) = (size.width, size.height)
         switch axis {
         case .horizontal:
             first.frame = Rect(0, 0, length, height)

@@ -36,7 +36,7 @@
 
     /// The direction in which views follow each other.
     public var axis: Axis { didSet { if axis != oldValue { changed() } } }
-    /// Points between two views.
+    /// Points between two views; views overlap where it is negative.
     public var spacing: Double { didSet { if spacing != oldValue { changed() } } }
     /// Where views stand across the axis.
     public var alignment = Alignment.fill { didSet { if alignment != oldValue { changed() } } }
@@ -46,7 +46,9 @@
     public var padding = Insets.zero { didSet { if padding != oldValue { changed() } } }
 
     /// The views, in order.
-    public private(set) var arrangedSubviews: [View] = []
+    public var arrangedSubviews: [View] { arranged.all() }
+    private var arranged = ViewList<ArrangedNumber>()
+    /// The views of the list, with how much of the room that is left each gets.
     private var flexes: [ObjectIdentifier: Double] = [:]
 
     /// A stack of these views.
@@ -65,7 +67,7 @@
     ///   - view: The view.
     ///   - flex: How much of the room that is left it gets, beside the others' numbers; none if 0.
     public func addArrangedSubview(_ view: View, flex: Double = 0) {
-        insertArrangedSubview(view, at: arrangedSubviews.count, flex: flex)
+        insertArrangedSubview(view, at: arranged.count, flex: flex)
     }
 
     /// Puts a view among the others.
@@ -75,29 +77,35 @@
     ///   - index: Its place, 0 for the first; places beyond the end are the end.
     ///   - flex: How much of the room that is left it gets, beside the others' numbers; none if 0.
     public func insertArrangedSubview(_ view: View, at index: Int, flex: Double = 0) {
-        arrangedSubviews.removeAll { $0 === view }
-        arrangedSubviews.insert(view, at: min(max(0, index), arrangedSubviews.count))
+        // The program is called last: the view may move on in its calls.
+        forget(view)
+        arranged.insert(view, at: index)
+        flexes[ObjectIdentifier(view)] = min(1e9, max(0, flex))
         if view.superview !== self { addSubview(view) }
-        setFlex(flex, for: view)
+        changed()
     }
 
     /// Takes a view out of the order; it stays a subview until it is removed from this superview too, as in UIKit.
+    ///
+    /// - Complexity: O(1), amortised.
     public func removeArrangedSubview(_ view: View) {
         forget(view)
         changed()
     }
 
     private func forget(_ view: View) {
-        arrangedSubviews.removeAll { $0 === view }
-        flexes[ObjectIdentifier(view)] = nil
+        if flexes.removeValue(forKey: ObjectIdentifier(view)) != nil { arranged.remove(view) }
     }
 
     /// How much of the room that is left a view gets, beside the others' numbers.
     public func flex(of view: View) -> Double { flexes[ObjectIdentifier(view)] ?? 0 }
 
     /// Sets how much of the room that is left a view gets.
+    ///
+    /// Nothing happens if the view is not among the arranged ones. A number below 0 counts as 0.
     public func setFlex(_ flex: Double, for view: View) {
-        flexes[ObjectIdentifier(view)] = flex > 0 ? flex : nil
+        guard flexes[ObjectIdentifier(view)] != nil else { return }
+        flexes[ObjectIdentifier(view)] = min(1e9, max(0, flex))
         changed()
     }
 
@@ -115,10 +123,11 @@
     ///
     /// - Complexity: O(views inside).
     open override func sizeThatFits(_ size: Size) -> Size {
+        let padding = padding.limited
         let inner = Size(
             max(0, size.width - padding.left - padding.right), max(0, size.height - padding.top - padding.bottom))
         let sizes = present.map { $0.sizeThatFits(inner) }
-        var (along, across) = (Double(max(0, sizes.count - 1)) * spacing, 0.0)
+        var (along, across) = (Double(max(0, sizes.count - 1)) * spacing.length, 0.0)
         let longest = sizes.map { self.along($0) }.max() ?? 0
         for size in sizes {
             along += distribution == .fillEqually ? longest : self.along(size)
@@ -132,16 +141,18 @@
 
     open override func layoutSubviews() {
         for view in arrangedSubviews where view.superview !== self { forget(view) }
-        let area = Rect(size: frame.size).inset(by: padding)
+        let area = Rect(size: frame.size.limited).inset(by: padding.limited)
         let views = present
         if views.isEmpty { return }
-        var wanted = views.map { along($0.sizeThatFits(area.size)) }
+        var wanted = views.map { max(0, along($0.sizeThatFits(area.size)).length) }
         // A view that flexes begins with nothing: equal weights give equal lengths.
         for (index, view) in views.enumerated() where flex(of: view) > 0 { wanted[index] = 0 }
         let gaps = Double(views.count - 1)
-        let gap = min(spacing, max(0, ((along(area.size) - wanted.reduce(0, +)) / max(1, gaps)).rounded(.down)))
+        let gap = min(spacing.length, max(0, ((along(area.size) - wanted.reduce(0, +)) / max(1, gaps)).rounded(.down)))
         var place = axis == .horizontal ? area.minX : area.minY
         for (view, length) in zip(views, lengths(wanted, of: views, room: along(area.size) - gaps * gap)) {
+            // A view that was asked for its size may have moved another one.
+            guard view.superview === self else { continue }
             view.frame = frame(of: view, from: place, length: length, in: area)
             place += length + gap
         }
@@ -207,4 +218,10 @@ extension View {
             view = present is StackView ? present.superview : nil
         }
     }
+}
+
+/// The numbers of arranged subviews.
+private enum ArrangedNumber: ViewNumber {
+    static func number(of view: View) -> Int { view.arrangedNumber }
+    static func set(_ number: Int, of view: View) { view.arrangedNumber = number }
 }

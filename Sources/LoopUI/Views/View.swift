@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import RunLoops
+
 /// A rectangle that draws, holds other views and takes events.
 ///
 /// What changes is marked, and done once a turn, before the loop sleeps: first layout, then drawing, then one frame
@@ -71,7 +73,7 @@
 
     private func seenChanged() {
         // What was marked while the view was not seen is done now.
-        if isSeen { markTree() } else { giveKeysAway() }
+        if isSeen { markTree() } else { window?.takeKeys(from: self) }
     }
 
     /// Whether what is inside is cut at the edges; false unless set.
@@ -83,7 +85,7 @@
     var isSeen: Bool { !isHidden && alpha >= 0.01 }
 
     /// Whether the view and all views around it are seen.
-    var isShown: Bool { isSeen && superview?.isShown ?? true }
+    var isShown: Bool { sequence(first: self, next: { $0.superview }).allSatisfy(\.isSeen) }
 
     /// The styles of this view and of all that is inside.
     ///
@@ -163,7 +165,7 @@
     /// - Complexity: O(views that contain the point and their subviews).
     open func hitTest(_ point: Point, with event: Event?) -> View? {
         guard isUserInteractionEnabled, isSeen, self.point(inside: point, with: event) else { return nil }
-        for subview in subviews.reversed() {
+        for subview in subviews.reversed() where subview.superview === self {
             if let hit = subview.hitTest(subview.convert(fromSuperview: point), with: event) { return hit }
         }
         return self
@@ -177,7 +179,14 @@
     /// The view around this one.
     public private(set) weak var superview: View?
     /// The views inside, the frontmost last.
-    public private(set) var subviews: [View] = []
+    ///
+    /// - Complexity: O(1); O(views directly inside) after one of them was removed.
+    public var subviews: [View] { inside.all() }
+    private var inside = ViewList<SubviewNumber>()
+    /// The view's number among the superview's subviews.
+    fileprivate var number = 0
+    /// The view's number among the arranged subviews of a stack.
+    var arrangedNumber = 0
     /// The window at the top.
     public var window: Window? { superview?.window }
     /// The controller that this is the root view of.
@@ -188,23 +197,27 @@
     override var responderWindow: Window? { window }
 
     /// Puts a view in front of the others.
-    public func addSubview(_ view: View) { insertSubview(view, at: subviews.count) }
+    public func addSubview(_ view: View) { insertSubview(view, at: inside.count) }
 
     /// Puts a view among the others.
     ///
     /// - Parameters:
     ///   - view: The view; it is taken out of its superview first.
     ///   - index: Its place, 0 for behind all others.
-    /// - Precondition: the view does not contain this one.
+    /// - Precondition: the view does not contain this one, and at most 500 views then contain each other, the window
+    ///   included.
+    /// - Complexity: O(depth) for a view that is added at the end; O(views inside it) where the window changes.
     public func insertSubview(_ view: View, at index: Int) {
-        precondition(!isInside(view), "A view was added to itself, or to a view inside it.")
+        require(!isInside(view), "A view was added to itself, or to a view inside it.")
+        if view.superview !== self { reserveLevels(for: view) }
         let (old, new) = (view.window, window)
-        if view.superview === self { subviews.removeAll { $0 === view } } else { view.superview?.take(view) }
-        subviews.insert(view, at: min(max(0, index), subviews.count))
+        view.damage(view.frame)
+        if view.superview === self { inside.remove(view) } else { view.superview?.take(view) }
+        inside.insert(view, at: index)
         view.superview = self
-        if old !== new { view.windowChanges(from: old, to: new) }
         view.damage(view.frame)
         setNeedsLayout()
+        if old !== new { view.windowChanges(from: old, to: new) } else { new?.takeUnreachableKeys(from: view) }
         view.didMoveToSuperview()
     }
 
@@ -212,37 +225,69 @@
     ///
     /// - Precondition: the view is a subview of this one.
     public func bringSubviewToFront(_ view: View) {
-        precondition(view.superview === self, "A view that is brought to the front has to be a subview.")
-        insertSubview(view, at: subviews.count)
+        require(view.superview === self, "A view that is brought to the front has to be a subview.")
+        insertSubview(view, at: inside.count)
     }
 
     /// Puts a subview behind the others.
     ///
     /// - Precondition: the view is a subview of this one.
     public func sendSubviewToBack(_ view: View) {
-        precondition(view.superview === self, "A view that is sent to the back has to be a subview.")
+        require(view.superview === self, "A view that is sent to the back has to be a subview.")
         insertSubview(view, at: 0)
     }
 
     /// Takes the view out of its superview.
+    ///
+    /// - Complexity: O(depth + views inside), however many views the superview has.
     public func removeFromSuperview() {
         guard let superview else { return }
         let old = window
         damage(frame)
         superview.take(self)
-        if let old { windowChanges(from: old, to: nil) }
         superview.setNeedsLayout()
+        if let old { windowChanges(from: old, to: nil) }
         didMoveToSuperview()
     }
 
     private func take(_ view: View) {
-        subviews.removeAll { $0 === view }
+        inside.remove(view)
         view.superview = nil
     }
 
-    private func giveKeysAway() {
-        guard let window, let view = window.firstResponder as? View, view.isInside(self) else { return }
-        window.makeFirstResponder(nil)
+    // MARK: Levels
+
+    /// How many views may contain each other: what goes through a tree of views takes stack for each level, and so do
+    /// the responders along a chain and the program's own overrides.
+    static let mostLevels = 500
+
+    /// At least how many levels the view and all that is inside have; more where views were taken out since.
+    private var levels = 1
+
+    /// Checks that a view may come inside, and notes the levels that it brings.
+    private func reserveLevels(for view: View) {
+        let above = depth + 1
+        if above + view.levels > Self.mostLevels {
+            view.levels = view.countLevels()
+            require(
+                above + view.levels <= Self.mostLevels,
+                "\(above + view.levels) views would contain each other: at most \(Self.mostLevels) may. Add views beside each other "
+                    + "instead, or draw in draw(in:) what needs no view of its own.")
+        }
+        var (ancestor, least) = (self as View?, view.levels + 1)
+        while let present = ancestor, present.levels < least {
+            present.levels = least
+            (ancestor, least) = (present.superview, least + 1)
+        }
+    }
+
+    private func countLevels() -> Int {
+        var (count, level) = (0, [self])
+        while !level.isEmpty {
+            count += 1
+            level = level.flatMap(\.subviews)
+        }
+        return count
     }
 
     /// Asks the views around to show a part of this view, as a scroll view can.
@@ -263,13 +308,21 @@
     open func didMoveToWindow() {}
 
     private func windowChanges(from old: Window?, to new: Window?) {
-        if let responder = old?.firstResponder as? View, responder === self { old?.makeFirstResponder(nil) }
-        if new != nil {
-            if needsLayout { markLayout() }
-            setNeedsDisplay()
+        // The views are noted before the program is called: it may move any of them.
+        var views: [View] = []
+        collect(into: &views)
+        old?.takeKeys(from: self)
+        for view in views where new != nil && view.window === new {
+            if view.needsLayout { view.markLayout() }
+            view.setNeedsDisplay()
         }
-        for subview in subviews { subview.windowChanges(from: old, to: new) }
-        didMoveToWindow()
+        for view in views where view.window === new { view.didMoveToWindow() }
+    }
+
+    /// Adds all that is inside, and then the view itself.
+    private func collect(into views: inout [View]) {
+        for subview in subviews { subview.collect(into: &views) }
+        views.append(self)
     }
 
     private func markTree() {
@@ -281,6 +334,8 @@
     // MARK: Layout
 
     private(set) var needsLayout = true
+    /// Whether the commit has the view in its list.
+    var isLayoutMarked = false
 
     /// Asks for layout before the next frame.
     public func setNeedsLayout() {
@@ -299,14 +354,32 @@
             controller?.viewDidLayoutSubviews()
             window?.application?.commit.counts.layouts += 1
         }
-        for subview in subviews { subview.layoutIfNeeded() }
+        for subview in subviews where subview.superview === self { subview.layoutIfNeeded() }
     }
 
     /// Gives the views inside their frames; nothing unless overridden.
     open func layoutSubviews() {}
 
     /// The size that the view wants of the size that there is; its own size unless overridden.
-    open func sizeThatFits(_ size: Size) -> Size { frame.size }
+    open func sizeThatFits(_ size: Size) -> Size {
+        hasDefaultSize = true
+        return frame.size
+    }
+
+    /// Whether the size was asked for and not overridden.
+    private var hasDefaultSize = false
+
+    /// The size that the view wants, or where it has no idea of that, the size that its subviews take; all there is if
+    /// there are none.
+    func leastSize(in room: Size) -> Size {
+        hasDefaultSize = false
+        var wanted = sizeThatFits(room)
+        if hasDefaultSize, wanted == frame.size {
+            let places = subviews.filter { !$0.isHidden }.map(\.frame)
+            wanted = Size(places.map(\.maxX).max() ?? 0, places.map(\.maxY).max() ?? 0)
+        }
+        return Size(wanted.width > 0 ? wanted.width : room.width, wanted.height > 0 ? wanted.height : room.height)
+    }
 
     /// Takes the size that the view wants.
     public func sizeToFit() { frame.size = sizeThatFits(Size(.infinity, .infinity)) }
@@ -316,6 +389,8 @@
     // MARK: Drawing
 
     private(set) var needsDisplay = true
+    /// Whether the commit has the view in its list.
+    var isDisplayMarked = false
     private var backing: Band?
     private var pictures: [PlacedPicture] = []
 
@@ -327,7 +402,8 @@
 
     /// Draws the view's own content, in coordinates whose origin is the upper left corner; nothing unless overridden.
     ///
-    /// What was drawn is kept until the view asks again or gets another size.
+    /// What was drawn is kept until the view asks again or gets another size. Of a view that is larger than 65,536
+    /// columns or 33,554,432 cells, the upper left part is drawn.
     open func draw(in canvas: inout Canvas) {}
 
     /// Where the cursor stands while this is the first responder, in the view's own coordinates; hidden if there is
@@ -411,7 +487,14 @@
     // MARK: Coordinates
 
     /// Where the view's coordinates begin, in those of the display.
-    private var displayOffset: Point { (superview?.displayOffset ?? .zero) + frame.origin - contentOrigin }
+    private var displayOffset: Point {
+        var (offset, view) = (Point.zero, self as View?)
+        while let present = view {
+            offset = offset + present.frame.origin - present.contentOrigin
+            view = present.superview
+        }
+        return offset
+    }
 
     private func convert(fromSuperview point: Point) -> Point { point - frame.origin + contentOrigin }
 
@@ -437,7 +520,17 @@
         Rect(origin: convert(rect.origin, to: view), size: rect.size)
     }
 
-    var depth: Int { superview.map { $0.depth + 1 } ?? 0 }
+    var depth: Int {
+        var (depth, view) = (0, superview)
+        while let present = view { (depth, view) = (depth + 1, present.superview) }
+        return depth
+    }
+}
+
+/// The numbers of subviews.
+private enum SubviewNumber: ViewNumber {
+    static func number(of view: View) -> Int { view.number }
+    static func set(_ number: Int, of view: View) { view.number = number }
 }
 
 // MARK: - Borders

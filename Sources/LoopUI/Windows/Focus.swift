@@ -14,7 +14,7 @@ extension Window {
         func search(_ view: View) {
             guard view.isSeen, view.isUserInteractionEnabled else { return }
             if view.canBecomeFirstResponder, !view.frame.isEmpty { found.append(view) }
-            for subview in view.subviews { search(subview) }
+            for subview in view.subviews where subview.superview === view { search(subview) }
         }
         search(focusRoot)
         return found

@@ -2,8 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Covers the window while a sheet, an alert or a menu is open: touches do not reach what is below.
+///
+/// It keeps all that it needs as long as it is open: the controllers of both sides too.
 @MainActor final class Overlay: View {
-    let content: View
+    private let ownContent: View?
+    /// The controller that is presented; nil for a menu.
+    private let presented: ViewController?
+    /// The controller that has presented it.
+    private let presenter: ViewController?
     /// Whether a border stands around the content, just outside of it.
     var hasBorder = false { didSet { setNeedsDisplay() } }
     private let place: (Size) -> Rect
@@ -23,35 +29,67 @@
         _ content: View, place: @escaping (Size) -> Rect, escaped: @escaping () -> Void,
         touchedOutside: @escaping () -> Void = {}
     ) {
-        self.content = content
+        ownContent = content
+        (presented, presenter) = (nil, nil)
         self.place = place
         self.escaped = escaped
         self.touchedOutside = touchedOutside
         super.init()
     }
 
+    /// An overlay with a controller's view inside.
+    ///
+    /// - Parameters:
+    ///   - controller: The controller that is presented.
+    ///   - presenter: The controller that presents it.
+    ///   - place: The frame of the content in an overlay of that size.
+    ///   - escaped: Called for the escape key, if the content has not used it.
+    init(
+        _ controller: ViewController, over presenter: ViewController, place: @escaping (Size) -> Rect,
+        escaped: @escaping () -> Void
+    ) {
+        ownContent = nil
+        (presented, self.presenter) = (controller, presenter)
+        self.place = place
+        self.escaped = escaped
+        touchedOutside = {}
+        super.init()
+    }
+
+    /// What is open.
+    var content: View {
+        guard let content = presented?.view ?? ownContent else { preconditionFailure("An overlay has no content.") }
+        return content
+    }
+
+    /// Whether the content is still inside; the program may have taken it out.
+    var hasContent: Bool { content.superview === self }
+
     /// Covers the window and takes the keys from what is below.
     func open(in window: Window) {
         lastResponder = window.firstResponder
-        window.makeFirstResponder(nil)
+        window.takeKeys()
         frame = Rect(size: window.frame.size)
         addSubview(content)
         window.addSubview(self)
+        // The calls of the content may have given the keys to a view that is covered now.
+        window.takeUnreachableKeys(from: window)
         layoutIfNeeded()
     }
 
     /// Uncovers the window and gives the keys back.
     func close() {
-        guard let window else { return }
-        let hadKeys = window.overlays.last === self
+        let (window, hadKeys) = (window, window?.frontOverlay === self)
         removeFromSuperview()
-        content.removeFromSuperview()
-        guard hadKeys else { return }
-        let isThere = (lastResponder as? View).map { $0.window === window } ?? true
-        window.makeFirstResponder(isThere ? lastResponder : nil)
+        if hasContent { content.removeFromSuperview() }
+        // The calls of these views may have given the keys to others, or opened something else.
+        guard let window, hadKeys, window.firstResponder == nil, let lastResponder else { return }
+        window.makeFirstResponder(lastResponder)
     }
 
     override func layoutSubviews() {
+        guard hasContent else { return }
+        let content = content
         let old = content.frame
         let placed = place(frame.size)
         // A line that is read has nothing beside the content.
@@ -63,7 +101,26 @@
         guard hasBorder else { return }
         var style = theme.border
         style.background = theme.background
-        drawBox(around: content.frame.inset(by: Insets(all: -1)), style, in: &canvas)
+        let box = content.frame.inset(by: Insets(all: -1))
+        drawBox(around: box, style, in: &canvas)
+        guard let title, box.minY >= 0 else { return }
+        let shown = TextLines.cut(title, width: content.frame.width.wholeCells - 4, ellipsis: theme.ellipsis)
+        if shown.isEmpty { return }
+        let bold = Style(.default, on: theme.background, .bold)
+        // Where lines are read, the title has one of its own.
+        if isLinear { canvas.fill(Rect(0, box.minY, canvas.size.width, 1), style: style) }
+        canvas.write(" \(shown) ", at: Point(isLinear ? 0 : box.minX + 2, box.minY), style: bold)
+    }
+
+    /// The title that stands in the border.
+    private var title: String? {
+        guard hasBorder, let title = presented?.title, !title.isEmpty else { return nil }
+        return title
+    }
+
+    override var accessibilityLabel: String? {
+        get { super.accessibilityLabel ?? title }
+        set { super.accessibilityLabel = newValue }
     }
 
     override func touchesBegan(_ touches: Set<Touch>, with event: Event?) {

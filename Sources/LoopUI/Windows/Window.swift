@@ -20,12 +20,21 @@
     public var rootViewController: ViewController? {
         didSet {
             if rootViewController === oldValue { return }
-            oldValue?.dismissPresented()
-            oldValue?.disappear()
-            oldValue?.view.removeFromSuperview()
+            if let oldValue { leave(oldValue) }
+            // The calls of the one that goes may have set another one, or the same again.
             guard let root = rootViewController else { return }
-            insertSubview(root.view, at: 0)
-            if isVisible { root.appear() }
+            let view = root.view
+            guard root === rootViewController else { return }
+            insertSubview(view, at: 0)
+            if isVisible, root === rootViewController { root.appear() }
+        }
+    }
+
+    private func leave(_ controller: ViewController) {
+        controller.dismissPresented()
+        controller.disappear()
+        if let view = controller.loadedView, view.superview === self, controller !== rootViewController {
+            view.removeFromSuperview()
         }
     }
 
@@ -38,6 +47,8 @@
 
     /// Gives the keys to a responder of this window; to none if `nil`.
     ///
+    /// A view that is hidden, in another window, or covered by a sheet, an alert or a menu does not get them.
+    ///
     /// - Returns: Whether the one before has let go, and the new one has taken them.
     @discardableResult
     public func makeFirstResponder(_ responder: Responder?) -> Bool {
@@ -45,12 +56,56 @@
         if old === responder { return true }
         if let old, !old.canResignFirstResponder { return false }
         if let responder, !responder.canBecomeFirstResponder { return false }
-        firstResponder = responder
-        old?.firstResponderChanged(false)
-        responder?.firstResponderChanged(true)
-        application?.commit.markFrame()
-        return true
+        // The program has answered both, and may have moved the keys or the view meanwhile.
+        if firstResponder !== old { return firstResponder === responder }
+        if let responder, !isReachable(responder) { return false }
+        giveKeys(to: responder)
+        return firstResponder === responder
     }
+
+    /// The responder whose last call of `firstResponderChanged` was with true.
+    private weak var toldResponder: Responder?
+
+    private func giveKeys(to responder: Responder?) {
+        let old = firstResponder
+        firstResponder = responder
+        application?.commit.markFrame()
+        if let old, old === toldResponder {
+            toldResponder = nil
+            old.firstResponderChanged(false)
+        }
+        // The call may have moved the keys on.
+        if let responder, responder === firstResponder, responder !== toldResponder {
+            toldResponder = responder
+            responder.firstResponderChanged(true)
+        }
+    }
+
+    /// Whether keys may come to a responder: its view is shown in this window, and nothing covers it.
+    private func isReachable(_ responder: Responder) -> Bool {
+        guard responder is View || responder is ViewController else { return true }
+        guard let view = Self.view(of: responder), view.window === self, view.isShown else { return false }
+        return frontOverlay.map(view.isInside) ?? true
+    }
+
+    /// The view of a responder, or of the controller that it is.
+    private static func view(of responder: Responder?) -> View? {
+        responder as? View ?? (responder as? ViewController)?.loadedView
+    }
+
+    /// Takes the keys from whatever is inside a view, which goes or is hidden: it is not asked.
+    func takeKeys(from view: View) {
+        if let holder = Self.view(of: firstResponder), holder.isInside(view) { giveKeys(to: nil) }
+    }
+
+    /// Takes the keys from what is inside a view that has moved, if keys may not come to it any more.
+    func takeUnreachableKeys(from view: View) {
+        guard let responder = firstResponder, let holder = Self.view(of: responder) else { return }
+        if holder.isInside(view), !isReachable(responder) { giveKeys(to: nil) }
+    }
+
+    /// Takes the keys from what an overlay is about to cover: it is not asked.
+    func takeKeys() { giveKeys(to: nil) }
 
     // MARK: Events
 
@@ -71,7 +126,11 @@
     }
 
     /// The responder that keys come to first.
-    private var keyTarget: Responder { firstResponder ?? frontOverlay?.content ?? rootViewController?.view ?? self }
+    private var keyTarget: Responder {
+        if let firstResponder { return firstResponder }
+        if let frontOverlay { return frontOverlay.hasContent ? frontOverlay.content : frontOverlay }
+        return rootViewController?.view ?? self
+    }
 
     /// Tab and the arrows move the focus, if no responder before has used them.
     open override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
