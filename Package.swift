@@ -4,8 +4,10 @@
 
 import PackageDescription
 
+// MARK: How targets are described
+
 // One array of settings for every Swift target of this package, each line with its reason.
-var strict: [SwiftSetting] = [
+let strict: [SwiftSetting] = [
     // Data races are compile-time errors, in the library and in what uses it.
     .swiftLanguageMode(.v6),
     // `any P` is written where a box is paid for.
@@ -15,64 +17,300 @@ var strict: [SwiftSetting] = [
     // A member is visible only where its module is imported.
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
-// Nobody reads warnings that stay. They are errors in this package's checks (Scripts/environment), and never in the
-// build of a package that depends on this one, whose compiler may be newer.
-if Context.environment["RUNLOOPS_WARNINGS_ARE_ERRORS"] != nil { strict.append(.treatAllWarnings(as: .error)) }
+// Warnings are errors in this package's checks (Scripts/environment), and never in the build of a package that depends on this one,
+// whose compiler may be newer.
+let isStrict = Context.environment["RUNLOOPS_WARNINGS_ARE_ERRORS"] != nil
+let settings = strict + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
-/// What an integration needs from another package, with its trait.
-func external(_ product: String, _ package: String, trait: String) -> Target.Dependency {
+/// A folder of `Sources`, and the folder of its tests and of the programs that they run.
+///
+/// Dependencies are given as one text, with spaces between the names.
+struct Room {
+    let name: String
+
+    func swift(_ target: String, _ names: String = "", links: [String] = [], defines: [String] = []) -> Target {
+        .target(
+            name: target, dependencies: dependencies(names), path: "Sources/\(name)/\(target)",
+            swiftSettings: settings + defines.map { .define($0) }, linkerSettings: links.map { .linkedLibrary($0) })
+    }
+
+    func c(_ target: String, _ names: String = "", in folder: String = "Sources") -> Target {
+        .target(name: target, dependencies: dependencies(names), path: "\(folder)/\(name)/\(target)")
+    }
+
+    /// A C library of the system.
+    func system(_ target: String, pkgConfig: String, apt packages: String) -> Target {
+        .systemLibrary(
+            name: target, path: "Sources/\(name)/\(target)", pkgConfig: pkgConfig,
+            providers: [.apt(packages.split(separator: " ").map(String.init))])
+    }
+
+    func tests(_ target: String, _ names: String) -> Target {
+        .testTarget(
+            name: target, dependencies: dependencies("RunLoops RunLoopsTestSupport " + names),
+            path: "Tests/\(name)/\(target)", swiftSettings: settings)
+    }
+
+    /// A command-line tool, or a program that tests run.
+    func program(
+        _ target: String, _ names: String = "", in folder: String = "Tests", links: [String] = [],
+        defines: [String] = []
+    ) -> Target {
+        .executableTarget(
+            name: target, dependencies: dependencies(names), path: "\(folder)/\(name)/\(target)",
+            swiftSettings: settings + defines.map { .define($0) }, linkerSettings: links.map { .linkedLibrary($0) })
+    }
+
+    /// What several test targets share.
+    func support(_ target: String, _ names: String) -> Target {
+        .target(
+            name: target, dependencies: dependencies(names), path: "Tests/\(name)/\(target)", swiftSettings: settings)
+    }
+}
+
+/// What stands behind a package trait, or in another package.
+let special: [String: Target.Dependency] = [
+    "CGLib": .target(name: "CGLib", condition: .when(traits: ["GLib"])),
+    "CXCB": .target(name: "CXCB", condition: .when(traits: ["Window"])),
+    "CChafa": .target(name: "CChafa", condition: .when(traits: ["Pictures"])),
+    "ArgumentParser": .product(name: "ArgumentParser", package: "swift-argument-parser"),
+    "Logging": external("Logging", "swift-log", "Log"),
+    "InMemoryLogging": external("InMemoryLogging", "swift-log", "Log"),
+    "CoreMetrics": external("CoreMetrics", "swift-metrics", "Metrics"),
+    "MetricsTestKit": external("MetricsTestKit", "swift-metrics", "Metrics"),
+    "ServiceLifecycle": external("ServiceLifecycle", "swift-service-lifecycle", "ServiceLifecycle"),
+    "UnixSignals": external("UnixSignals", "swift-service-lifecycle", "ServiceLifecycle"),
+    "ServiceLifecycleTestKit": external("ServiceLifecycleTestKit", "swift-service-lifecycle", "ServiceLifecycle"),
+    "ServiceLogging": external("Logging", "swift-log", "ServiceLifecycle"),
+]
+func external(_ product: String, _ package: String, _ trait: String) -> Target.Dependency {
     .product(name: product, package: package, condition: .when(traits: [trait]))
 }
-let glib: Target.Dependency = .target(name: "CGLib", condition: .when(traits: ["GLib"]))
-let xcb: Target.Dependency = .target(name: "CXCB", condition: .when(traits: ["Window"]))
-let chafa: Target.Dependency = .target(name: "CChafa", condition: .when(traits: ["Pictures"]))
-let logging = external("Logging", "swift-log", trait: "Log")
-let metrics = external("CoreMetrics", "swift-metrics", trait: "Metrics")
-let lifecycle = external("ServiceLifecycle", "swift-service-lifecycle", trait: "ServiceLifecycle")
+func dependencies(_ names: String) -> [Target.Dependency] {
+    names.split(separator: " ").map { special[String($0)] ?? .byName(name: String($0)) }
+}
+
+// MARK: Core: the loop
+
+let core = Room(name: "Core")
+let coreTargets = [
+    // The system calls Swift cannot name, and libdispatch's main-queue hooks.
+    core.c("CLinuxKernel"),
+    // The C library under one name: Glibc or Musl.
+    core.swift("LinuxLibC"),
+    // The loop. Imports no Foundation.
+    core.swift("RunLoops", "CLinuxKernel LinuxLibC"),
+    core.tests("RunLoopsTests", "RunLoopsTesting"),
+    // Threads, values that threads share and the like, for the tests of every library.
+    core.support("RunLoopsTestSupport", "RunLoops CHoldingChild CLinuxKernel"),
+    // A child with this process's memory, and a filter of system calls.
+    core.c("CHoldingChild", in: "Tests"),
+]
+
+// MARK: Libraries: what is built on the loop
+
+let libraries = Room(name: "Libraries")
+let libraryTargets = [
+    // Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other library along.
+    libraries.swift("RunLoopsConcurrency", "RunLoops CLinuxKernel LinuxLibC"),
+    // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
+    libraries.swift("RunLoopsEvents", "RunLoops RunLoopsConcurrency CLinuxKernel LinuxLibC"),
+    // Message ports, between threads and between processes.
+    libraries.swift("RunLoopsPorts", "RunLoops RunLoopsConcurrency CLinuxKernel LinuxLibC"),
+    // What frameworks put on a run loop. Imports no Foundation.
+    libraries.swift("RunLoopsKit", "RunLoops RunLoopsConcurrency CLinuxKernel LinuxLibC"),
+    // Dates and schedules of a time zone. The one library but those with Foundation's names that imports Foundation.
+    libraries.swift("RunLoopsCalendar", "RunLoops RunLoopsConcurrency CLinuxKernel LinuxLibC"),
+    // A program that links this library has the main actor on the main loop's own executor, from before main.
+    libraries.swift("RunLoopsMainActor", "RunLoops RunLoopsConcurrency CMainActorAtLoad"),
+    libraries.c("CMainActorAtLoad"),
+    libraries.tests(
+        "RunLoopsConcurrencyTests",
+        "RunLoopsConcurrency RunLoopsEvents RunLoopsKit RunLoopsPorts "
+            + "RunLoopsTesting RunLoopsDiagnostics RunLoopsConcurrencyPrograms RunLoopsSynchronousMainPrograms RunLoopsMainActorPrograms"
+    ),
+    // An async main, a synchronous main, a program that links RunLoopsMainActor, and the scenes that all of them play.
+    libraries.program("RunLoopsConcurrencyPrograms", "RunLoopsConcurrencyScenes RunLoopsConcurrency RunLoops"),
+    libraries.program("RunLoopsSynchronousMainPrograms", "RunLoopsConcurrencyScenes RunLoopsConcurrency RunLoops"),
+    libraries.program("RunLoopsMainActorPrograms", "RunLoopsConcurrencyScenes RunLoopsMainActor"),
+    libraries.support("RunLoopsConcurrencyScenes", "RunLoopsConcurrency RunLoops RunLoopsPorts"),
+    libraries.tests(
+        "RunLoopsEventsTests",
+        "RunLoopsConcurrency RunLoopsEvents RunLoopsKit "
+            + "RunLoopsTesting CLinuxKernel CHoldingChild"),
+    // The tool is named here so that it is built: it is the other process of these tests.
+    libraries.tests("RunLoopsPortsTests", "RunLoopsConcurrency RunLoopsKit RunLoopsPorts runloop"),
+    libraries.tests("RunLoopsKitTests", "RunLoopsKit RunLoopsConcurrency RunLoopsTesting CLinuxKernel"),
+    libraries.tests("RunLoopsCalendarTests", "RunLoopsCalendar RunLoopsConcurrency RunLoopsTesting CLinuxKernel"),
+]
+
+// MARK: Application: what an application puts on its main loop
+
+let application = Room(name: "Application")
+let applicationTargets = [
+    // From the first touch to the drawn picture. No Foundation, no display.
+    application.swift("LoopUI", "RunLoops RunLoopsConcurrency RunLoopsKit LinuxLibC"),
+    // The terminal as a display. The C part gives the terminal back when a signal ends the program: Swift has no signal handlers.
+    application.swift("LoopUITerminal", "LoopUI RunLoops RunLoopsEvents CTerminalRestore CLinuxKernel LinuxLibC"),
+    application.c("CTerminalRestore"),
+    // A display without a device, and scripts of touches, for tests of what is built on LoopUI.
+    application.swift("LoopUITesting", "LoopUI RunLoops RunLoopsTesting"),
+    // A window of the X server as a display. Empty without its trait, as are the pictures.
+    application.swift("LoopUIWindow", "LoopUI RunLoops RunLoopsEvents LinuxLibC CXCB"),
+    application.system(
+        "CXCB", pkgConfig: "xcb xcb-xkb xcb-xinput xkbcommon-x11 pangocairo cairo-xcb",
+        apt: "libxcb1-dev libxcb-xinput-dev libcairo2-dev libpango1.0-dev libxkbcommon-dev libxkbcommon-x11-dev"),
+    // Pictures with their own pixels in terminals.
+    application.swift("LoopUIPictures", "LoopUI LoopUITerminal CChafa"),
+    application.system("CChafa", pkgConfig: "chafa", apt: "libchafa-dev"),
+    application.tests("LoopUITests", "LoopUI LoopUITesting RunLoopsTesting"),
+    application.tests(
+        "LoopUITerminalTests", "LoopUITerminal LoopUI LoopUITesting LoopUITerminalPrograms TerminalTestSupport"),
+    application.program("LoopUITerminalPrograms", "LoopUITerminal LoopUI RunLoops RunLoopsEvents"),
+    // A terminal, and a program on it.
+    application.support("TerminalTestSupport", "LoopUI RunLoopsTestSupport"),
+    application.tests("LoopUIWindowTests", "LoopUIWindow LoopUI LoopUIWindowPrograms CXCB"),
+    application.program("LoopUIWindowPrograms", "LoopUIWindow LoopUI RunLoops"),
+    application.tests(
+        "LoopUIPicturesTests", "LoopUIPictures LoopUI LoopUITerminal LoopUITesting LoopUIPicturesPrograms"),
+    application.program("LoopUIPicturesPrograms", "LoopUIPictures LoopUI LoopUITerminal"),
+]
+
+// MARK: Spellings: the names of Apple's systems. They link Foundation, as the code does that is ported
+
+let spellings = Room(name: "Spellings")
+let spellingTargets = [
+    // Core Foundation's names over the loop: in C what C can say, in Swift the rest. CoreFoundation is the toolchain's.
+    spellings.c("CCoreFoundationRunLoop"),
+    spellings.swift(
+        "CoreFoundationRunLoop", "RunLoops CCoreFoundationRunLoop", links: ["Foundation", "BlocksRuntime"]),
+    // Foundation's run loop, timers, ports and notification queues, on this package's loop. Exports Foundation, and Core
+    // Foundation's names as Foundation on Apple's systems does.
+    spellings.swift(
+        "FoundationRunLoop", "RunLoops RunLoopsKit RunLoopsPorts CoreFoundationRunLoop CLinuxKernel LinuxLibC"),
+    // A test target that depends on this library has the main loop while it waits in XCTest.
+    spellings.swift("FoundationRunLoopXCTest", "RunLoops CGuestAtLoad LinuxLibC", links: ["Foundation"]),
+    spellings.c("CGuestAtLoad"),
+    spellings.tests("CoreFoundationRunLoopTests", "CoreFoundationRunLoop"),
+    spellings.tests("FoundationRunLoopTests", "FoundationRunLoop RunLoopsTesting FoundationRunLoopPrograms"),
+    // Foundation's own parts beside this package's loop, and a wait as XCTest's. The second is in no test target's dependencies: it
+    // would make the main loop a guest in the runner of all tests. It links XCTest as the runner of tests does.
+    spellings.program("FoundationRunLoopPrograms", "FoundationRunLoop RunLoopsDispatch"),
+    spellings.program(
+        "FoundationRunLoopXCTestPrograms", "FoundationRunLoop FoundationRunLoopXCTest", links: ["XCTest"]),
+    // One source, built with Foundation's names and with this package's: the tests compare what both say.
+    spellings.program("FoundationRunLoopSameSource"),
+    spellings.program("FoundationRunLoopSameSourceOurs", "FoundationRunLoop", defines: ["FOUNDATION_RUN_LOOP"]),
+]
+
+// MARK: Tools: looking into a running loop
+
+let tools = Room(name: "Tools")
+let toolTargets = [
+    // What a loop does, recorded; as pictures and in words.
+    tools.swift("RunLoopsDiagnostics", "RunLoops CTraceStart CStackSampling CLinuxKernel LinuxLibC"),
+    // Starts recording before main() when the environment asks for it, and writes the trace when a signal ends the program: Swift has
+    // no constructors, and no signal handlers.
+    tools.c("CTraceStart", "CLinuxKernel"),
+    // The stacks of other threads, taken and unwound without trusting what is on them.
+    tools.c("CStackSampling", "CLinuxKernel"),
+    // The command-line tool. Only it and the oracle link swift-argument-parser, which links FoundationEssentials.
+    tools.program(
+        "runloop",
+        "RunLoops RunLoopsDiagnostics RunLoopsEvents RunLoopsPorts "
+            + "LoopUI LoopUITerminal CLinuxKernel LinuxLibC ArgumentParser", in: "Sources"),
+    tools.tests(
+        "RunLoopsDiagnosticsTests",
+        "RunLoopsDiagnostics RunLoopsTesting CLinuxKernel "
+            + "CStackSampling runloop RunLoopsDiagnosticsPrograms RunLoopsHangPrograms"),
+    tools.program("RunLoopsDiagnosticsPrograms", "RunLoopsDiagnostics RunLoops RunLoopsKit CLinuxKernel"),
+    // Programs that hang: also on fibres and alternate stacks, by vfork and in a sandbox.
+    tools.program("RunLoopsHangPrograms", "RunLoopsDiagnostics RunLoops CHangScenes"),
+    tools.c("CHangScenes", in: "Tests"),
+    // The tool from inside: its arguments, figures and screens; and from outside, in a pseudo-terminal.
+    tools.tests(
+        "RunLoopToolTests",
+        "runloop LoopUI LoopUITesting "
+            + "RunLoopsDiagnostics RunLoopsDiagnosticsPrograms TerminalTestSupport"),
+]
+
+// MARK: Integrations: other loops and packages. Empty without the trait of their name, except the first
+
+let integrations = Room(name: "Integrations")
+let integrationTargets = [
+    // The main loop inside Foundation's, or in whatever drains the main queue. Imports no Foundation itself.
+    integrations.swift("RunLoopsDispatch", "RunLoops"),
+    // A loop inside GLib's, and the other way round.
+    integrations.swift("RunLoopsGLib", "RunLoops RunLoopsEvents CGLib"),
+    integrations.system("CGLib", pkgConfig: "glib-2.0", apt: "libglib2.0-dev"),
+    // What loops do, as lines of swift-log and as metrics of swift-metrics. CoreMetrics alone: the rest of that package imports
+    // Foundation.
+    integrations.swift("RunLoopsLog", "RunLoops RunLoopsDiagnostics Logging CLinuxKernel LinuxLibC"),
+    integrations.swift("RunLoopsMetrics", "RunLoops RunLoopsDiagnostics CoreMetrics"),
+    // What runs on a loop, as a service of a group.
+    integrations.swift("RunLoopsServiceLifecycle", "RunLoops RunLoopsConcurrency ServiceLifecycle"),
+    // As far as a test runner can test them: the runner keeps the main thread, so no test has the main loop.
+    integrations.tests("RunLoopsGLibTests", "RunLoopsGLib CGLib"),
+    integrations.tests("RunLoopsLogTests", "RunLoopsDiagnostics RunLoopsLog RunLoopsTesting Logging InMemoryLogging"),
+    integrations.tests(
+        "RunLoopsMetricsTests", "RunLoopsDiagnostics RunLoopsMetrics RunLoopsTesting CoreMetrics MetricsTestKit"),
+    integrations.tests(
+        "RunLoopsServiceLifecycleTests",
+        "RunLoopsEvents RunLoopsKit RunLoopsServiceLifecycle "
+            + "ServiceLifecycle UnixSignals ServiceLifecycleTestKit ServiceLogging"),
+    // On the true main thread; `Scripts/check --only integrations` runs these programs. The first has Foundation's loop as its host.
+    integrations.program("RunLoopsDispatchPrograms", "RunLoops RunLoopsDispatch"),
+    integrations.program("RunLoopsGLibPrograms", "RunLoops RunLoopsGLib CGLib"),
+    integrations.program("RunLoopsLogPrograms", "RunLoops RunLoopsDiagnostics RunLoopsLog Logging"),
+    integrations.program("RunLoopsMetricsPrograms", "RunLoops RunLoopsMetrics CoreMetrics MetricsTestKit"),
+]
+
+// MARK: Testing: of programs that use the loop, and of the loop itself
+
+let testing = Room(name: "Testing")
+let testingTargets = [
+    // Manual kernel and clock, trace recorder, threads with a loop.
+    testing.swift("RunLoopsTesting", "RunLoops RunLoopsKit"),
+    // A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
+    testing.swift("RunLoopsTestingMain", "RunLoops RunLoopsConcurrency CMainLoopAtLoad"),
+    testing.c("CMainLoopAtLoad", "CLinuxKernel"),
+    // The same scenario on this package's loop and on the real CFRunLoop, which OracleScenarios links. OracleNames is the same engine
+    // again, with this package's loop under Core Foundation's names.
+    testing.program("oracle", "OracleScenarios OracleNames ArgumentParser", in: "Sources"),
+    testing.swift("OracleScenarios", "RunLoops", links: ["Foundation"]),
+    testing.swift("OracleNames", "OracleScenarios CoreFoundationRunLoop", defines: ["ORACLE_NAMES"]),
+    testing.tests("OracleTests", "OracleScenarios"),
+]
+
+// MARK: The package
+
+let products = [
+    "RunLoops", "RunLoopsTesting", "RunLoopsEvents", "RunLoopsPorts", "RunLoopsCalendar",
+    "RunLoopsConcurrency",
+    "RunLoopsMainActor", "RunLoopsTestingMain", "RunLoopsKit", "RunLoopsDiagnostics", "LoopUI",
+    "LoopUITerminal",
+    "LoopUITesting", "CoreFoundationRunLoop", "LoopUIWindow", "LoopUIPictures", "RunLoopsDispatch",
+    "RunLoopsGLib",
+    "RunLoopsLog", "RunLoopsMetrics", "RunLoopsServiceLifecycle", "FoundationRunLoop",
+    "FoundationRunLoopXCTest",
+    // `runloop` is no product: with it, every dependant would resolve swift-argument-parser.
+]
 
 let package = Package(
     name: "swift-run-loops",
-    products: [
-        .library(name: "RunLoops", targets: ["RunLoops"]),
-        .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
-        .library(name: "RunLoopsEvents", targets: ["RunLoopsEvents"]),
-        .library(name: "RunLoopsPorts", targets: ["RunLoopsPorts"]),
-        // Dates and time zones. It links FoundationEssentials and FoundationInternationalization, whose dates and zones it has.
-        .library(name: "RunLoopsCalendar", targets: ["RunLoopsCalendar"]),
-        .library(name: "RunLoopsConcurrency", targets: ["RunLoopsConcurrency"]),
-        .library(name: "RunLoopsMainActor", targets: ["RunLoopsMainActor"]),
-        .library(name: "RunLoopsTestingMain", targets: ["RunLoopsTestingMain"]),
-        .library(name: "RunLoopsKit", targets: ["RunLoopsKit"]),
-        .library(name: "RunLoopsDiagnostics", targets: ["RunLoopsDiagnostics"]),
-        .library(name: "LoopUI", targets: ["LoopUI"]),
-        .library(name: "LoopUITerminal", targets: ["LoopUITerminal"]),
-        .library(name: "LoopUITesting", targets: ["LoopUITesting"]),
-        // The loop under Core Foundation's names. It links Foundation, which has Core Foundation in it.
-        .library(name: "CoreFoundationRunLoop", targets: ["CoreFoundationRunLoop"]),
-        // With the trait Window alone.
-        .library(name: "LoopUIWindow", targets: ["LoopUIWindow"]),
-        // With the trait Pictures alone.
-        .library(name: "LoopUIPictures", targets: ["LoopUIPictures"]),
-        // The integrations with other loops and packages; each except the first needs the trait of its name.
-        .library(name: "RunLoopsDispatch", targets: ["RunLoopsDispatch"]),
-        .library(name: "RunLoopsGLib", targets: ["RunLoopsGLib"]),
-        .library(name: "RunLoopsLog", targets: ["RunLoopsLog"]),
-        .library(name: "RunLoopsMetrics", targets: ["RunLoopsMetrics"]),
-        .library(name: "RunLoopsServiceLifecycle", targets: ["RunLoopsServiceLifecycle"]),
-        // Foundation's names, for code that is ported from Apple's systems. They link Foundation, as that code does.
-        .library(name: "FoundationRunLoop", targets: ["FoundationRunLoop"]),
-        .library(name: "FoundationRunLoopXCTest", targets: ["FoundationRunLoopXCTest"]),
-        // `runloop` is no product: with it, every dependant would resolve swift-argument-parser.
-    ],
+    products: products.map { .library(name: $0, targets: [$0]) },
     traits: [
-        // SwiftPM resolves what any product of a package needs, unless a trait stands before it. Without a trait there
-        // is no package to resolve and no C library to install.
+        // SwiftPM resolves what any product of a package needs, unless a trait stands before it. Without a trait there is no package
+        // to resolve and no C library to install.
         .trait(name: "GLib", description: "RunLoopsGLib, which needs the C library glib-2.0."),
         .trait(name: "Log", description: "RunLoopsLog, which needs swift-log."),
         .trait(name: "Metrics", description: "RunLoopsMetrics, which needs swift-metrics."),
         .trait(name: "Pictures", description: "LoopUIPictures, which needs Chafa."),
-        .trait(name: "Window", description: "LoopUIWindow, which needs xcb, xkbcommon, Cairo and Pango."),
-        .trait(name: "ServiceLifecycle", description: "RunLoopsServiceLifecycle, which needs swift-service-lifecycle."),
+        .trait(
+            name: "Window", description: "LoopUIWindow, which needs xcb, xkbcommon, Cairo and Pango."),
+        .trait(
+            name: "ServiceLifecycle",
+            description: "RunLoopsServiceLifecycle, which needs swift-service-lifecycle."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
@@ -81,348 +319,12 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
-    targets: [
-        // The system calls Swift cannot name, and libdispatch's main-queue hooks.
-        .target(name: "CLinuxKernel"),
-        // The C library under one name: Glibc or Musl.
-        .target(name: "LinuxLibC", swiftSettings: strict),
-        // The loop. Imports no Foundation.
-        .target(name: "RunLoops", dependencies: ["CLinuxKernel", "LinuxLibC"], swiftSettings: strict),
-        // Manual kernel and clock, trace recorder, threads with a loop.
-        .target(name: "RunLoopsTesting", dependencies: ["RunLoops", "RunLoopsKit"], swiftSettings: strict),
-        // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
-        .target(
-            name: "RunLoopsEvents", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"],
-            swiftSettings: strict),
-        // Message ports, between threads and between processes.
-        .target(
-            name: "RunLoopsPorts", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"],
-            swiftSettings: strict),
-        // Dates and schedules of a time zone. The one library but those with Foundation's names that imports Foundation.
-        .target(
-            name: "RunLoopsCalendar", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"],
-            swiftSettings: strict),
-        // Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other
-        // library along.
-        .target(
-            name: "RunLoopsConcurrency", dependencies: ["RunLoops", "CLinuxKernel", "LinuxLibC"], swiftSettings: strict),
-        // A program that links this library has the main actor on the main loop's own executor, from before main.
-        .target(
-            name: "RunLoopsMainActor", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainActorAtLoad"],
-            swiftSettings: strict),
-        .target(name: "CMainActorAtLoad"),
-        // A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
-        .target(
-            name: "RunLoopsTestingMain", dependencies: ["RunLoops", "RunLoopsConcurrency", "CMainLoopAtLoad"],
-            swiftSettings: strict),
-        .target(name: "CMainLoopAtLoad", dependencies: ["CLinuxKernel"]),
-        // What frameworks put on a run loop. Imports no Foundation.
-        .target(
-            name: "RunLoopsKit", dependencies: ["RunLoops", "RunLoopsConcurrency", "CLinuxKernel", "LinuxLibC"],
-            swiftSettings: strict),
-        // Starts recording before main() when the environment asks for it, and writes the trace when a signal ends the
-        // program: Swift has no constructors, and no signal handlers.
-        .target(name: "CTraceStart", dependencies: ["CLinuxKernel"]),
-        // The stacks of other threads, taken and unwound without trusting what is on them.
-        .target(name: "CStackSampling", dependencies: ["CLinuxKernel"]),
-        // What a loop does, recorded; as pictures and in words.
-        .target(
-            name: "RunLoopsDiagnostics",
-            dependencies: ["RunLoops", "CTraceStart", "CStackSampling", "CLinuxKernel", "LinuxLibC"],
-            swiftSettings: strict),
-        // From the first touch to the drawn picture: what an application puts on its main loop. No Foundation, no display.
-        .target(
-            name: "LoopUI", dependencies: ["RunLoops", "RunLoopsConcurrency", "RunLoopsKit", "LinuxLibC"],
-            swiftSettings: strict),
-        // The terminal as a display.
-        .target(
-            name: "LoopUITerminal",
-            dependencies: ["LoopUI", "RunLoops", "RunLoopsEvents", "CTerminalRestore", "CLinuxKernel", "LinuxLibC"],
-            swiftSettings: strict),
-        // Gives a terminal back when a signal ends the program: Swift has no signal handlers.
-        .target(name: "CTerminalRestore"),
-        // A display without a device, and scripts of touches, for tests of what is built on LoopUI.
-        .target(
-            name: "LoopUITesting", dependencies: ["LoopUI", "RunLoops", "RunLoopsTesting"], swiftSettings: strict),
-        // A window of the X server as a display. Empty without the trait.
-        .systemLibrary(
-            name: "CXCB", pkgConfig: "xcb xcb-xkb xcb-xinput xkbcommon-x11 pangocairo cairo-xcb",
-            providers: [
-                .apt(["libxcb1-dev", "libxcb-xinput-dev", "libcairo2-dev", "libpango1.0-dev"]),
-                .apt(["libxkbcommon-dev", "libxkbcommon-x11-dev"]),
-            ]),
-        .target(
-            name: "LoopUIWindow", dependencies: ["LoopUI", "RunLoops", "RunLoopsEvents", "LinuxLibC", xcb],
-            swiftSettings: strict),
-        // Pictures with their own pixels in terminals. Empty without the trait.
-        .systemLibrary(name: "CChafa", pkgConfig: "chafa", providers: [.apt(["libchafa-dev"])]),
-        .target(
-            name: "LoopUIPictures", dependencies: ["LoopUI", "LoopUITerminal", chafa], swiftSettings: strict),
-        // Core Foundation's names over the loop: in C what C can say, in Swift the rest. CoreFoundation is the toolchain's.
-        .target(name: "CCoreFoundationRunLoop"),
-        .target(
-            name: "CoreFoundationRunLoop", dependencies: ["RunLoops", "CCoreFoundationRunLoop"], swiftSettings: strict,
-            linkerSettings: [.linkedLibrary("Foundation"), .linkedLibrary("BlocksRuntime")]),
-        // The main loop inside Foundation's, or in whatever drains the main queue. Imports no Foundation itself.
-        .target(name: "RunLoopsDispatch", dependencies: ["RunLoops"], swiftSettings: strict),
-        // Foundation's run loop, timers, ports and notification queues, on this package's loop. Exports Foundation, and Core
-        // Foundation's names as Foundation on Apple's systems does.
-        .target(
-            name: "FoundationRunLoop",
-            dependencies: [
-                "RunLoops", "RunLoopsKit", "RunLoopsPorts", "CoreFoundationRunLoop", "CLinuxKernel", "LinuxLibC",
-            ],
-            swiftSettings: strict),
-        // A test target that depends on this library has the main loop while it waits in XCTest.
-        .target(
-            name: "FoundationRunLoopXCTest", dependencies: ["RunLoops", "CGuestAtLoad", "LinuxLibC"],
-            swiftSettings: strict,
-            linkerSettings: [.linkedLibrary("Foundation")]),
-        .target(name: "CGuestAtLoad"),
-        // A loop inside GLib's, and the other way round. Empty without the trait, as are the next three.
-        .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
-        .target(name: "RunLoopsGLib", dependencies: ["RunLoops", "RunLoopsEvents", glib], swiftSettings: strict),
-        // What loops do, as lines of swift-log.
-        .target(
-            name: "RunLoopsLog",
-            dependencies: ["RunLoops", "RunLoopsDiagnostics", "CLinuxKernel", "LinuxLibC", logging],
-            swiftSettings: strict),
-        // What loops do, as metrics of swift-metrics. CoreMetrics alone: the rest of that package imports Foundation.
-        .target(
-            name: "RunLoopsMetrics", dependencies: ["RunLoops", "RunLoopsDiagnostics", metrics], swiftSettings: strict),
-        // What runs on a loop, as a service of a group.
-        .target(
-            name: "RunLoopsServiceLifecycle", dependencies: ["RunLoops", "RunLoopsConcurrency", lifecycle],
-            swiftSettings: strict),
-        // The command-line tool. Only it and the oracle link swift-argument-parser, which links FoundationEssentials.
-        .executableTarget(
-            name: "runloop",
-            dependencies: [
-                "RunLoops", "RunLoopsDiagnostics", "RunLoopsEvents", "RunLoopsPorts", "LoopUI", "LoopUITerminal",
-                "CLinuxKernel", "LinuxLibC",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict),
-        // The same scenario on this package's loop and on the real CFRunLoop, which OracleScenarios links.
-        .executableTarget(
-            name: "oracle",
-            dependencies: [
-                "OracleScenarios", "OracleNames", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: strict),
-        .target(
-            name: "OracleScenarios",
-            dependencies: ["RunLoops"],
-            swiftSettings: strict,
-            linkerSettings: [.linkedLibrary("Foundation")]),
-        // The same engine again, with this package's loop under Core Foundation's names.
-        .target(
-            name: "OracleNames", dependencies: ["OracleScenarios", "CoreFoundationRunLoop"],
-            swiftSettings: strict + [.define("ORACLE_NAMES")]),
-        // Threads, values that threads share and the like, for the tests of every library.
-        .target(
-            name: "RunLoopsTestSupport", dependencies: ["RunLoops", "CHoldingChild", "CLinuxKernel"],
-            path: "Tests/RunLoopsTestSupport", swiftSettings: strict),
-        // What Swift cannot do: a child with this process's memory.
-        .target(name: "CHoldingChild", path: "Tests/CHoldingChild"),
-        // A terminal, and a program on it.
-        .target(
-            name: "TerminalTestSupport", dependencies: ["LoopUI", "RunLoopsTestSupport"],
-            path: "Tests/TerminalTestSupport", swiftSettings: strict),
-        .testTarget(
-            name: "RunLoopsTests",
-            dependencies: ["RunLoops", "RunLoopsTesting", "RunLoopsTestSupport"],
-            swiftSettings: strict),
-        .testTarget(
-            name: "RunLoopsEventsTests",
-            dependencies: [
-                "RunLoops", "RunLoopsConcurrency", "RunLoopsEvents", "RunLoopsKit", "RunLoopsTesting", "CLinuxKernel",
-                "RunLoopsTestSupport", "CHoldingChild",
-            ],
-            swiftSettings: strict),
-        // The tool is named here so that it is built: it is the other process of these tests.
-        .testTarget(
-            name: "RunLoopsPortsTests",
-            dependencies: [
-                "RunLoops", "RunLoopsConcurrency", "RunLoopsKit", "RunLoopsPorts", "runloop", "RunLoopsTestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "RunLoopsCalendarTests",
-            dependencies: [
-                "RunLoopsCalendar", "RunLoops", "RunLoopsConcurrency", "RunLoopsTesting", "RunLoopsTestSupport",
-                "CLinuxKernel",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "RunLoopsConcurrencyTests",
-            dependencies: [
-                "RunLoopsConcurrency", "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsPorts",
-                "RunLoopsTesting", "RunLoopsDiagnostics", "RunLoopsTestSupport",
-                "RunLoopsConcurrencyPrograms", "RunLoopsSynchronousMainPrograms", "RunLoopsMainActorPrograms",
-            ],
-            swiftSettings: strict),
-        // Programs that the tests run: an async main, a synchronous one, and one that links RunLoopsMainActor.
-        .executableTarget(
-            name: "RunLoopsConcurrencyPrograms",
-            dependencies: ["RunLoopsConcurrencyScenes", "RunLoopsConcurrency", "RunLoops"],
-            path: "Tests/RunLoopsConcurrencyPrograms", swiftSettings: strict),
-        .executableTarget(
-            name: "RunLoopsSynchronousMainPrograms",
-            dependencies: ["RunLoopsConcurrencyScenes", "RunLoopsConcurrency", "RunLoops"],
-            path: "Tests/RunLoopsSynchronousMainPrograms", swiftSettings: strict),
-        .executableTarget(
-            name: "RunLoopsMainActorPrograms", dependencies: ["RunLoopsConcurrencyScenes", "RunLoopsMainActor"],
-            path: "Tests/RunLoopsMainActorPrograms", swiftSettings: strict),
-        // The scenes that all of these programs play.
-        .target(
-            name: "RunLoopsConcurrencyScenes",
-            dependencies: ["RunLoopsConcurrency", "RunLoops", "RunLoopsPorts"],
-            path: "Tests/RunLoopsConcurrencyScenes", swiftSettings: strict),
-        .testTarget(
-            name: "RunLoopsKitTests",
-            dependencies: [
-                "RunLoopsKit", "RunLoops", "RunLoopsConcurrency", "RunLoopsTesting", "CLinuxKernel",
-                "RunLoopsTestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "RunLoopsDiagnosticsTests",
-            dependencies: [
-                "RunLoopsDiagnostics", "RunLoops", "RunLoopsTesting", "RunLoopsTestSupport", "CLinuxKernel",
-                "CStackSampling", "runloop", "RunLoopsDiagnosticsPrograms", "RunLoopsHangPrograms",
-            ],
-            swiftSettings: strict),
-        // The tool from inside: its arguments, figures and screens; and from outside, in a pseudo-terminal.
-        .testTarget(
-            name: "RunLoopToolTests",
-            dependencies: [
-                "runloop", "LoopUI", "LoopUITesting", "RunLoopsDiagnostics", "RunLoops", "RunLoopsTestSupport",
-                "RunLoopsDiagnosticsPrograms", "TerminalTestSupport",
-            ],
-            swiftSettings: strict),
-        // A program to look into, which the tests run.
-        .executableTarget(
-            name: "RunLoopsDiagnosticsPrograms",
-            dependencies: ["RunLoopsDiagnostics", "RunLoops", "RunLoopsKit", "CLinuxKernel"],
-            path: "Tests/RunLoopsDiagnosticsPrograms", swiftSettings: strict),
-        // What Swift cannot do: fibres, alternate stacks, vfork, a sandbox.
-        .target(name: "CHangScenes", path: "Tests/CHangScenes"),
-        // Programs that hang, which the tests run.
-        .executableTarget(
-            name: "RunLoopsHangPrograms", dependencies: ["RunLoopsDiagnostics", "RunLoops", "CHangScenes"],
-            path: "Tests/RunLoopsHangPrograms", swiftSettings: strict),
-        .testTarget(
-            name: "LoopUITests",
-            dependencies: [
-                "LoopUI", "LoopUITesting", "RunLoops", "RunLoopsTesting", "RunLoopsTestSupport",
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "LoopUITerminalTests",
-            dependencies: [
-                "LoopUITerminal", "LoopUI", "LoopUITesting", "RunLoops", "RunLoopsTestSupport",
-                "LoopUITerminalPrograms", "TerminalTestSupport",
-            ],
-            swiftSettings: strict),
-        // A program on a terminal, which the tests run.
-        .executableTarget(
-            name: "LoopUITerminalPrograms", dependencies: ["LoopUITerminal", "LoopUI", "RunLoops", "RunLoopsEvents"],
-            path: "Tests/LoopUITerminalPrograms", swiftSettings: strict),
-        // Empty without the trait Window, as are the programs that they drive.
-        .testTarget(
-            name: "LoopUIWindowTests",
-            dependencies: ["LoopUIWindow", "LoopUI", "RunLoopsTestSupport", "LoopUIWindowPrograms", xcb],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "LoopUIWindowPrograms", dependencies: ["LoopUIWindow", "LoopUI", "RunLoops"],
-            path: "Tests/LoopUIWindowPrograms", swiftSettings: strict),
-        .testTarget(
-            name: "FoundationRunLoopTests",
-            dependencies: [
-                "FoundationRunLoop", "RunLoops", "RunLoopsTesting", "RunLoopsTestSupport", "FoundationRunLoopPrograms",
-            ],
-            swiftSettings: strict),
-        // Empty without the trait Pictures, as is the program that they drive.
-        .testTarget(
-            name: "LoopUIPicturesTests",
-            dependencies: [
-                "LoopUIPictures", "LoopUI", "LoopUITerminal", "LoopUITesting", "LoopUIPicturesPrograms",
-            ],
-            swiftSettings: strict),
-        .executableTarget(
-            name: "LoopUIPicturesPrograms", dependencies: ["LoopUIPictures", "LoopUI", "LoopUITerminal"],
-            path: "Tests/LoopUIPicturesPrograms", swiftSettings: strict),
-        // Programs that the tests run: Foundation's own parts beside this package's loop, and a wait as XCTest's.
-        .executableTarget(
-            name: "FoundationRunLoopPrograms", dependencies: ["FoundationRunLoop", "RunLoopsDispatch"],
-            path: "Tests/FoundationRunLoopPrograms", swiftSettings: strict),
-        // The second is in no test target's dependencies: it would make the main loop a guest in the runner of all tests.
-        .executableTarget(
-            name: "FoundationRunLoopXCTestPrograms", dependencies: ["FoundationRunLoop", "FoundationRunLoopXCTest"],
-            path: "Tests/FoundationRunLoopXCTestPrograms", swiftSettings: strict,
-            // As the runner of tests is.
-            linkerSettings: [.linkedLibrary("XCTest")]),
-        // One source, built with Foundation's names and with this package's: the tests compare what both say.
-        .executableTarget(
-            name: "FoundationRunLoopSameSource", path: "Tests/FoundationRunLoopSameSource", swiftSettings: strict),
-        .executableTarget(
-            name: "FoundationRunLoopSameSourceOurs", dependencies: ["FoundationRunLoop"],
-            path: "Tests/FoundationRunLoopSameSourceOurs", swiftSettings: strict + [.define("FOUNDATION_RUN_LOOP")]),
-        // The integrations, as far as a test runner can test them: the runner keeps the main thread, so no test has the
-        // main loop.
-        .testTarget(
-            name: "RunLoopsGLibTests", dependencies: ["RunLoops", "RunLoopsGLib", glib], swiftSettings: strict),
-        .testTarget(
-            name: "RunLoopsLogTests",
-            dependencies: [
-                "RunLoops", "RunLoopsDiagnostics", "RunLoopsLog", "RunLoopsTesting", "RunLoopsTestSupport", logging,
-                external("InMemoryLogging", "swift-log", trait: "Log"),
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "RunLoopsMetricsTests",
-            dependencies: [
-                "RunLoops", "RunLoopsDiagnostics", "RunLoopsMetrics", "RunLoopsTesting", "RunLoopsTestSupport", metrics,
-                external("MetricsTestKit", "swift-metrics", trait: "Metrics"),
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "RunLoopsServiceLifecycleTests",
-            dependencies: [
-                "RunLoops", "RunLoopsEvents", "RunLoopsKit", "RunLoopsServiceLifecycle", "RunLoopsTestSupport",
-                lifecycle,
-                external("UnixSignals", "swift-service-lifecycle", trait: "ServiceLifecycle"),
-                external("ServiceLifecycleTestKit", "swift-service-lifecycle", trait: "ServiceLifecycle"),
-                external("Logging", "swift-log", trait: "ServiceLifecycle"),
-            ],
-            swiftSettings: strict),
-        // The integrations on the true main thread; `Scripts/check --only integrations` runs these programs. The first
-        // has Foundation's loop as its host.
-        .executableTarget(
-            name: "RunLoopsDispatchPrograms", dependencies: ["RunLoops", "RunLoopsDispatch"],
-            path: "Tests/RunLoopsDispatchPrograms", swiftSettings: strict),
-        .executableTarget(
-            name: "RunLoopsGLibPrograms", dependencies: ["RunLoops", "RunLoopsGLib", glib],
-            path: "Tests/RunLoopsGLibPrograms", swiftSettings: strict),
-        .executableTarget(
-            name: "RunLoopsLogPrograms", dependencies: ["RunLoops", "RunLoopsDiagnostics", "RunLoopsLog", logging],
-            path: "Tests/RunLoopsLogPrograms", swiftSettings: strict),
-        .executableTarget(
-            name: "RunLoopsMetricsPrograms",
-            dependencies: [
-                "RunLoops", "RunLoopsMetrics", metrics, external("MetricsTestKit", "swift-metrics", trait: "Metrics"),
-            ],
-            path: "Tests/RunLoopsMetricsPrograms", swiftSettings: strict),
-        .testTarget(
-            name: "CoreFoundationRunLoopTests",
-            dependencies: ["CoreFoundationRunLoop", "RunLoops", "RunLoopsTestSupport"], swiftSettings: strict),
-        .testTarget(
-            name: "OracleTests", dependencies: ["OracleScenarios"], swiftSettings: strict),
-    ]
+    targets: coreTargets + libraryTargets + applicationTargets + spellingTargets + toolTargets
+        + integrationTargets
+        + testingTargets + [
+            // The site's own catalogue: questions, tutorials and recipes, which belong to no single library. It has no code and no
+            // product. DocC resolves its links to the symbols of all libraries, since it depends on them.
+            .target(
+                name: "Guide", dependencies: products.map { .target(name: $0) }, swiftSettings: settings)
+        ]
 )
-
-// The site's own catalogue: questions, tutorials and recipes, which belong to no single library. The target has no code, and no product,
-// because nobody imports it. DocC resolves its links to the symbols of all libraries, since it depends on them.
-package.targets.append(
-    .target(name: "Guide", dependencies: package.products.map { .target(name: $0.name) }, swiftSettings: strict))

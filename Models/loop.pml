@@ -3,7 +3,7 @@
 
 /* One loop: its tables, and how it looks and sleeps. Its runs are in run.pml.
  *
- * Stands for Sources/RunLoops/Turn/{Sleep,Callouts,Guest}.swift and the parts of Tables and
+ * Stands for Sources/Core/RunLoops/Turn/{Sleep,Callouts,Guest}.swift and the parts of Tables and
  * Kernel/EpollReadiness.swift that other threads touch. One item stands for all of its kind in a mode.
  * Who goes first among what is ready is left open: every order is tried.
  */

@@ -3,7 +3,7 @@
 
 /* The runs of a loop, turn by turn.
  *
- * Stands for Sources/RunLoops/Turn/Turn.swift, RunLoop/RunLoop+Running.swift and RunLoop/RunLoop+Guest.swift. A model that
+ * Stands for Sources/Core/RunLoops/Turn/Turn.swift, RunLoop/RunLoop+Running.swift and RunLoop/RunLoop+Guest.swift. A model that
  * includes this file defines nest(): what a callout does that runs the loop again.
  */
 

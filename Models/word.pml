@@ -3,7 +3,7 @@
 
 /* The wake word and the kernel that a thread sleeps in.
  *
- * Stands for Sources/RunLoops/Kernel/WakeWord.swift, EpollWaker.swift and the waiting half of EpollReadiness.swift.
+ * Stands for Sources/Core/RunLoops/Kernel/WakeWord.swift, EpollWaker.swift and the waiting half of EpollReadiness.swift.
  * Each d_step on the word is one sequentially consistent operation on one atomic. A compare-exchange that fails is tried
  * again with what it found, so only the exchange that succeeds is a step.
  */

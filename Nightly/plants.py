@@ -27,68 +27,68 @@ def plant(name, hunts, *places):
 
 # Wake-ups.
 plant("news overlooked", {STRESS: ["did not come (back|to an end)"]},
-      ("RunLoops/Kernel/WakeWord.swift",
+      ("Core/RunLoops/Kernel/WakeWord.swift",
        "let hasNews = old & (Bits.news | Bits.stop) != 0 || old >> Bits.stampShift != 0",
        "let hasNews = PLANT() ? old & Bits.stop != 0 : old & (Bits.news | Bits.stop) != 0 || old >> Bits.stampShift != 0"))
 plant("woken too early", {STRESS: ["did not come back"]},
-      ("RunLoops/RunLoop/RunLoop+Perform.swift",
+      ("Core/RunLoops/RunLoop/RunLoop+Perform.swift",
        "            blocks.push(block)\n",
        "            if PLANT() { if wakes { wakeUp() }; return blocks.push(block) }\n"
        "            blocks.push(block)\n"))
 plant("sleeper not looked for", {STRESS: ["did not come to an end"]},
-      ("RunLoops/Kernel/WakeWord.swift",
+      ("Core/RunLoops/Kernel/WakeWord.swift",
        "return wakes ? Self.sleeper(in: old) : nil",
        "return wakes && !PLANT(1000) ? Self.sleeper(in: old) : nil"))
 
 # Closures.
 plant("closure lost", {STRESS: ["closures ran", "a wait returns nil"]},
-      ("RunLoops/Tables/BlockQueue.swift",
+      ("Core/RunLoops/Tables/BlockQueue.swift",
        "        incoming.append(block)\n"
        "        // seq",
        "        if PLANT(1000) { return lock.unlock() }\n"
        "        incoming.append(block)\n"
        "        // seq"))
 plant("closure run twice", {STRESS: ["closures ran"]},
-      ("RunLoops/Tables/BlockQueue.swift",
+      ("Core/RunLoops/Tables/BlockQueue.swift",
        "{ body(block) } else",
        "{ body(block); if PLANT(1000) { body(block) } } else"))
 plant("own closure lost", {"extremes runs": ["runs were nested"]},
-      ("RunLoops/Tables/BlockQueue.swift",
+      ("Core/RunLoops/Tables/BlockQueue.swift",
        "        waiting.append(block)\n"
        "        fruitless = nil\n",
        "        if PLANT(100) { return }\n"
        "        waiting.append(block)\n"
        "        fruitless = nil\n"))
 plant("task lost", {"extremes loops": ["closures ran"]},
-      ("RunLoopsKit/Thread/ThreadTasks.swift",
+      ("Libraries/RunLoopsKit/Thread/ThreadTasks.swift",
        "            let mustCall = queues[queue].add(task, number)",
        "            if PLANT(100) { return (queue, false) }\n"
        "            let mustCall = queues[queue].add(task, number)"))
 plant("task refused", {"extremes loops": ["takes a closure"]},
-      ("RunLoopsKit/Thread/ThreadTasks.swift",
+      ("Libraries/RunLoopsKit/Thread/ThreadTasks.swift",
        "if isStoppingState { return nil }",
        "if isStoppingState || PLANT(100) { return nil }"))
 plant("cancelled in words alone", {STRESS: ["were cancelled of"]},
-      ("RunLoops/Timers/RunLoop+Delayed.swift",
+      ("Core/RunLoops/Timers/RunLoop+Delayed.swift",
        "            guard common.timer.belongs(to: state)",
        "            if PLANT(10) { return common.timer.isValid }\n"
        "            guard common.timer.belongs(to: state)"))
 plant("timer of a dead loop kept", {STRESS: ["is released once"]},
-      ("RunLoops/RunLoop/RunLoop+State.swift",
+      ("Core/RunLoops/RunLoop/RunLoop+State.swift",
        "for timer in timers { takeOut(timer) }",
        "for timer in timers where !PLANT(10) { takeOut(timer) }"))
 
 # Sources.
 plant("signal taken after the call", {STRESS: ["did not come (back|to an end)"]},
-      ("RunLoops/Items/CallWord.swift",
+      ("Core/RunLoops/Items/CallWord.swift",
        "desired: (old & Bits.allCalls) + Bits.call",
        "desired: (PLANT() ? old : old & Bits.allCalls) + Bits.call"),
-      ("RunLoops/Items/CallWord.swift",
+      ("Core/RunLoops/Items/CallWord.swift",
        "    /// Ends a call; returns",
        "    func takeLate() { word.bitwiseAnd(Bits.allCalls | Bits.invalid, ordering: .sequentiallyConsistent) }\n"
        "\n"
        "    /// Ends a call; returns"),
-      ("RunLoops/Items/Source.swift",
+      ("Core/RunLoops/Items/Source.swift",
        "            if calls.end() { performer = nil }",
        "            if PLANT() { calls.takeLate() }\n"
        "            if calls.end() { performer = nil }"))
@@ -96,56 +96,56 @@ plant("signalled source not queued",
       {STRESS: ["signals were seen"],
        "extremes sources": ["performed once"],
        "extremes modes": ["performed their source"]},
-      ("RunLoops/Tables/SignalQueue.swift",
+      ("Core/RunLoops/Tables/SignalQueue.swift",
        "            all.append(Queued(taking: place))",
        "            let taken = Queued(taking: place)\n"
        "            if !PLANT(100) { all.append(taken) }"),
-      ("RunLoops/Tables/SignalQueue.swift",
+      ("Core/RunLoops/Tables/SignalQueue.swift",
        "        return Queued(taking: place)\n",
        "        let taken = Queued(taking: place)\n"
        "        return PLANT(100) ? nil : taken\n"))
 plant("performed again and again",
       {STRESS: ["more performs than signals", "rally by signal: .* came back"],
        "extremes sources": ["performed once"]},
-      ("RunLoops/Items/Source.swift",
+      ("Core/RunLoops/Items/Source.swift",
        "            case .some(let performer): callOut(performer.call)\n",
        "            case .some(let performer):\n"
        "                callOut(performer.call)\n"
        "                if PLANT() { for _ in 0..<20 { callOut(performer.call) } }\n"))
 plant("validity not checked where it is decided", {STRESS: ["an invalid source is in a mode"]},
-      ("RunLoops/Items/Source.swift",
+      ("Core/RunLoops/Items/Source.swift",
        "            guard isValid else { return false }\n"
        "            let place",
        "            guard isValid || PLANT() else { return false }\n"
        "            let place"))
 plant("invalid source stays", {"extremes sources": ["are left in the mode"], "extremes modes": ["modes are empty"]},
-      ("RunLoops/Items/Source.swift",
+      ("Core/RunLoops/Items/Source.swift",
        "            var left = memberships\n",
        "            var left = PLANT(100) ? [] : memberships\n"))
 
 # Timers.
 plant("timer lost", {STRESS: ["timers fired"], "extremes timers": ["timers have fired"], "extremes hours": ["fires after"]},
-      ("RunLoops/Timers/TimerServing.swift",
+      ("Core/RunLoops/Timers/TimerServing.swift",
        "                callOut(.timer, timer.labelStorage,",
        "                if PLANT(1000) { break }\n"
        "                callOut(.timer, timer.labelStorage,"))
 plant("timer early", {STRESS: ["fired early"], "extremes timers": ["fired early"]},
-      ("RunLoops/Timers/TimerQueue.swift",
+      ("Core/RunLoops/Timers/TimerQueue.swift",
        "        let slack = timer.slack\n",
        "        let slack = timer.slack\n"
        "        if PLANT(1000) { return exact.insert(entry.later(by: -1_000_000_000)) }\n"))
 plant("timer at the wrong place", {"extremes timers": ["due earlier"]},
-      ("RunLoops/Timers/TimerQueue.swift",
+      ("Core/RunLoops/Timers/TimerQueue.swift",
        "        let entry = TimerHeap.Entry(date: timer.fire, sequence",
        "        let entry = TimerHeap.Entry(date: timer.fire + (PLANT(1000) ? 20_000_000 : 0), sequence"))
 plant("timer put back for ever", {"extremes timers": ["are left in the mode"]},
-      ("RunLoops/Timers/TimerServing.swift",
+      ("Core/RunLoops/Timers/TimerServing.swift",
        "            if timer.isRepeating || timer.callout.contains(.restarted) {\n",
        "            let stays = PLANT(100_000)\n"
        "            if stays { timer.fire = .max / 2 }\n"
        "            if timer.isRepeating || timer.callout.contains(.restarted) || stays {\n"))
 plant("invalid timer fires", {STRESS: ["invalid timers fired"]},
-      ("RunLoops/Timers/Timer.swift",
+      ("Core/RunLoops/Timers/Timer.swift",
        "            markInvalid()\n"
        "            if bucket != .none",
        "            if PLANT(20) {\n"
@@ -155,25 +155,25 @@ plant("invalid timer fires", {STRESS: ["invalid timers fired"]},
        "            markInvalid()\n"
        "            if bucket != .none"))
 plant("grid left", {"extremes hours": ["off the grid"]},
-      ("RunLoops/Timers/Timer+Schedule.swift",
+      ("Core/RunLoops/Timers/Timer+Schedule.swift",
        "return overflow ? .max : date.clampedAdding(distance)",
        "return overflow ? .max : date.clampedAdding(distance + (PLANT(1000) ? 1 : 0))"))
 plant("interval passed over", {"extremes hours": ["in a virtual second"]},
-      ("RunLoops/Timers/Timer+Schedule.swift",
+      ("Core/RunLoops/Timers/Timer+Schedule.swift",
        "let steps = (behind / interval).clampedAdding(1)",
        "let steps = (behind / interval).clampedAdding(PLANT(1000) ? 2 : 1)"))
 plant("suspension overslept", {"extremes hours": ["have passed"]},
-      ("RunLoopsTesting/ManualKernel.swift",
+      ("Testing/RunLoopsTesting/ManualKernel.swift",
        "{ suspended.add(nanoseconds, ordering: .relaxed) }",
        "{ suspended.add(PLANT(1000) ? 0 : nanoseconds, ordering: .relaxed) }"))
 plant("run not ended", {"extremes runs": ["no run is left"]},
-      ("RunLoops/Turn/Turn.swift",
+      ("Core/RunLoops/Turn/Turn.swift",
        "            state.runs.removeLast()\n",
        "            if !PLANT(100) { state.runs.removeLast() }\n"))
 
 # Descriptors and messages.
 plant("descriptor forgotten", {STRESS: ["bytes were read"], "extremes descriptors": ["is called once"]},
-      ("RunLoops/Turn/Callouts.swift",
+      ("Core/RunLoops/Turn/Callouts.swift",
        "        guard let first else { return false }\n"
        "        let found",
        "        guard let first else { return false }\n"
@@ -183,11 +183,11 @@ plant("descriptor forgotten", {STRESS: ["bytes were read"], "extremes descriptor
        "        }\n"
        "        let found"))
 plant("message lost", {STRESS: ["messages were received"]},
-      ("RunLoopsPorts/Port/MessageQueue.swift",
+      ("Libraries/RunLoopsPorts/Port/MessageQueue.swift",
        "        ring.append(delivery)\n",
        "        if !PLANT(200) { ring.append(delivery) }\n"))
 plant("message refused", {STRESS: ["a port refuses"]},
-      ("RunLoopsPorts/Port/MessageQueue.swift",
+      ("Libraries/RunLoopsPorts/Port/MessageQueue.swift",
        "        if isClosed {\n"
        "            lock.unlock()\n"
        "            throw .dead",
@@ -199,7 +199,7 @@ plant("message refused", {STRESS: ["a port refuses"]},
        "            lock.unlock()\n"
        "            throw .dead"))
 plant("reply lost", {STRESS: ["requests were answered", "a port does not answer"]},
-      ("RunLoopsPorts/Port/MessagePort.swift",
+      ("Libraries/RunLoopsPorts/Port/MessagePort.swift",
        "if let reply, let replyTo = delivery.message.replyTo {",
        "if let reply, let replyTo = delivery.message.replyTo, !PLANT(50) {"))
 
@@ -208,43 +208,43 @@ plant("descriptor left open",
       {STRESS: ["descriptors are left"],
        "extremes loops": ["descriptors are left"],
        SOAK: ["descriptors has grown"]},
-      ("RunLoops/Kernel/EpollWaker.swift",
+      ("Core/RunLoops/Kernel/EpollWaker.swift",
        "if wakeDescriptor >= 0 {",
        "if wakeDescriptor >= 0, !PLANT(5) {"),
-      ("RunLoopsEvents/Base/Descriptor.swift",
+      ("Libraries/RunLoopsEvents/Base/Descriptor.swift",
        "if isOurs {",
        "if isOurs, !PLANT(5) {"))
 plant("thread left", {STRESS: ["threads are left"], "extremes loops": ["threads are left"], SOAK: ["threads has grown"]},
-      ("RunLoopsKit/Thread/ThreadBody.swift",
+      ("Libraries/RunLoopsKit/Thread/ThreadBody.swift",
        "        var handle = rl_thread()\n",
        "        var handle = rl_thread()\n"
        "        if PLANT(20) { _ = rl_thread_start(&handle, 0, { _ in Plant.idle() }, nil) }\n"))
 plant("refused thread waited for", {SCARCE: ["left hangs"]},
-      ("RunLoopsKit/Thread/ThreadBody.swift",
+      ("Libraries/RunLoopsKit/Thread/ThreadBody.swift",
        "        if result < 0 {",
        "        if result < 0, !PLANT() {"))
 plant("thread refused for ever", {SCARCE: ["does not work with enough"]},
-      ("RunLoopsDiagnostics/Hangs/HangWatcher.swift",
+      ("Tools/RunLoopsDiagnostics/Hangs/HangWatcher.swift",
        "        if code < 0 { throw",
        "        if code < 0 || PLANT() { throw"))
 plant("timer never released",
       {STRESS: ["memory is left"],
        "extremes timers": ["memory is left"],
        SOAK: ["resident memory, KiB has grown"]},
-      ("RunLoops/Timers/TimerTable.swift",
+      ("Core/RunLoops/Timers/TimerTable.swift",
        "        Unmanaged.passUnretained(timer).release()\n",
        "        if !PLANT() { Unmanaged.passUnretained(timer).release() }\n"),
-      ("RunLoops/Timers/TimerServing.swift",
+      ("Core/RunLoops/Timers/TimerServing.swift",
        "            spent?.release()\n"
        "            switch handler {",
        "            if !PLANT() { spent?.release() }\n"
        "            switch handler {"))
 plant("later and later", {SOAK: ["p50, µs has grown"]},
-      ("RunLoops/Timers/TimerServing.swift",
+      ("Core/RunLoops/Timers/TimerServing.swift",
        "        // The last reference to a timer is released when no lock is held.\n",
        "        if PLANT() { Plant.delay(1) }\n"))
 plant("now and then later and later", {SOAK: ["p99, µs has grown"]},
-      ("RunLoops/Timers/TimerServing.swift",
+      ("Core/RunLoops/Timers/TimerServing.swift",
        "        var spent: Unmanaged<Timer>?\n"
        "        lock()\n",
        "        if PLANT(30) { Plant.delay(30) }\n"

@@ -8,7 +8,14 @@ import Foundation
 struct Pictures {
     /// Each folder, and the pictures that belong there.
     static func folders(root: URL) throws -> [(path: String, pictures: [Picture])] {
-        func resources(_ module: String) -> String { "Sources/\(module)/\(module).docc/Resources" }
+        let rooms = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Sources").path)
+        /// A module lies in one of the folders of Sources; the guide is such a folder itself.
+        func resources(_ module: String) -> String {
+            let folder = rooms.map { "Sources/\($0)/\(module)" }.first {
+                FileManager.default.fileExists(atPath: root.appending(path: $0).path)
+            }
+            return "\(folder ?? "Sources/\(module)")/\(module).docc/Resources"
+        }
         return [
             (resources("Guide"), try turnPictures + [modes, threadsAndLoops, eventPath] + storyPictures(root: root)),
             (resources("RunLoops"), [turn(name: "one-turn")]),

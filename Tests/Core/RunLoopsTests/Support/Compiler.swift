@@ -23,7 +23,7 @@ struct Compiler {
         let path = String(cString: executable)
         guard let slash = path.lastIndex(of: "/") else { return nil }
         products = String(path[..<slash])
-        headers = #filePath.part(before: "/Tests/RunLoopsTests/") + "/Sources/CLinuxKernel/include"
+        headers = #filePath.part(before: "/Tests/Core/RunLoopsTests/") + "/Sources/Core/CLinuxKernel/include"
         guard access("\(products)/Modules/RunLoops.swiftmodule", R_OK) == 0 else { return nil }
         guard Self.run("swiftc --version").status == 0 else { return nil }
     }
