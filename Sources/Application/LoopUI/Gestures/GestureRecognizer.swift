@@ -192,7 +192,7 @@ internal import RunLoops
     /// - Precondition: `index` is below ``numberOfTouches``.
     public func location(ofTouch index: Int, in view: View?) -> Point {
         let touches = located
-        require(
+        RunLoops.require(
             touches.indices.contains(index),
             "There is no touch \(index): the recogniser sees \(touches.count). Ask for an index below numberOfTouches.")
         return touches[index].location(in: view)

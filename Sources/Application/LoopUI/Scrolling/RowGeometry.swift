@@ -61,7 +61,7 @@ struct RowGeometry {
 
     /// Traps for what is no height of a row.
     static func require(_ height: Double) {
-        require(
+        RunLoops.require(
             height > 0 && height <= 1e9,
             "A row is \(height) points high: give a height that is positive, and at most a thousand million.")
     }
