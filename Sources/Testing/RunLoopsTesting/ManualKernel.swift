@@ -41,8 +41,10 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
         let time = monotonic.load(ordering: .relaxed)
         switch base {
         case .monotonic: return time
-        case .boottime: return time + suspended.load(ordering: .relaxed)
-        case .realtime: return time + suspended.load(ordering: .relaxed) + wallClock.load(ordering: .relaxed)
+        case .boottime: return time.clampedAdding(suspended.load(ordering: .relaxed))
+        case .realtime:
+            return time.clampedAdding(suspended.load(ordering: .relaxed)).clampedAdding(
+                wallClock.load(ordering: .relaxed))
         }
     }
 
@@ -54,10 +56,15 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     package func advance(to time: Int64) { monotonic.store(max(time, now(.monotonic)), ordering: .relaxed) }
 
     /// The machine is suspended for a while: the monotonic clock stands still.
-    package func suspend(for nanoseconds: Int64) { suspended.add(nanoseconds, ordering: .relaxed) }
+    package func suspend(for nanoseconds: Int64) { Self.add(nanoseconds, to: suspended) }
 
     /// Somebody changes the date.
-    package func changeWallClock(by nanoseconds: Int64) { wallClock.add(nanoseconds, ordering: .relaxed) }
+    package func changeWallClock(by nanoseconds: Int64) { Self.add(nanoseconds, to: wallClock) }
+
+    // A clock stops at the first and the last instant that can be expressed. Only the loop's own thread changes it.
+    private static func add(_ nanoseconds: Int64, to clock: borrowing Atomic<Int64>) {
+        clock.store(clock.load(ordering: .relaxed).clampedAdding(nanoseconds), ordering: .relaxed)
+    }
 
     fileprivate func takeFailure(of call: String) -> RunLoop.SystemCallError? {
         guard let index = failures.firstIndex(where: { $0.call == call }) else { return nil }
@@ -91,10 +98,10 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
             }
         }
         let distances = RunLoop.TimeBase.allCases.compactMap { base -> Int64? in
-            limit[base] == .max ? nil : limit[base] - now(base)
+            limit[base] == .max ? nil : limit[base].clampedSubtracting(now(base))
         }
         guard let nearest = distances.min() else { return sleepsForever() }
-        advance(to: now(.monotonic) + max(0, nearest) + lateness)
+        advance(to: now(.monotonic).clampedAdding(max(0, nearest)).clampedAdding(lateness))
     }
 }
 

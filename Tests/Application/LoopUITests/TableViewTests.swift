@@ -415,3 +415,124 @@ import Testing
         }
     }
 }
+
+// MARK: - Identifiers
+
+/// Rows that are identified by their texts.
+@MainActor private final class Items: TableViewDataSource, TableViewDelegate {
+    var texts: [String]
+    var entries: [String] = []
+    private(set) var asked = 0
+
+    init(_ texts: [String]) { self.texts = texts }
+
+    func takeAsked() -> Int {
+        defer { asked = 0 }
+        return asked
+    }
+    func numberOfRows(in tableView: TableView) -> Int { texts.count }
+    func tableView(_ tableView: TableView, cellForRow row: Int) -> TableCell {
+        let cell = tableView.dequeueCell(for: "row")
+        cell.text = texts[row]
+        return cell
+    }
+    func tableView(_ tableView: TableView, identifierForRow row: Int) -> AnyHashable? {
+        asked += 1
+        return texts[row]
+    }
+    func tableView(_ tableView: TableView, didSelectRow row: Int) { entries.append("chose \(texts[row])") }
+    func tableView(_ tableView: TableView, didMoveSelectionTo row: Int?) {
+        entries.append("marked \(row.map { texts[$0] } ?? "none")")
+    }
+}
+
+@MainActor @Suite struct TableIdentifierTests {
+    private func with(_ texts: [String], _ body: (TestApplication, TableView, Items) throws -> Void) throws {
+        try TestApplication.with(size: Size(20, 5)) { app in
+            let (table, items) = (TableView(), Items(texts))
+            table.register(TableCell.init, for: "row")
+            table.delegate = items
+            table.dataSource = items
+            app.show(table)
+            table.becomeFirstResponder()
+            try body(app, table, items)
+        }
+    }
+
+    @Test func `A reload keeps the mark on its item, and Enter chooses that`() throws {
+        try with(["a", "b", "c", "d"]) { app, table, items in
+            table.selectedRow = 1
+            for texts in [["d", "c", "b", "a"], ["b"], ["x", "y", "z", "b"]] {
+                items.texts = texts
+                table.reloadData()
+                app.settle()
+                #expect(table.selectedRow == texts.firstIndex(of: "b"))
+                #expect(table.cell(forRow: table.selectedRow ?? -1)?.isSelected == true)
+                #expect(table.subviews.filter { ($0 as? TableCell)?.isSelected == true && !$0.isHidden }.count == 1)
+            }
+            app.press(.enter)
+            #expect(items.entries == ["chose b"])
+        }
+    }
+
+    @Test func `The mark of an item that is no longer there is removed, and the delegate is called`() throws {
+        try with(["a", "b", "c", "d"]) { app, table, items in
+            table.selectedRow = 1
+            items.texts = ["a", "c", "d"]
+            table.reloadData()
+            #expect(table.selectedRow == nil && items.entries == ["marked none"])
+            app.press(.enter)
+            #expect(items.entries == ["marked none"])
+            items.texts = ["b"]
+            table.reloadData()
+            #expect(table.selectedRow == nil && items.entries == ["marked none"])
+        }
+    }
+
+    @Test func `A finger keeps its item through a reload, and chooses it if it is still there`() throws {
+        try with(["a", "b", "c", "d"]) { app, table, items in
+            app.send(.pointer(PointerInput(.began, at: Point(0, 1))))
+            app.advance(by: .seconds(1))
+            items.texts = ["x", "b"]
+            table.reloadData()
+            app.send(.pointer(PointerInput(.ended, at: Point(0, 1))))
+            #expect(items.entries == ["marked b", "chose b"])
+            items.entries = []
+            app.advance(by: .seconds(1))
+            app.send(.pointer(PointerInput(.began, at: Point(0, 0))))
+            app.advance(by: .seconds(1))
+            items.texts = ["b", "x"]
+            table.reloadData()
+            app.send(.pointer(PointerInput(.ended, at: Point(0, 0))))
+            #expect(items.entries == [])
+        }
+    }
+
+    @Test func `Inserted and deleted rows keep the mark on its item, which a reload finds`() throws {
+        try with(["a", "b", "c"]) { app, table, items in
+            table.selectedRow = 2
+            items.texts.insert("n", at: 0)
+            table.insertRows(0..<1)
+            #expect(table.selectedRow == 3)
+            items.texts.reverse()
+            table.reloadData()
+            #expect(table.selectedRow == 0 && items.texts[0] == "c")
+            items.texts.remove(at: 0)
+            table.deleteRows(0..<1)
+            items.texts.reverse()
+            table.reloadData()
+            #expect(table.selectedRow.map { items.texts[$0] } == "b")
+        }
+    }
+
+    @Test func `A reload looks for the item from where it was`() throws {
+        try with((0..<10_000).map { "\($0)" }) { _, table, items in
+            table.selectedRow = 5_000
+            items.texts.insert("new", at: 0)
+            _ = items.takeAsked()
+            table.reloadData()
+            #expect(table.selectedRow == 5_001)
+            #expect(items.takeAsked() < 10)
+        }
+    }
+}

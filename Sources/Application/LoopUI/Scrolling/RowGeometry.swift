@@ -119,6 +119,12 @@ enum RowChange {
         }
     }
 
+    /// Whether a row shows something else afterwards.
+    func reloads(_ row: Int) -> Bool {
+        if case .reload(let range) = self { return range.contains(row) }
+        return false
+    }
+
     /// The number of a row afterwards; nil if it is gone.
     func number(of row: Int) -> Int? {
         switch self {

@@ -11,6 +11,9 @@
     /// What a plain cell shows, in one line.
     public var text = "" { didSet { if text != oldValue { setNeedsDisplay() } } }
 
+    /// What a plain cell shows in the columns of its table, instead of ``text``; none unless set.
+    public var texts: [String] = [] { didSet { if texts != oldValue { setNeedsDisplay() } } }
+
     /// How the text looks while the row is not marked.
     public var textStyle = Style.plain { didSet { if textStyle != oldValue { setNeedsDisplay() } } }
 
@@ -26,6 +29,7 @@
     /// Called before the cell shows another row; an override calls this one.
     open func prepareForReuse() {
         text = ""
+        texts = []
         textStyle = .plain
     }
 
@@ -38,7 +42,10 @@
 
     open override var accessibilityRole: String? { "row" }
 
-    open override var accessibilityValue: String? { isSelected ? "\(text), selected" : text }
+    open override var accessibilityValue: String? {
+        let words = texts.isEmpty ? text : texts.filter { !$0.isEmpty }.joined(separator: ", ")
+        return isSelected ? "\(words), selected" : words
+    }
 
     /// Draws the text.
     open override func draw(in canvas: inout Canvas) {
@@ -46,6 +53,10 @@
         if style.attributes.contains(.inverse) || style.background != .clear {
             canvas.fill(canvas.bounds, style: style)
         }
-        canvas.write(text, at: .zero, style: style)
+        if let table = superview as? TableView, !table.columns.isEmpty, !texts.isEmpty {
+            table.draw(texts, style: style, in: &canvas)
+        } else {
+            canvas.write(text, at: .zero, style: style)
+        }
     }
 }

@@ -6,20 +6,48 @@ internal import RunLoops
 extension TableView {
     /// Asks the data source for everything again.
     ///
-    /// The place in the content stays, and so does the marked row, as far as there are enough rows.
+    /// The place in the content stays, and so does the marked row: with its item, wherever that is now, if the data
+    /// source has identifiers; else with its number, as far as there are enough rows.
     ///
-    /// - Complexity: O(rows in view); O(rows) if each has its own height.
+    /// - Complexity: O(rows in view); O(rows) if each has its own height. With identifiers, O(distance that the marked
+    ///   item has moved), or O(rows) if it has gone.
     public func reloadData() {
         let now = version
+        let (selected, pressed) = (selectedItem, pressedItem)
         let loaded = geometry(of: max(0, dataSource?.numberOfRows(in: self) ?? 0))
+        let marked = selected.map { find($0, from: selectedRow, in: loaded.count) }
+        let held = pressed.flatMap { find($0, from: pressedRow, in: loaded.count) }
         // A change that was made in one of these calls has read the same.
         guard now == version else { return }
         keepingEnd {
+            isRenumbering = true
+            defer { isRenumbering = false }
             for row in cells.keys { recycle(row) }
             pressedRow = nil
-            if let selectedRow, selectedRow >= loaded.count { self.selectedRow = nil }
+            let row = marked ?? selectedRow
+            selectedRow = nil
             rows = loaded
+            selectedRow = row.flatMap { $0 < loaded.count ? $0 : nil }
+            pressedRow = held
+            if selectedRow == nil { selectedItem = nil }
+            if held == nil { pressedItem = nil }
         }
+        if selected == nil, let selectedRow { selectedItem = identifier(selectedRow) }
+        if selected != nil, marked == .some(nil) { tableDelegate?.tableView(self, didMoveSelectionTo: selectedRow) }
+    }
+
+    /// The row of an item, looked for from where it was in both directions; nil if it has gone.
+    private func find(_ item: AnyHashable, from row: Int?, in count: Int) -> Int? {
+        guard count > 0, let dataSource else { return nil }
+        let start = min(row ?? 0, count - 1)
+        for distance in 0..<count {
+            let places = distance == 0 ? [start] : [start - distance, start + distance]
+            for place in places where place >= 0 && place < count {
+                if dataSource.tableView(self, identifierForRow: place) == item { return place }
+            }
+            if start - distance < 0, start + distance >= count { break }
+        }
+        return nil
     }
 
     /// Shows rows that the data source has already.
@@ -111,6 +139,7 @@ extension TableView {
             let cut = anchor.map { contentOffset.y - rows.top(of: $0) } ?? 0
             let isAtTop = contentOffset.y <= limits(in: frame.size).first.y
             let pressed = pressedRow
+            isRenumbering = true
             (selectedRow, pressedRow) = (nil, nil)
             if case .insert = change {
             } else {
@@ -124,6 +153,9 @@ extension TableView {
             if marked != nil, selectedRow == nil, rows.count > 0 {
                 selectedRow = min(change.range.lowerBound, rows.count - 1)
             }
+            isRenumbering = false
+            if selectedRow == nil { selectedItem = nil }
+            if pressedRow == nil { pressedItem = nil }
             // At the very beginning, new rows before all others are to be seen.
             if isAtTop, case .insert = change { return }
             guard let anchor else { return }
@@ -133,6 +165,10 @@ extension TableView {
             // The content is as large as before and after, until the offset is right.
             contentSize.height = max(contentSize.height, rows.total)
             if after == version { shiftContent(by: Point(0, place - contentOffset.y)) }
+        }
+        // Another item may be in its place.
+        if let marked, change.number(of: marked) == nil || change.reloads(marked) {
+            selectedItem = selectedRow.flatMap(identifier)
         }
         if let marked, change.number(of: marked) == nil {
             tableDelegate?.tableView(self, didMoveSelectionTo: selectedRow)

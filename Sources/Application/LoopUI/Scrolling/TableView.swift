@@ -126,7 +126,7 @@ internal import RunLoops
     }
 
     /// Rows leave room for the bar at the edge, if there is one.
-    private var rowWidth: Double {
+    var rowWidth: Double {
         let (first, last) = limits(in: frame.size)
         return frame.size.width - (showsVerticalScrollIndicator && last.y > first.y ? 1 : 0)
     }
@@ -200,6 +200,39 @@ internal import RunLoops
         if stays { scrollToEnd() }
     }
 
+    // MARK: Columns
+
+    /// The columns, whose texts the cells have in ``TableCell/texts``; none unless set.
+    public var columns: [TableColumn] = [] {
+        didSet {
+            if columns == oldValue { return }
+            if let sortOrder, !columns.indices.contains(sortOrder.column) { self.sortOrder = nil }
+            header.changed()
+            header.invalidateIntrinsicContentSize()
+            for cell in cells.values { cell.setNeedsDisplay() }
+        }
+    }
+
+    /// The titles of the columns, to be put above the table.
+    public private(set) lazy var header = TableHeader(self)
+
+    /// By which column the rows are sorted, which the header shows; setting it calls no method of the delegate.
+    ///
+    /// The data source sorts the rows.
+    ///
+    /// - Precondition: there is such a column.
+    public var sortOrder: SortOrder? {
+        didSet {
+            if let sortOrder {
+                require(
+                    columns.indices.contains(sortOrder.column),
+                    "There is no column \(sortOrder.column): the table has \(columns.count). Set columns first, or another order."
+                )
+            }
+            if sortOrder != oldValue { header.changed() }
+        }
+    }
+
     // MARK: Selection
 
     /// Whether the user can mark and choose rows; true unless set.
@@ -209,12 +242,26 @@ internal import RunLoops
     public var selectedRow: Int? {
         didSet {
             if let selectedRow { _ = rect(forRow: selectedRow) }
-            if selectedRow == oldValue { return }
-            if let oldValue { cells[oldValue]?.isSelected = false }
-            if let selectedRow { cells[selectedRow]?.isSelected = true }
-            // The cursor follows it.
-            setNeedsDisplay()
+            if selectedRow != oldValue {
+                if let oldValue { cells[oldValue]?.isSelected = false }
+                if let selectedRow { cells[selectedRow]?.isSelected = true }
+                // The cursor follows it.
+                setNeedsDisplay()
+            }
+            if !isRenumbering { selectedItem = selectedRow.flatMap(identifier) }
         }
+    }
+    /// What identifies the item of the marked row, if the data source says so.
+    var selectedItem: AnyHashable?
+    /// What identifies the item that a finger is on.
+    var pressedItem: AnyHashable?
+    /// Whether rows get new numbers: the marks keep their items, and the data source is not asked in the middle.
+    var isRenumbering = false
+
+    /// What identifies the item of a row; nil as well where the data source has fewer rows by now.
+    func identifier(_ row: Int) -> AnyHashable? {
+        guard let dataSource, row < dataSource.numberOfRows(in: self) else { return nil }
+        return dataSource.tableView(self, identifierForRow: row)
     }
 
     /// The row that a finger is on.
@@ -223,6 +270,7 @@ internal import RunLoops
             if pressedRow == oldValue { return }
             if let oldValue { cells[oldValue]?.isHighlighted = false }
             if let pressedRow { cells[pressedRow]?.isHighlighted = true }
+            if !isRenumbering { pressedItem = pressedRow.flatMap(identifier) }
         }
     }
 

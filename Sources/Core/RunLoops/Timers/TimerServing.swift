@@ -28,7 +28,7 @@ extension RunLoop {
             let bucketNow = bucket.base == .monotonic ? now : self.now(bucket.base)
             guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { return }
             // Dates of other clocks, as they would read on the monotonic clock.
-            since = min(since ?? .max, now - (bucketNow - date))
+            since = min(since ?? .max, now.clampedSubtracting(bucketNow.clampedSubtracting(date)))
         }
         return since.map(mode.order.timersReady)
     }

@@ -32,6 +32,9 @@ extension RunLoop {
             var refused = 0
         }
 
+        /// Four gigabytes of addresses for each loop.
+        private static let mostEvents = 1 << 26
+
         /// How many events are kept for each loop.
         public let capacity: Int
         private let state: Guarded<State>
@@ -45,9 +48,12 @@ extension RunLoop {
         /// - Parameter capacity: How many events are kept for each loop, rounded up to a power of two. An event takes
         ///   64 bytes, and memory is taken as it is used. A turn with one callout is about ten events.
         ///
-        /// - Precondition: `capacity` is positive.
+        /// - Precondition: `capacity` is positive, and at most 67,108,864 (2²⁶).
         public init(capacity: Int = 65_536) {
             precondition(capacity > 0, "A recording of no events was asked for: give a positive capacity.")
+            precondition(
+                capacity <= Self.mostEvents,
+                "A recording of \(capacity) events was asked for: give a capacity of at most \(Self.mostEvents).")
             self.capacity = 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)
             let state = Guarded(State())
             self.state = state

@@ -111,4 +111,28 @@ import Testing
             }
         }
     }
+
+    @Test func `A timer of the first instant that there is fires at once, on every clock`() {
+        ManualRunLoop.with { manual in
+            var fired = 0
+            for base in RunLoop.TimeBase.allCases {
+                let first = RunLoop.Instant(nanoseconds: .min, base: base)
+                manual.loop.add(RunLoop.Timer(.at(first)) { _ in fired += 1 }, in: .default)
+            }
+            manual.loop.add(RunLoop.Source { _ in }, in: .default)
+            manual.loop.run(mode: .default, for: .milliseconds(1))
+            #expect(fired == RunLoop.TimeBase.allCases.count)
+        }
+    }
+
+    @Test func `Virtual time stops at the last instant, on every clock`() {
+        ManualRunLoop.with { manual in
+            manual.suspend(for: .seconds(Int64.max))
+            manual.changeWallClock(by: .seconds(Int64.max))
+            for _ in 0..<2 { manual.advance(by: .seconds(Int64.max)) }
+            for base in RunLoop.TimeBase.allCases {
+                #expect(manual.now(base) == RunLoop.Instant(nanoseconds: .max, base: base))
+            }
+        }
+    }
 }
