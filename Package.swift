@@ -93,7 +93,7 @@ func dependencies(_ names: String) -> [Target.Dependency] {
 // MARK: Core: the loop
 
 let core = Room(name: "Core")
-let coreTargets = [
+let coreTargets: [Target] = [
     // The system calls Swift cannot name, and libdispatch's main-queue hooks.
     core.c("CLinuxKernel"),
     // The C library under one name: Glibc or Musl.
@@ -110,7 +110,7 @@ let coreTargets = [
 // MARK: Libraries: what is built on the loop
 
 let libraries = Room(name: "Libraries")
-let libraryTargets = [
+let libraryTargets: [Target] = [
     // Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other library along.
     libraries.swift("RunLoopsConcurrency", "RunLoops CLinuxKernel LinuxLibC"),
     // Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
@@ -147,7 +147,7 @@ let libraryTargets = [
 // MARK: Application: what an application puts on its main loop
 
 let application = Room(name: "Application")
-let applicationTargets = [
+let applicationTargets: [Target] = [
     // From the first touch to the drawn picture. No Foundation, no display.
     application.swift("LoopUI", "RunLoops RunLoopsConcurrency RunLoopsKit LinuxLibC"),
     // The terminal as a display. The C part gives the terminal back when a signal ends the program: Swift has no signal handlers.
@@ -179,7 +179,7 @@ let applicationTargets = [
 // MARK: Spellings: the names of Apple's systems. They link Foundation, as the code does that is ported
 
 let spellings = Room(name: "Spellings")
-let spellingTargets = [
+let spellingTargets: [Target] = [
     // Core Foundation's names over the loop: in C what C can say, in Swift the rest. CoreFoundation is the toolchain's.
     spellings.c("CCoreFoundationRunLoop"),
     spellings.swift(
@@ -206,7 +206,7 @@ let spellingTargets = [
 // MARK: Tools: looking into a running loop
 
 let tools = Room(name: "Tools")
-let toolTargets = [
+let toolTargets: [Target] = [
     // What a loop does, recorded; as pictures and in words.
     tools.swift("RunLoopsDiagnostics", "RunLoops CTraceStart CStackSampling CLinuxKernel LinuxLibC"),
     // Starts recording before main() when the environment asks for it, and writes the trace when a signal ends the program: Swift has
@@ -237,7 +237,7 @@ let toolTargets = [
 // MARK: Integrations: other loops and packages. Empty without the trait of their name, except the first
 
 let integrations = Room(name: "Integrations")
-let integrationTargets = [
+let integrationTargets: [Target] = [
     // The main loop inside Foundation's, or in whatever drains the main queue. Imports no Foundation itself.
     integrations.swift("RunLoopsDispatch", "RunLoops"),
     // A loop inside GLib's, and the other way round.
@@ -268,7 +268,7 @@ let integrationTargets = [
 // MARK: Testing: of programs that use the loop, and of the loop itself
 
 let testing = Room(name: "Testing")
-let testingTargets = [
+let testingTargets: [Target] = [
     // Manual kernel and clock, trace recorder, threads with a loop.
     testing.swift("RunLoopsTesting", "RunLoops RunLoopsKit"),
     // A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
@@ -285,16 +285,28 @@ let testingTargets = [
 // MARK: The package
 
 let products = [
-    "RunLoops", "RunLoopsTesting", "RunLoopsEvents", "RunLoopsPorts", "RunLoopsCalendar",
-    "RunLoopsConcurrency",
+    "RunLoops", "RunLoopsTesting", "RunLoopsEvents", "RunLoopsPorts", "RunLoopsCalendar", "RunLoopsConcurrency",
     "RunLoopsMainActor", "RunLoopsTestingMain", "RunLoopsKit", "RunLoopsDiagnostics", "LoopUI",
-    "LoopUITerminal",
-    "LoopUITesting", "CoreFoundationRunLoop", "LoopUIWindow", "LoopUIPictures", "RunLoopsDispatch",
-    "RunLoopsGLib",
-    "RunLoopsLog", "RunLoopsMetrics", "RunLoopsServiceLifecycle", "FoundationRunLoop",
-    "FoundationRunLoopXCTest",
+    "LoopUITerminal", "LoopUITesting", "CoreFoundationRunLoop", "LoopUIWindow", "LoopUIPictures",
+    "RunLoopsDispatch", "RunLoopsGLib", "RunLoopsLog", "RunLoopsMetrics", "RunLoopsServiceLifecycle",
+    "FoundationRunLoop", "FoundationRunLoopXCTest",
     // `runloop` is no product: with it, every dependant would resolve swift-argument-parser.
 ]
+
+// The site's own catalogue: questions, tutorials and recipes, which belong to no single library. It has no code and no product. DocC
+// resolves its links to the symbols of all libraries, since it depends on them.
+let guide: Target = .target(
+    name: "Guide", dependencies: dependencies(products.joined(separator: " ")), swiftSettings: settings)
+
+// One array after the other: the compiler takes long for one expression of all.
+var targets: [Target] = coreTargets
+targets += libraryTargets
+targets += applicationTargets
+targets += spellingTargets
+targets += toolTargets
+targets += integrationTargets
+targets += testingTargets
+targets += [guide]
 
 let package = Package(
     name: "swift-run-loops",
@@ -319,12 +331,5 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     ],
-    targets: coreTargets + libraryTargets + applicationTargets + spellingTargets + toolTargets
-        + integrationTargets
-        + testingTargets + [
-            // The site's own catalogue: questions, tutorials and recipes, which belong to no single library. It has no code and no
-            // product. DocC resolves its links to the symbols of all libraries, since it depends on them.
-            .target(
-                name: "Guide", dependencies: products.map { .target(name: $0) }, swiftSettings: settings)
-        ]
+    targets: targets
 )
