@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `A directory that other users may write to is refused`() throws {
+    @Test func `A private directory open to others and a shared directory writable by others are refused`() throws {
         let directory = try TestDirectory()
         #expect(try RunLoop.MessagePort.Directory(making: directory.path).path == directory.path)
         chmod(directory.path, 0o750)
