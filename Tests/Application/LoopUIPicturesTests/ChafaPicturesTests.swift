@@ -115,7 +115,7 @@ import Testing
     nonisolated static let ways: [PictureAbility.Way] = [.kitty, .sixel]
 
     @Test(arguments: ways, [false, true])
-    func `Each pixel is shown at its place`(way: PictureAbility.Way, hasHoles: Bool) throws {
+    func `Each pixel of a picture is drawn at its place`(way: PictureAbility.Way, hasHoles: Bool) throws {
         try withPicture(way, hasHoles: hasHoles) { viewer, _, _ in
             #expect(viewer.show() > 0)
             #expect(viewer.screen.pixel(3 * 5, 10) != nil && viewer.screen.pixel(3 * 5 - 1, 10) == nil)
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ways) func `What covers a picture is seen, and what is uncovered comes back`(
+    @Test(arguments: ways) func `A view in front hides a part of the picture, and removing the view shows it again`(
         way: PictureAbility.Way
     ) throws {
         try withPicture(way) { viewer, view, root in
@@ -174,7 +174,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ways) func `After the screen was cleared all comes again`(way: PictureAbility.Way) throws {
+    @Test(arguments: ways) func `All pictures are sent again after the screen was cleared`(way: PictureAbility.Way)
+        throws
+    {
         try withPicture(way) { viewer, _, _ in
             let first = viewer.show()
             viewer.forget()
@@ -184,7 +186,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ways) func `Other pictures at the same place replace it, and two are shown beside each other`(
+    @Test(arguments: ways)
+    func `A new picture replaces the old one at its place, and two pictures can be shown at once`(
         way: PictureAbility.Way
     ) throws {
         try withPicture(way) { viewer, view, root in
@@ -206,7 +209,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ways) func `Any movement leaves the screen as the frame says`(way: PictureAbility.Way) throws {
+    @Test(arguments: ways) func `The screen matches the frame after random movements of pictures`(
+        way: PictureAbility.Way
+    ) throws {
         try withPicture(way) { viewer, view, root in
             var generator = SystemRandomNumberGenerator()
             let cover = Label("abcdef")
@@ -227,7 +232,8 @@ import Testing
         }
     }
 
-    @Test func `A small picture is sent as it is by kitty's protocol, a large one as small as it is seen`() throws {
+    @Test func `The kitty protocol sends a small picture as it is and a large one reduced to its visible size`() throws
+    {
         try TestApplication.with(size: Size(14, 8)) { app in
             let viewer = Viewer(app, .kitty)
             let view = ImageView(picture: Picture(width: 2, height: 2, bytes: [UInt8](repeating: 255, count: 16)))

@@ -11,7 +11,7 @@ import Testing
             ("a", 1), ("é", 1), ("e\u{301}", 1), ("日", 2), ("한", 2), ("ﾊ", 1), ("Ａ", 2), ("👍", 2), ("👍🏽", 2),
             ("👩‍👩‍👧", 2), ("🇩🇪", 2), ("1\u{FE0F}\u{20E3}", 2), ("☎", 1), ("☎\u{FE0F}", 2), ("─", 1), ("\u{301}", 1),
             ("\u{200B}", 0), ("\n", 1), ("\t", 8), ("\u{202E}", 0), ("น้ำ", 2), ("\u{1112}\u{1161}\u{11AB}", 2),
-        ] as [(Character, Int)]) func `A character takes as many cells as terminals give it`(
+        ] as [(Character, Int)]) func `A character is as wide as terminals draw it`(
             character: Character, width: Int
         )
     {

@@ -82,14 +82,14 @@ func processorTime(_ body: () -> Void) -> Duration {
         ("\u{1B}[1;1:3A\u{1B}[3;5:2~", ["up ended", "control-delete repeated"]),
         ("\u{1B}[0;;229u", ["å"]), ("\u{1B}[0u", []),
         ("\u{1B}[97;65u", ["a"]),
-    ]) func `A key is what its terminal means`(bytes: String, keys: [String]) {
+    ]) func `Each key sequence is decoded as its key`(bytes: String, keys: [String]) {
         #expect(Decoder.keys(bytes) == keys)
     }
 
     @Test(arguments: [
         ("\u{1B}", "escape"), ("\u{1B}\u{1B}", "alt-escape"), ("\u{1B}[", "alt-["), ("\u{1B}O", "alt-O"),
         ("\u{1B}]", "alt-]"), ("\u{1B}P", "alt-P"),
-    ]) func `What nothing follows for a while is a key`(bytes: String, key: String) {
+    ]) func `An incomplete key sequence becomes a key after the wait`(bytes: String, key: String) {
         #expect(Decoder.keys(bytes) == [])
         #expect(Decoder.keys(bytes, waits: true) == [key])
         // A sequence that has gone further is no key.
@@ -107,11 +107,11 @@ func processorTime(_ body: () -> Void) -> Duration {
         ("<67;3;4M", .wheel(WheelInput(Point(1, 0), at: Point(2, 3)))),
         ("I", .focus(true)), ("O", .focus(false)),
         ("48;30;100;600;800t", .resized(Size(100, 30))),
-    ]) func `Mouse, focus and size are inputs`(sequence: String, input: RawInput) {
+    ]) func `Mouse, focus and size reports are decoded as inputs`(sequence: String, input: RawInput) {
         #expect(Decoder.decode(Array("\u{1B}[\(sequence)".utf8)) == [.input(input)])
     }
 
-    @Test func `A mouse of three bytes knows which button went up`() {
+    @Test func `A mouse report of three bytes ends the button that was pressed`() {
         let bytes: [UInt8] = [0x1B, 0x5B, 0x4D, 34, 35, 36, 0x1B, 0x5B, 0x4D, 66, 36, 36, 0x1B, 0x5B, 0x4D, 35, 36, 36]
         let inputs: [(PointerInput.Phase, Double)] = [(.began, 2), (.moved, 3), (.ended, 3)]
         #expect(
@@ -132,7 +132,7 @@ func processorTime(_ body: () -> Void) -> Duration {
         #expect(Decoder.decode(Array(bytes.utf8)) == [.reply(reply)])
     }
 
-    @Test func `Strings that nobody asked for are skipped`() {
+    @Test func `Unrequested strings are skipped`() {
         #expect(
             Decoder.keys("\u{1B}]52;c;aGVsbG8=\u{7}a\u{1B}_i=1;OK\u{1B}\\b\u{1B}P0$r\u{1B}\\c\u{1B}^x\u{1B}\\d") == [
                 "a", "b", "c", "d",
@@ -166,7 +166,7 @@ func processorTime(_ body: () -> Void) -> Duration {
         }
     }
 
-    @Test func `Nothing in a pasted text is a key or a command`() {
+    @Test func `Escape sequences in a pasted text are text`() {
         let text = "a\u{1B}[A\u{1B}[20\u{1B}[201\u{3}\u{1B}]0;x\u{7}\u{1B}[<0;1;1Mé"
         let bytes = Array("\u{1B}[200~\(text)\u{1B}[201~b".utf8)
         for parts in [1, 2, 5, 1000] {
@@ -204,7 +204,7 @@ func processorTime(_ body: () -> Void) -> Duration {
     /// A million with `RUNLOOPS_FUZZ=1000000`.
     private static let rounds = fuzzedInputs(orElse: 5_000)
 
-    @Test func `Whatever comes is decoded, the same wherever it is cut`() {
+    @Test func `Random bytes are decoded the same wherever they are split`() {
         var random = SeededRandom(14)
         for round in 0..<Self.rounds {
             var bytes: [UInt8] = []
@@ -234,7 +234,7 @@ func processorTime(_ body: () -> Void) -> Duration {
         }
     }
 
-    @Test func `What the decoder keeps is bounded`() {
+    @Test func `The memory of the decoder is limited`() {
         var decoder = Decoder()
         var output: [Decoded] = []
         var most = 0

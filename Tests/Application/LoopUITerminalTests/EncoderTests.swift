@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: [("a", 0, "a 本"), ("a", 1, " a本"), ("a", 2, "日a "), ("語", 1, " 語 ")])
-    func `A letter over half of a wide one leaves a blank`(text: String, x: Int, row: String) {
+    func `Text over half of a wide character leaves a blank`(text: String, x: Int, row: String) {
         var grid = CellGrid(width: 4, height: 1)
         var below = Canvas(size: Size(4, 1))
         below.write("日本", at: .zero)
@@ -133,7 +133,7 @@ import Testing
         #expect(differences(screen, grid) == [])
     }
 
-    @Test func `A frame that is as the one before is no byte`() {
+    @Test func `An unchanged frame writes no bytes`() {
         var encoder = encoder()
         let picture = frame(80, 24) { $0.write("hello", at: Point(3, 3), style: Style(.red, on: .blue, .bold)) }
         #expect(!encoder.encode(picture).isEmpty)
@@ -162,7 +162,7 @@ import Testing
     @Test(arguments: [
         ("a....b", "x....y", "\rx....y"), ("a.....b", "x.....y", "\rx\u{1B}[5Cy"), ("abcdef", "abcdeX", "\u{1B}[5CX"),
         ("abcdefgh", "        ", "\r\u{1B}[K"), ("ab", "  ", "\r  "),
-    ]) func `The shortest way is taken`(old: String, new: String, bytes: String) {
+    ]) func `The encoder uses the shortest sequence`(old: String, new: String, bytes: String) {
         var encoder = encoder()
         _ = encoder.encode(frame(20, 2) { $0.write("z", at: .zero) })
         _ = encoder.encode(frame(20, 2) { $0.write(old, at: .zero) })
@@ -183,7 +183,9 @@ import Testing
         (.palette(196), .palette256, .palette(196)), (.rgb(1, 2, 3), .direct, .rgb(1, 2, 3)),
         (.red, .palette16, .red), (.red, .none, .default), (.rgb(1, 2, 3), .none, .default),
         (.clear, .direct, .default),
-    ]) func `A colour is the nearest that there is`(color: Color, colors: DisplayAbilities.Colors, nearest: Color) {
+    ]) func `A colour is reduced to the nearest colour of the palette`(
+        color: Color, colors: DisplayAbilities.Colors, nearest: Color
+    ) {
         #expect(Palette.reduce(color, to: colors) == nearest)
     }
 
@@ -224,7 +226,7 @@ import Testing
     }
 
     @Test(arguments: ["น้ำ", "ນ້ຳ", "क्षि", "🇩🇪", "1\u{FE0F}\u{20E3}"])
-    func `What follows a composed character is in its column`(text: String) {
+    func `Text after a composed character is in its own column`(text: String) {
         var encoder = encoder()
         var screen = ScreenModel(width: 20, height: 1)
         screen.feed(encoder.encode(frame(20, 1) { $0.write("xxxxxxxx", at: .zero) }))
@@ -234,7 +236,7 @@ import Testing
         #expect(screen[text.cellWidth, 0].text == "|")
     }
 
-    @Test func `Only a large update is marked as one`() {
+    @Test func `Only a large update is synchronized`() {
         var encoder = encoder()
         encoder.hasSynchronizedUpdates = true
         var screen = ScreenModel(width: 80, height: 24)

@@ -26,7 +26,7 @@ import Testing
         #expect(abilities(variables).colors == colors)
     }
 
-    @Test func `The locale says whether there is Unicode, the first variable that is set`() {
+    @Test func `The first locale variable that is set decides whether Unicode is used`() {
         #expect(abilities(["LANG": "de_DE.UTF-8"]).hasUnicode)
         #expect(abilities(["LANG": "de_DE.utf8", "LC_ALL": ""]).hasUnicode)
         #expect(abilities(["LANG": "de_DE.UTF-8@euro"]).hasUnicode)
@@ -43,7 +43,7 @@ import Testing
         return interview
     }
 
-    @Test func `Answers count more than the environment`() {
+    @Test func `Answers of the terminal take precedence over the environment`() {
         let guessed = abilities(["TERM": "xterm-256color"])
         let silent = interview("\u{1B}[?62;22c")
         #expect(silent.isOver && silent.improved(guessed) == guessed)
@@ -69,14 +69,14 @@ import Testing
         // 4 as the kind of the device says nothing of sixels; an error is no yes.
         ("\u{1B}[6;16;8t\u{1B}[?4;6c", nil),
         ("\u{1B}_Gi=31;ENOTSUPPORTED:\u{1B}\\\u{1B}[6;16;8t\u{1B}[?62;22c", nil),
-    ]) func `The terminal says how it shows pictures`(answers: String, ability: PictureAbility?) {
+    ]) func `The terminal's answers decide how pictures are shown`(answers: String, ability: PictureAbility?) {
         #expect(interview(answers).pictures(cell: nil) == ability)
         // What the device says counts more.
         let measured = interview(answers + "\u{1B}[?1;4c").pictures(cell: Size(7, 13))
         #expect(measured?.cell == Size(7, 13))
     }
 
-    @Test func `Pictures are asked about for programs that show some, and never on the console`() {
+    @Test func `Picture abilities are asked for only by programs that show pictures, and never on the console`() {
         let plain = Interview.questions(isConsole: false)
         let asked = Interview.questions(isConsole: false, ofPictures: true)
         #expect(!plain.contains("\u{1B}_G") && asked.contains("\u{1B}_Gi=31") && asked.contains("\u{1B}[16t"))
@@ -87,7 +87,7 @@ import Testing
 
     // MARK: Programs
 
-    @Test func `The first frame waits for no answer, and better colours come with a later one`() throws {
+    @Test func `The first frame does not wait for the terminal's answers`() throws {
         let terminal = try PseudoTerminal("keys", answers: "")
         try terminal.wait(for: "keys 0, last none.")
         #expect(terminal.screen[0, 0].foreground == "36")
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{1B}[6;16;8t\u{1B}[?62;22c", "\u{1B}[?64;4c"])
-    func `A terminal that does not show pictures, or does not say how large a cell is, gets half blocks`(
+    func `A terminal without picture support or cell size gets half blocks`(
         answers: String
     ) throws {
         let terminal = try PseudoTerminal("picture", answers: answers)
@@ -124,7 +124,7 @@ import Testing
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `What kitty keeps is removed when the terminal is given back`() throws {
+    @Test func `Pictures stored by kitty are removed when the terminal is restored`() throws {
         let terminal = try PseudoTerminal("picture", answers: "\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[?62;22c")
         try terminal.wait("the picture") { $0.screen.titles.contains("kitty unknown, 2 cells") }
         terminal.send("q")
@@ -132,7 +132,7 @@ import Testing
         #expect(terminal.screen.complaints.count { $0 == "escape 95" } == 2)
     }
 
-    @Test func `A late answer does not come to the shell`() throws {
+    @Test func `A late answer does not reach the shell`() throws {
         let terminal = try PseudoTerminal(commands: "\"$program\" keys; echo code $?; cat", answers: "")
         try terminal.wait(for: "keys 0, last none.")
         terminal.send("q\u{1B}[?62;22c")
@@ -150,7 +150,7 @@ import Testing
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `Without UTF-8 the signs are plain`() throws {
+    @Test func `Without UTF-8 only ASCII characters are used`() throws {
         let terminal = try PseudoTerminal("keys", environment: ["LC_ALL=C"])
         try terminal.wait(for: "keys 0, last none.")
         #expect(terminal.screen[0, 0].text == "+")
@@ -159,7 +159,7 @@ import Testing
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `A dumb terminal gets lines, and gives lines`() throws {
+    @Test func `A dumb terminal is served in lines`() throws {
         let terminal = try PseudoTerminal("keys", rows: 40, term: "dumb", answers: "")
         try terminal.wait(for: "│ keys 0, last none.")
         #expect(try terminal.now.flags == terminal.before.flags)
@@ -172,7 +172,7 @@ import Testing
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `A screen reader gets changes as lines, and keys count at once`() throws {
+    @Test func `A screen reader gets changes as lines and keys take effect at once`() throws {
         let terminal = try PseudoTerminal(
             commands: "set -m; \"$program\" keys; echo stopped; read line; fg; exit $?", rows: 40,
             environment: ["LOOPUI_LINEAR=1"], answers: "")
@@ -202,14 +202,14 @@ import Testing
         #expect(terminal.screen.everSet == [] && terminal.screen.complaints == [])
     }
 
-    @Test func `Keys come from the terminal although standard input is a file`() throws {
+    @Test func `Keys are read from the terminal even if standard input is a file`() throws {
         let terminal = try PseudoTerminal(commands: "exec \"$program\" keys < /dev/null")
         try terminal.wait(for: "keys 0, last none.")
         terminal.send("q")
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `The shell's descriptors stay as they are`() throws {
+    @Test func `The flags of the shell's descriptors do not change`() throws {
         let terminal = try PseudoTerminal("keys")
         try terminal.wait(for: "keys 0, last none.")
         let file = try #require(fopen("/proc/\(terminal.process)/fdinfo/0", "r"))

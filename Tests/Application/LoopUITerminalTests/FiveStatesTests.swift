@@ -38,7 +38,7 @@ import Testing
     }
 
     /// [000]: beside the event queue's source of the order −1 stand the ports, which have no other order than 0 here.
-    @Test func `The terminal's ports stand beside the event queue's source in both common modes, and nowhere else`()
+    @Test func `The terminal's ports are in both common modes with the event queue's source and in no other mode`()
         throws
     {
         let report = Report()
@@ -60,7 +60,7 @@ import Testing
         #expect(sources == ["kCFRunLoopDefaultMode": expected, "UITrackingRunLoopMode": expected])
     }
 
-    @Test func `The observers of signals are called when the frame is out`() throws {
+    @Test func `Observers of signals are called after the frame was written`() throws {
         let report = Report()
         let terminal = try PseudoTerminal("keys", report: report.path)
         try terminal.wait(for: "keys 0, last none.")

@@ -18,13 +18,13 @@ import Testing
         return display.lines(of: frame)
     }
 
-    @Test func `First all lines are written, then those that have changed`() {
+    @Test func `All lines are written first and later only changed lines`() {
         #expect(lines(["one", "", "two"]) == "one\ntwo\n")
         #expect(lines(["one", "", "two"]) == "")
         #expect(lines(["one", "new", "two"]) == "new\n")
     }
 
-    @Test func `The line that the cursor comes to is written, once`() {
+    @Test func `A line is written once when the cursor moves to it`() {
         #expect(lines(["one", "two"], cursor: Point(0, 0)) == "one\ntwo\n")
         #expect(lines(["one", "two"], cursor: Point(0, 1)) == "two\n")
         #expect(lines(["one", "two"], cursor: Point(2, 1)) == "")
@@ -33,7 +33,7 @@ import Testing
         #expect(lines(["one", "2"], cursor: Point(0, 0)) == "one\n")
     }
 
-    @Test func `Lines have no signs of direction, no signs that are not seen, no tabs and no control characters`() {
+    @Test func `Lines contain no invisible characters, tabs or control characters`() {
         #expect(lines(["a\tb", "\u{202E}c\u{200B}d\u{2069}", "e\u{1B}[2J"]) == "a       b\ncd\ne\u{FFFD}[2J\n")
         #expect(lines(["น้ำ", "c" + String(repeating: "\u{301}", count: 50_000)]).unicodeScalars.count < 50)
     }

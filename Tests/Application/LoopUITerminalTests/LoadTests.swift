@@ -20,7 +20,7 @@ import Testing
         return terminal
     }
 
-    @Test func `Of a hundred thousand moves the last counts, and no more frames are drawn than time allows`() throws {
+    @Test func `A hundred thousand moves end at the last place with a limited number of frames`() throws {
         let report = Report()
         let terminal = try start("keys", report)
         let begin = ContinuousClock.now
@@ -38,7 +38,7 @@ import Testing
         if isFull { print("drag: 100,000 moves in \(time), \(frames) frames") }
     }
 
-    @Test func `Of a thousand sizes the last counts, and no more layouts are made than time allows`() throws {
+    @Test func `A thousand sizes end at the last size with a limited number of layouts`() throws {
         let report = Report()
         let terminal = try start("keys", report)
         let begin = ContinuousClock.now
@@ -57,8 +57,7 @@ import Testing
         if isFull { print("resize: 1,000 sizes in \(time), \(layouts) layouts") }
     }
 
-    @Test func `A terminal that says that it has 65,535 columns and rows gets a screen that somebody could see`() throws
-    {
+    @Test func `The size of a terminal is limited to 1000 columns and 400 rows`() throws {
         let terminal = try PseudoTerminal("keys", columns: 65_535, rows: 65_535)
         try terminal.wait("the size") { $0.screen.text(row: 5).contains("size 1000 400.") }
         terminal.resize(columns: 65_534, rows: 300)
@@ -121,7 +120,7 @@ import Testing
     }
 
     /// Five seconds with `RUNLOOPS_FULL=1`.
-    @Test func `A program that nothing happens to does not wake`() throws {
+    @Test func `An idle program does not wake`() throws {
         let report = Report()
         let terminal = try start("keys", report)
         terminal.send("a\u{1B}[<0;3;3M\u{1B}[<0;3;3m\u{1B}")

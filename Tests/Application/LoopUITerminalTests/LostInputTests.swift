@@ -27,7 +27,7 @@ import Testing
     private let key = Decoded.input(.key(KeyInput(.character("q"))))
 
     @Test(arguments: ["abc", "", "a\u{1B}[201", "é\u{1B}"])
-    func `A pasted text whose end is lost ends with what has come`(text: String) {
+    func `A pasted text whose end is lost is delivered as far as it was received`(text: String) {
         #expect(after("\u{1B}[200~\(text)", "q") == [.input(.paste(text, isLast: true)), key])
     }
 
@@ -35,7 +35,7 @@ import Testing
         "\u{1B}]11;rgb:1c1c", "\u{1B}P1$r", "\u{1B}_Gi=31", "\u{1B}^x", "\u{1B}[1;", "\u{1B}[?62", "\u{1B}[M!",
         "\u{1B}[[",
         "\u{1B}O5",
-    ]) func `A sequence or a string whose end is lost is dropped`(lost: String) {
+    ]) func `A sequence or string whose end is lost is dropped`(lost: String) {
         #expect(after(lost, "q") == [key])
     }
 
@@ -48,7 +48,7 @@ import Testing
         #expect(output == [.input(.key(KeyInput(.character("\u{FFFD}"))))])
     }
 
-    @Test func `Escape pressed in a string whose end is lost is a key`() {
+    @Test func `Escape pressed in an unterminated string is a key`() {
         #expect(after("\u{1B}]11;\u{1B}", "q") == [.input(.key(KeyInput(.escape))), key])
     }
 
@@ -73,7 +73,7 @@ import Testing
         ("\u{1B}", "P1$r0m\u{1B}\\", .reply(.setting("0m"))),
         ("\u{1B}", "[<0;3;4M", .input(.pointer(PointerInput(.began, at: Point(2, 3))))),
         ("\u{1B}", "[1;5A", .input(.key(KeyInput(.up, modifiers: .control)))),
-    ]) func `The rest of a sequence that comes after its escape was a key is no text`(
+    ]) func `The rest of a sequence received after its escape became a key is not text`(
         beginning: String, rest: String, whole: Decoded
     ) {
         #expect(late(beginning, rest) == [whole])
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: ["[a", "[", "]x", "[A", "[1", "P", "Oq", "x[1;5A"])
-    func `Keys that are typed behind Escape are keys`(text: String) {
+    func `Keys typed after Escape are keys`(text: String) {
         let keys = text.map { Decoded.input(.key(KeyInput(.character($0)))) }
         #expect(late("\u{1B}", text).prefix(2) == keys.prefix(2))
     }
@@ -98,7 +98,7 @@ import Testing
         #expect(timing.escapeDelay == .milliseconds(delay))
     }
 
-    @Test func `A time that no display could wait for is the nearest that it can`() {
+    @Test func `Input timeouts are clamped to their range`() {
         var timing = InputTiming(escapeDelay: .seconds(Int64.min), answerTimeout: .seconds(Int64.max))
         #expect(timing.escapeDelay == .zero && timing.answerTimeout == InputTiming.longest)
         timing.sequenceTimeout = .seconds(31)
@@ -127,7 +127,7 @@ import Testing
         #expect(press(key, on: terminal) == .status(0))
     }
 
-    @Test func `A pasted text whose end is lost keeps no key for good`() throws {
+    @Test func `Keys are decoded again after a pasted text whose end is lost`() throws {
         let terminal = try PseudoTerminal("hurry")
         try terminal.wait(for: "keys 0, last none.")
         terminal.send("\u{1B}[200~pasted")
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(arguments: [("\u{1B}", "[?62;22c"), ("\u{1B}[", "?62;22c"), ("\u{1B}[?62", ";22c")])
-    func `An answer that comes late and in parts is not typed as text`(first: String, second: String) throws {
+    func `A late answer received in parts is not decoded as text`(first: String, second: String) throws {
         let terminal = try PseudoTerminal("keys", answers: "")
         try terminal.wait(for: "keys 0, last none.")
         terminal.send(first)

@@ -36,7 +36,7 @@ import Testing
 
     private static let states = "active,resign,background,foreground,active,terminate"
 
-    @Test func `A child has the true streams, the settings and the screen, and afterwards the program is drawn whole`()
+    @Test func `A child gets the terminal's streams, settings and screen, and the program is drawn again afterwards`()
         throws
     {
         let report = Report()
@@ -60,7 +60,7 @@ import Testing
         #expect(report["states"] == Self.states)
     }
 
-    @Test func `Ctrl-C is for the child`() throws {
+    @Test func `Ctrl-C is delivered to the child`() throws {
         let report = Report()
         let terminal = try start("trap 'echo caught; exit 4' INT; echo begun; while :; do sleep 0.05; done", report)
         terminal.send("x")
@@ -72,7 +72,7 @@ import Testing
         #expect(report["states"] == Self.states)
     }
 
-    @Test func `Settings that a child leaves behind are not those that the shell gets`() throws {
+    @Test func `The shell does not get the terminal settings that a child left`() throws {
         let report = Report()
         let terminal = try start("stty raw -echo; echo begun", report)
         terminal.send("x")
@@ -82,7 +82,7 @@ import Testing
         try expectShell(terminal)
     }
 
-    @Test func `The loop runs on, and SIGTERM ends the program while a child has the terminal`() throws {
+    @Test func `The loop runs and SIGTERM ends the program while a child has the terminal`() throws {
         let report = Report()
         let terminal = try start("echo begun; read line", report)
         terminal.send("x")

@@ -67,7 +67,7 @@ import Testing
         try expectRestored(terminal)
     }
 
-    @Test func `What is printed leaves the screen alone and is shown afterwards`() throws {
+    @Test func `Printed text does not disturb the screen and is shown at the end`() throws {
         let terminal = try start("print")
         terminal.send("x")
         try terminal.wait(for: "keys 1, last character(\"x\")")
@@ -114,7 +114,7 @@ import Testing
         #expect(report["states"] == "active,\(round),\(round),terminate")
     }
 
-    @Test func `Where no shell could let the program go on, Ctrl-Z does not stop it`() throws {
+    @Test func `Ctrl-Z does not stop a program that no shell could continue`() throws {
         let report = Report()
         let terminal = try PseudoTerminal("keys", report: report.path)
         try terminal.wait(for: "keys 0, last none.")
@@ -128,7 +128,7 @@ import Testing
         #expect(report["states"] == "active,resign,background,foreground,active,terminate")
     }
 
-    @Test func `After a stop from outside the terminal is taken anew and painted`() throws {
+    @Test func `After SIGSTOP and SIGCONT the terminal is set up and drawn again`() throws {
         let terminal = try start("keys")
         kill(terminal.process, SIGSTOP)
         try terminal.wait("a stop") { _ in Self.isStopped(terminal.process) }
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: ["", "trap '' HUP; "])
-    func `A terminal that hangs up ends the program, also one that ignores the signal`(before: String) throws {
+    func `A hang-up of the terminal ends the program even if the signal is ignored`(before: String) throws {
         let report = Report()
         let terminal = try PseudoTerminal(commands: before + "exec \"$program\" keys \"$report\"", report: report.path)
         try terminal.wait(for: "keys 0, last none.")

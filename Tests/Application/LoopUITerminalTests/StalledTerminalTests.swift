@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["print", "flood", "buffer"], [SIGTERM, SIGHUP, SIGSEGV])
-    func `A stalled terminal does not hold a program that a signal ends`(scene: String, signal: CInt) throws {
+    func `A stalled terminal does not delay the end by a signal`(scene: String, signal: CInt) throws {
         let terminal = try start(scene)
         #expect(tcflow(terminal.slave, TCOOFF) == 0)
         kill(terminal.process, signal)
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: ["print", "flood", "buffer"])
-    func `A stalled terminal does not hold a program at its end`(scene: String) throws {
+    func `A stalled terminal does not delay the normal end`(scene: String) throws {
         let terminal = try start(scene)
         #expect(tcflow(terminal.slave, TCOOFF) == 0)
         terminal.send("q")
@@ -37,7 +37,7 @@ import Testing
         #expect(try terminal.now.flags == terminal.before.flags)
     }
 
-    @Test func `Much that is printed takes no memory, and its last part is shown at the end`() throws {
+    @Test func `Long printed output takes limited memory and its last part is shown at the end`() throws {
         let report = Report()
         let terminal = try PseudoTerminal("flood", report: report.path)
         try terminal.wait(for: "keys 0, last none.")
@@ -58,7 +58,7 @@ import Testing
         #expect(terminal.shell.contains("the child's last line"))
     }
 
-    @Test func `A descriptor that waits for room gets no more than it has room for`() throws {
+    @Test func `Output to a blocked descriptor is limited to its free space`() throws {
         var ends: [CInt] = [0, 0]
         try #require(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
@@ -72,7 +72,7 @@ import Testing
         #expect(errno == EAGAIN && written > 0)
     }
 
-    @Test func `A descriptor of the system's events is no stream of bytes`() throws {
+    @Test func `An eventfd or epoll descriptor is not accepted as a stream`() throws {
         // Functions that the module of the C library does not have.
         let eventfd = unsafeBitCast(
             try #require(dlsym(nil, "eventfd")), to: (@convention(c) (CUnsignedInt, CInt) -> CInt).self)

@@ -113,7 +113,7 @@ struct TmuxTests {
         try expect(["1", "$"])
     }
 
-    @Test func `What is copied comes onto the clipboard that the terminal keeps`() throws {
+    @Test func `Copied text reaches the terminal's clipboard`() throws {
         let program = try #require(PseudoTerminal.program)
         defer { end() }
         try run("new-session -d -x 40 -y 9 \"env LANG=C.UTF-8 SWIFT_BACKTRACE=enable=no \(program) copy\"")

@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `A child that its parent moves on while it appears appears once`() throws {
+    @Test func `A child moved to another parent while it appears appears once`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             let (first, other, child) = (Doer(), Doer(), Doer())
             let window = app.show(first)
@@ -169,7 +169,7 @@ import Testing
 
     // MARK: The first responder
 
-    @Test func `A view that comes into a hidden view loses the keys`() throws {
+    @Test func `A view moved into a hidden view loses the keys`() throws {
         try TestApplication.with(size: Size(20, 5)) { app in
             let (field, box) = (TextField().at(0, 0, 10), View())
             box.isHidden = true
@@ -222,7 +222,8 @@ import Testing
         }
     }
 
-    @Test func `A view that passes the keys on as it loses them is called once for each change`() throws {
+    @Test func `A view that makes another the first responder while it resigns is called once for each change`() throws
+    {
         try TestApplication.with(size: Size(20, 5)) { app in
             let (first, second, third) = (Asked(), Asked(), Asked())
             let window = app.show(all: first, second, third)
@@ -288,7 +289,7 @@ import Testing
         }
     }
 
-    @Test func `A row that goes while it is brought into view is not chosen`() throws {
+    @Test func `A row deleted while it is scrolled into view is not chosen`() throws {
         final class Remover: TableViewDelegate {
             let rows: Rows
             var chosen: [Int] = []
@@ -313,7 +314,7 @@ import Testing
         }
     }
 
-    @Test func `A movement that the delegate begins at the end of another goes on`() throws {
+    @Test func `A scroll animation started by the delegate at the end of another continues`() throws {
         final class Onward: ScrollViewDelegate {
             func scrollViewDidScroll(_ scrollView: ScrollView) {
                 if scrollView.contentOffset.y == 10 { scrollView.setContentOffset(Point(0, 30), animated: true) }
@@ -408,7 +409,7 @@ import Testing
         }
     }
 
-    @Test func `A touch that moves on in a run inside touchesBegan stays where it is`() throws {
+    @Test func `A touch keeps its place in touchesBegan when a nested run delivers a move`() throws {
         try TestApplication.with(size: Size(20, 5)) { app in
             let view = Asked()
             var touch: Touch?
@@ -427,7 +428,7 @@ import Testing
         }
     }
 
-    @Test func `A gesture that is given up while others are asked about it does not begin`() throws {
+    @Test func `A recogniser disabled while others are asked about it does not begin`() throws {
         final class Refuser: TapGestureRecognizer {
             weak var other: GestureRecognizer?
             override func canPrevent(_ other: GestureRecognizer) -> Bool {
@@ -479,7 +480,7 @@ import Testing
         }
     }
 
-    @Test func `A display that is ready before it has said that it is busy gets the next frame`() throws {
+    @Test func `A display that reports ready before it returned busy gets the next frame`() throws {
         final class Hasty: Display {
             var size: Size { Size(10, 2) }
             var abilities: DisplayAbilities { DisplayAbilities() }

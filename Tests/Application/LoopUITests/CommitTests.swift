@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `An idle application wakes nobody`() throws {
+    @Test func `An idle application wakes no thread`() throws {
         try TestApplication.with { app in
             app.show(Follower())
             app.tap(at: Point(1, 1))
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `Layout that asks for layout for ever is given up for the turn`() throws {
+    @Test func `Endless layout requests are limited in each turn`() throws {
         try TestApplication.with { app in
             let view = Restless()
             app.show(view)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `What is hidden draws nothing and is drawn when it is shown`() throws {
+    @Test func `A hidden view draws nothing and is drawn when it is shown`() throws {
         try TestApplication.with(size: Size(10, 2)) { app in
             let log = Log()
             let view = Logged("view", log, Rect(1, 0, 5, 1))
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `What follows a commit runs once, in the next turn, which comes by itself`() throws {
+    @Test func `afterCommit runs once, in the next turn, without another event`() throws {
         try TestApplication.with { app in
             app.show(View())
             app.advance(by: .seconds(1))
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `A change is committed when the loop comes to sleep, and not where it is made`() throws {
+    @Test func `A change is committed before the loop sleeps and not in the callout`() throws {
         try TestApplication.with { app in
             let log = Log()
             let view = Logged("view", log, Rect(0, 0, 20, 1))
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `Of nested groups the outermost commits`() throws {
+    @Test func `The outermost of nested groups commits`() throws {
         try TestApplication.with { app in
             let log = Log()
             let view = Logged("view", log, Rect(0, 0, 20, 1))
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func `A group's completion waits for a pass that is put off`() throws {
+    @Test func `A group's completion waits for a postponed commit`() throws {
         try TestApplication.with { app in
             let log = Log()
             let view = Logged("view", log, Rect(0, 0, 20, 1))

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `Fewer segments take the selection along`() throws {
+    @Test func `Removing the selected segment clears the selection`() throws {
         try TestApplication.with { _ in
             let segments = SegmentedControl(["a", "b", "c"])
             segments.selectedIndex = 2
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `A label stands left, in the middle or right`() throws {
+    @Test func `A label is aligned left, centre or right`() throws {
         try TestApplication.with(size: Size(9, 1)) { app in
             let label = Label("日本").at(0, 0, 9)
             app.show(all: label)

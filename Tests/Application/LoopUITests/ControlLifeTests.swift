@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `A spinner stands still for those who want no motion`() throws {
+    @Test func `A spinner does not animate if the display reduces motion`() throws {
         try TestApplication.with(size: Size(12, 1)) { app in
             app.display.abilities.reducesMotion = true
             let spinner = Spinner("Loading").at(0, 0, 12)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `A spinner out of the window wakes nobody`() throws {
+    @Test func `A spinner outside a window does not wake the loop`() throws {
         try TestApplication.with(size: Size(12, 1)) { app in
             let spinner = Spinner("Loading").at(0, 0, 12)
             spinner.isAnimating = true
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `A hidden spinner wakes nobody, and turns again when it is seen`() throws {
+    @Test func `A hidden spinner does not wake the loop and animates again when it is shown`() throws {
         try TestApplication.with(size: Size(12, 1)) { app in
             let (outer, spinner) = (View(), Spinner().at(0, 0, 12))
             outer.addSubview(spinner)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `An idle window with all controls wakes nobody`() throws {
+    @Test func `An idle window with all controls does not wake the loop`() throws {
         try TestApplication.with(size: Size(40, 20)) { app in
             let field = TextField(placeholder: "Name")
             let stack = StackView(
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `A finger chooses where it goes up`() throws {
+    @Test func `A drag over a menu chooses the row where it ends`() throws {
         try TestApplication.with(size: Size(30, 7)) { app in
             var log: [String] = []
             let menu = menu { log.append($0) }

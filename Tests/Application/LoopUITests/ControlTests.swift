@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `A disabled control swallows touches and gives the focus away`() throws {
+    @Test func `A disabled control ignores touches and gives up the focus`() throws {
         try TestApplication.with(size: Size(20, 2)) { app in
             var taps = 0
             let first = Button("One") { _ in taps += 1 }.at(0, 0, 8)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `A control that is disabled under a finger lets the touch go`() throws {
+    @Test func `A control disabled during a touch cancels the touch`() throws {
         try TestApplication.with(size: Size(20, 1)) { app in
             var log: [String] = []
             let button = Button("OK") { _ in log.append("primary") }.at(0, 0, 8)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `A control is not kept by its actions`() throws {
+    @Test func `An action does not keep its control alive`() throws {
         try TestApplication.with { _ in
             weak var gone: Button?
             do {
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `Looks say the state`() throws {
+    @Test func `The style of a control shows its state`() throws {
         try TestApplication.with(size: Size(8, 1)) { app in
             let button = Button("OK").at(0, 0, 8)
             app.show(all: button)

@@ -33,7 +33,7 @@ import Testing
         #expect(canvas.grid.text == " x- y\n")
     }
 
-    @Test func `A grid is laid over another one and cut at the clip`() {
+    @Test func `A grid is laid over another grid and clipped`() {
         var below = CellGrid(width: 8, height: 1)
         below.fill(below.bounds, with: Cell(Glyph("."), Style(on: .blue)))
         var above = CellGrid(width: 4, height: 1, filledWith: .clear)

@@ -56,7 +56,7 @@ import Runtime
     }
     #endif
 
-    @Test func `In one turn come the touch, then the gesture, then layout and the frame, then what follows`() throws {
+    @Test func `One turn delivers the touch, the gesture, layout, the frame and then afterCommit`() throws {
         final class LayingOut: ProbeView {
             override func layoutSubviews() { log.add("layout") }
             override func draw(in canvas: inout Canvas) { log.add("draw") }
@@ -90,7 +90,7 @@ import Runtime
         }
     }
 
-    @Test func `The next sequence that came in the same read waits until the gestures are decided`() throws {
+    @Test func `A second touch sequence of the same read waits until the gestures of the first are decided`() throws {
         try withProbe { app, view, log in
             view.add(TapGestureRecognizer(), "tap")
             let polls = app.manual.polls
@@ -105,7 +105,7 @@ import Runtime
         }
     }
 
-    @Test func `Input behind a sequence that waits keeps its place`() throws {
+    @Test func `Input after a waiting touch sequence keeps its order`() throws {
         final class Typing: ProbeView {
             override func pressesBegan(_ presses: Set<Press>, with event: Event?) { log.add("key") }
         }
@@ -183,7 +183,7 @@ import Runtime
         }
     }
 
-    @Test func `The pool holds one turn's worth: through the commit, and released before the loop sleeps`() throws {
+    @Test func `The release pool holds the objects of one turn and releases them before the sleep`() throws {
         final class Held {
             let whenReleased: () -> Void
             init(_ whenReleased: @escaping () -> Void) { self.whenReleased = whenReleased }

@@ -13,7 +13,7 @@ import Testing
 
 /// What a person writes who knows UIKit.
 @MainActor @Suite struct FamiliarNamesTests {
-    @Test func `A view that is set in viewDidLoad is the one that is shown`() throws {
+    @Test func `A view set in viewDidLoad is shown`() throws {
         try TestApplication.with(size: Size(8, 2)) { app in
             let controller = LateView()
             app.show(controller)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `A view that is set later takes the place of the one before`() throws {
+    @Test func `A view set later replaces the earlier view`() throws {
         try TestApplication.with(size: Size(8, 2)) { app in
             let controller = LateView()
             let window = app.show(controller)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `A recogniser is made with a closure that receives it as what it is`() throws {
+    @Test func `A recogniser's closure receives the recogniser with its own type`() throws {
         try TestApplication.with { app in
             let view = View()
             var way = Point.zero

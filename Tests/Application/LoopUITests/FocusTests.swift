@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `What lies straight ahead comes before what is nearer and aside`() throws {
+    @Test func `Focus moves to a view straight ahead rather than to a nearer view aside`() throws {
         try TestApplication.with(size: Size(40, 12)) { app in
             let start = Button("start").at(0, 0, 8)
             let ahead = Button("ahead").at(0, 9, 8)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `The cursor stands on the focused control`() throws {
+    @Test func `The cursor is at the focused control`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             _ = grid(app, rows: 2, columns: 2)
             #expect(app.cursor == nil)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `A window describes itself in lines`() throws {
+    @Test func `A window's accessibility description has a line for each element`() throws {
         try TestApplication.with(size: Size(40, 12)) { app in
             let secret = TextField(placeholder: "Password")
             secret.isSecure = true

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: ["disable", "remove", "remove the view"])
-    func `A tap that waits for another one to fail has no action once it is gone`(how: String) throws {
+    func `A tap that is removed while it waits for another gesture to fail has no action`(how: String) throws {
         try withProbe { app, view, log in
             let inner = ProbeView(log, "inner", frame: Rect(0, 0, 20, 10))
             view.addSubview(inner)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `A removed recogniser is free to be released`() throws {
+    @Test func `A removed recogniser is released`() throws {
         try withProbe { app, view, log in
             weak var released: GestureRecognizer?
             do {
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing keeps a touch when it is over`() throws {
+    @Test func `A touch is released after its end`() throws {
         try withProbe { app, view, log in
             weak var known: Touch?
             view.addGestureRecognizer(PanGestureRecognizer())
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `A finger whose end was lost begins anew`() throws {
+    @Test func `A touch whose end was lost is cancelled when the finger touches again`() throws {
         try withProbe { app, view, log in
             view.add(TapGestureRecognizer(), "tap")
             app.down(1)

@@ -27,7 +27,7 @@ import Testing
 
     // MARK: Tap
 
-    @Test func `A tap may move by a cell, and is no tap beyond`() throws {
+    @Test func `A tap may move by one cell and fails beyond`() throws {
         try with(TapGestureRecognizer()) { app, tap, log in
             app.down(5)
             app.up(6)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `A finger more than a long press needs makes it fail`() throws {
+    @Test func `A long press fails if another finger touches`() throws {
         try with(LongPressGestureRecognizer()) { app, press, log in
             app.down(5)
             app.down(15, finger: 1)
@@ -173,7 +173,7 @@ import Testing
 
     // MARK: Pan
 
-    @Test func `A pan begins after one cell, and counts the way from where the finger went down`() throws {
+    @Test func `A pan begins after one cell and its translation counts from the first touch`() throws {
         try with(PanGestureRecognizer()) { app, pan, log in
             app.down(5)
             app.move(5.5)
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `The numbers of recognisers are what the documentation says`() {
+    @Test func `The defaults of recognisers are the documented values`() {
         #expect(LongPressGestureRecognizer().minimumPressDuration == .milliseconds(500))
         #expect(LongPressGestureRecognizer().allowableMovement == 1)
         #expect(TapGestureRecognizer().allowableMovement == 1)
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `A drag of which only the ends are reported is a pan`() throws {
+    @Test func `A drag with only a first and a last point is a pan`() throws {
         try with(PanGestureRecognizer()) { app, pan, log in
             var way = Point.zero
             pan.addAction { way = $0.translation(in: nil) }
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `A pan's velocity is the way of the last tenth of a second`() throws {
+    @Test func `The velocity of a pan is measured over the last tenth of a second`() throws {
         try with(PanGestureRecognizer()) { app, pan, log in
             var velocity = Point.zero
             pan.addAction { velocity = $0.velocity(in: nil) }
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func `Moves that a slow line hands over at once are no faster than a flick`() {
+    @Test func `Moves that arrive at once do not give an excessive velocity`() {
         var tracker = VelocityTracker()
         let begin = RunLoop.Instant.now
         for column in 0...5 {
@@ -300,7 +300,7 @@ import Testing
         }
     }
 
-    @Test func `A slow swipe and a short one are none`() throws {
+    @Test func `A slow or short swipe is not recognised`() throws {
         try with(SwipeGestureRecognizer()) { app, swipe, log in
             app.play(.drag(from: Point(1, 5), to: Point(11, 5), lasting: .seconds(5)))
             app.play(.drag(from: Point(1, 5), to: Point(3, 5), lasting: .milliseconds(50)))
@@ -324,7 +324,7 @@ import Testing
         }
     }
 
-    @Test func `A pinch can be counted from a new scale on`() throws {
+    @Test func `Setting a pinch's scale restarts its measurement`() throws {
         try with(PinchGestureRecognizer()) { app, pinch, log in
             app.down(10)
             app.down(20, finger: 1)

@@ -33,7 +33,7 @@ import Testing
         app.up(2)
     }
 
-    @Test func `The first that is recognised makes the other one fail`() throws {
+    @Test func `The gesture recognised first makes the other fail`() throws {
         try withPair { app, first, second, _, log in
             app.down(1)
             app.move(2)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func `Both are recognised if one delegate allows it`(index: Int) throws {
+    func `Both gestures are recognised if one delegate allows it`(index: Int) throws {
         try withPair { app, first, second, delegate, log in
             delegate.together = true
             [first, second][index].delegate = delegate
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `Neither fails if the first cannot prevent, or the second cannot be prevented`() throws {
+    @Test func `Neither gesture fails if the first cannot prevent or the second cannot be prevented`() throws {
         for kind in [0, 1] {
             try withPair { app, first, second, _, log in
                 if kind == 0 { first.canPreventOthers = false } else { second.canBePreventedByOthers = false }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `Of two at once the one that cannot be prevented goes first`() throws {
+    @Test func `Of two gestures recognised at once the one that cannot be prevented is first`() throws {
         try withPair { app, first, second, _, log in
             first.canPreventOthers = false
             drag(app)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `Two that wait for each other do not wait for ever`() throws {
+    @Test func `Two gestures that require each other to fail do not wait forever`() throws {
         try withPair { app, first, second, _, log in
             first.require(toFail: second)
             second.require(toFail: first)
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    @Test func `A pan beats a tap, and the touch of the view is cancelled`() throws {
+    @Test func `A pan prevents a tap and cancels the touch of the view`() throws {
         try withProbe { app, view, log in
             let (tap, pan) = (TapGestureRecognizer(), PanGestureRecognizer())
             tap.logActions(log, "tap")

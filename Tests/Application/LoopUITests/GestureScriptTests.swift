@@ -11,7 +11,7 @@ import Testing
 /// Random touches on random recognisers: whatever happens, what has begun ends, and everything is possible again.
 @MainActor @Suite(.ownThread) struct GestureScriptTests {
     @Test(arguments: 0..<60)
-    func `Whatever the fingers do, each touch of a view has one end, and nothing is left`(seed: Int) throws {
+    func `After random touches each touch of a view has one end and all recognisers are idle`(seed: Int) throws {
         try TestApplication.with { app in
             let chaos = Chaos(app, seed: UInt64(seed))
             for _ in 0..<400 { chaos.step() }

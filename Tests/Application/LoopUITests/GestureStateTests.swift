@@ -11,7 +11,7 @@ import Testing
 @MainActor @Suite struct GestureStateTests {
     typealias State = GestureRecognizer.State
 
-    @Test func `What comes of a wish depends on the present state alone`() {
+    @Test func `The next state depends only on the present state and the requested one`() {
         let all: [State] = [.possible, .began, .changed, .ended, .cancelled, .failed]
         let table: [State: [State?]] = [
             .possible: [nil, .began, .began, .ended, .failed, .failed],
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `A gesture that lasts begins, changes, ends and is possible again`() throws {
+    @Test func `A continuous gesture begins, changes, ends and is possible again`() throws {
         try withProbe { app, view, log in
             let probe = view.add(ProbeRecognizer(), "probe")
             probe.onMoved = .changed
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `A recogniser that never says anything fails when the fingers are up`() throws {
+    @Test func `A recogniser that never changes its state fails when the touches end`() throws {
         try withProbe { app, view, log in
             let probe = ProbeRecognizer()
             view.addGestureRecognizer(probe)

@@ -8,7 +8,7 @@ import Testing
 
 /// What a view gets of touches that a recogniser looks at.
 @MainActor @Suite struct GestureTouchOptionTests {
-    @Test func `A recognised gesture cancels what the view has got, and keeps the rest from it`() throws {
+    @Test func `A recognised gesture cancels the view's touches and withholds later ones`() throws {
         try withProbe { app, view, log in
             let probe = ProbeRecognizer()
             probe.onMoved = .changed
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `A recognised gesture leaves the view its touches if it has to`() throws {
+    @Test func `A recognised gesture does not cancel touches if cancelsTouchesInView is false`() throws {
         try withProbe { app, view, log in
             let probe = view.add(ProbeRecognizer(), "probe")
             probe.onMoved = .changed
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `A delayed beginning is delivered with what has come since when the gesture fails`() throws {
+    @Test func `A delayed touchesBegan is delivered with later moves when the gesture fails`() throws {
         try withProbe { app, view, log in
             let probe = ProbeRecognizer()
             probe.delaysTouchesBegan = true
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `A delayed beginning is discarded when the gesture is recognised`() throws {
+    @Test func `A delayed touchesBegan is discarded when the gesture is recognised`() throws {
         try withProbe { app, view, log in
             let probe = ProbeRecognizer()
             probe.delaysTouchesBegan = true
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `A delayed beginning of a touch that the display takes away is never delivered`() throws {
+    @Test func `A delayed touchesBegan of a cancelled touch is never delivered`() throws {
         try withProbe { app, view, log in
             let probe = ProbeRecognizer()
             probe.delaysTouchesBegan = true
@@ -95,7 +95,7 @@ import Testing
 
     /// The sequences of the documentation of `delaysTouchesEnded`.
     @Test(arguments: [true, false])
-    func `The ends of two taps are delayed until they are two taps`(delays: Bool) throws {
+    func `The view's touches of a double tap end according to delaysTouchesEnded`(delays: Bool) throws {
         try withProbe { app, view, log in
             let tap = TapGestureRecognizer()
             tap.numberOfTapsRequired = 2
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `A delayed end is delivered when no second tap follows`() throws {
+    @Test func `A delayed touchesEnded is delivered when no second tap follows`() throws {
         try withProbe { app, view, log in
             let tap = TapGestureRecognizer()
             tap.numberOfTapsRequired = 2
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `A delayed end is not delayed by what the next touch may become`() throws {
+    @Test func `A delayed touchesEnded does not wait for the gestures of the next touch`() throws {
         try withProbe { app, view, log in
             let (quick, slow) = (ProbeRecognizer(), ProbeRecognizer())
             slow.expects = true
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `A finger that joins a gesture is not the view's`() throws {
+    @Test func `A finger that joins a recognised gesture is not delivered to the view`() throws {
         try withProbe { app, view, log in
             let pan = PanGestureRecognizer()
             view.addGestureRecognizer(pan)

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `A part that lies outside of the superview's bounds is not found`() throws {
+    @Test func `A part of a view outside its superview's bounds is not hit`() throws {
         try withViews { _, root, outer, inner in
             inner.frame = Rect(18, 2, 10, 4)
             #expect(root.hitTest(Point(29, 8), with: nil) === inner)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `A view's own idea of what is inside decides`() throws {
+    @Test func `An override of point(inside:) decides the hit test`() throws {
         final class Ring: View {
             override func point(inside point: Point, with event: Event?) -> Bool {
                 bounds.contains(point) && point.distance(to: bounds.center) > 2
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `A touch outside of every window is nobody's`() throws {
+    @Test func `A touch outside every window is delivered to no view`() throws {
         try withProbe { app, view, log in
             app.down(200)
             app.move(5)

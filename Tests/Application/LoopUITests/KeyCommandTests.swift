@@ -32,7 +32,7 @@ import Testing
 
 /// Keys that a responder lists.
 @MainActor @Suite struct KeyCommandTests {
-    @Test func `A key is used with its modifiers alone; shift belongs to the character`() throws {
+    @Test func `A key command matches its exact modifiers, and shift belongs to the character`() throws {
         try TestApplication.with { app in
             let keys = Keys()
             app.show(keys)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `A used key goes no further; others do`() throws {
+    @Test func `A key that is used is not passed on and other keys are`() throws {
         try TestApplication.with { app in
             let (parent, child) = (Keys(), Keys())
             parent.addChild(child)

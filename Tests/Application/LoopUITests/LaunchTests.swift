@@ -19,7 +19,7 @@ import Testing
 
 /// From main to the first frame.
 @MainActor @Suite struct LaunchTests {
-    @Test func `A view is drawn and touched`() throws {
+    @Test func `A view is drawn and receives touches`() throws {
         try TestApplication.with(size: Size(20, 3)) { app in
             let view = Greeting()
             app.show(view)

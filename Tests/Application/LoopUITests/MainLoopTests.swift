@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `After its end an application has left nothing in the loop`() throws {
+    @Test func `A terminated application leaves no item in the loop`() throws {
         try withProbe { app, _, _ in
             app.application.terminate()
             let text = app.application.loop.dump()
@@ -164,9 +164,7 @@ import Testing
         }
     }
 
-    @Test func `A mode that was pushed twice is left with the second pop, and a pop without a push does nothing`()
-        throws
-    {
+    @Test func `A mode pushed twice ends with the second pop, and a pop without a push has no effect`() throws {
         try withProbe { app, _, _ in
             let modes = app.application.modes
             modes.pop(.tracking)

@@ -11,7 +11,7 @@ import Testing
 @MainActor @Suite(.ownThread) struct ModeStackTests {
     private let mode = RunLoop.Mode("a program's own")
 
-    @Test func `A mode of the program's own runs its items alone, until one of them pops it`() throws {
+    @Test func `A pushed mode runs only its own items until it is popped`() throws {
         try withProbe { app, view, log in
             let application = app.application
             let timer = RunLoop.Timer(.every(.seconds(1))) { [mode] timer in
@@ -38,14 +38,14 @@ import Testing
         }
     }
 
-    @Test func `Pushing a mode that nothing can happen in traps`() async {
+    @Test func `Pushing an empty mode traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
             try TestApplication.with { app in app.application.modes.push(RunLoop.Mode("empty")) }
         }
         expectText(result, "cannot run in the mode empty: it has no source and no timer. Make it a common mode")
     }
 
-    @Test func `A pushed mode whose last item goes traps`() async {
+    @Test func `A pushed mode that becomes empty traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
             try TestApplication.with { app in
                 let mode = RunLoop.Mode("brief")

@@ -51,7 +51,7 @@ private struct NoPicture: Error {}
         #expect(grid[1, 0] == Cell(Glyph("▀"), Style(green, on: blue)))
     }
 
-    @Test func `Pixels that are not seen let through what lies below`() {
+    @Test func `Transparent pixels show the cells below`() {
         let grid = drawn(Picture("r..", ".g."), 3, 1)
         #expect(grid[0, 0] == Cell(Glyph("▀"), Style(red)))
         #expect(grid[1, 0] == Cell(Glyph("▄"), Style(green)))
@@ -85,7 +85,7 @@ private struct NoPicture: Error {}
         if width == 16 { #expect(scaled == picture) }
     }
 
-    @Test func `A larger picture repeats pixels, and what stands out is cut`() {
+    @Test func `A larger picture repeats pixels and is clipped`() {
         let grid = drawn(Picture("rg", "rg"), 4, 2)
         #expect((0..<4).map { grid[$0, 1].style.foreground } == [red, red, green, green])
         let cut = drawn(Picture("rg", "rg"), 2, 1, Rect(-1, -1, 4, 3))
@@ -94,7 +94,7 @@ private struct NoPicture: Error {}
         #expect(beside[0, 0] == .clear && beside[1, 0] == .clear)
     }
 
-    @Test func `A display without colours or such signs shows brightness`() throws {
+    @Test func `A display without colours shows brightness with characters`() throws {
         try TestApplication.with(size: Size(3, 1)) { app in
             app.display.abilities.colors = .none
             let view = ImageView(picture: Picture("kw.", "kw."))
@@ -122,7 +122,7 @@ private struct NoPicture: Error {}
         }
     }
 
-    @Test func `Where points are square, a square picture takes as many rows as columns`() throws {
+    @Test func `A square picture takes as many rows as columns if points are square`() throws {
         try TestApplication.with(size: Size(8, 4)) { app in
             app.display.abilities.pointAspect = 1
             let view = ImageView(picture: Picture("rg", "rg"))
@@ -134,7 +134,7 @@ private struct NoPicture: Error {}
 
     // MARK: Loading
 
-    @Test func `The last load wins, and a cancelled one does no work`() throws {
+    @Test func `The last of several loads is shown and a cancelled load does no work`() throws {
         try TestApplication.with(size: Size(4, 2)) { app in
             let later = Later()
             let view = ImageView()

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `A display without the ability gets half blocks, and pixels once it has said that it can`() throws {
+    @Test func `A display without picture support gets half blocks until it reports support`() throws {
         try withPicture { app, _, _ in
             app.display.abilities.hasPictures = false
             app.display.resize(to: app.display.size)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `What lies in front is cut out`() throws {
+    @Test func `The cells of a view in front are cut out of a picture`() throws {
         try withPicture { app, _, root in
             let label = Label("x")
             label.frame = Rect(4, 2, 1, 1)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `The same picture twice is seen at both places`() throws {
+    @Test func `One picture in two views is shown at both places`() throws {
         try withPicture { app, view, root in
             let second = ImageView(picture: view.picture)
             second.frame = Rect(7, 1, 4, 2)

@@ -35,7 +35,7 @@ import Testing
 }
 
 @MainActor @Suite struct PresentationTests {
-    @Test func `A full screen covers: the calls of both alternate`() throws {
+    @Test func `A full-screen presentation alternates the appearance calls of both controllers`() throws {
         try TestApplication.with(size: Size(20, 5)) { app in
             var log: [String] = []
             let (first, second) = (Witness("first") { log.append($0) }, Witness("second") { log.append($0) })
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `A sheet that must be answered stays at escape`() throws {
+    @Test func `Escape does not dismiss a modal sheet`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let (first, second) = (Witness("first"), Witness("second"))
             app.show(first)
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: [PresentationStyle.sheet, .alert, .fullScreen])
-    func `Escape leaves what does not fill the window`(style: PresentationStyle) throws {
+    func `Escape dismisses a presentation that does not fill the window`(style: PresentationStyle) throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let (first, second) = (Witness("first"), Witness("second"))
             app.show(first)
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `Touches, keys and the focus stay inside, and the focus comes back`() throws {
+    @Test func `Touches, keys and focus stay in the presented controller, and the focus returns after it`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             var log: [String] = []
             let (first, second) = (Witness("first") { log.append($0) }, Witness("second"))
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `The focus does not come back to a view that has gone`() throws {
+    @Test func `The focus does not return to a removed view`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let (first, second) = (Witness("first"), Witness("second"))
             let window = app.show(first)
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `Controllers are presented on each other, and go together`() throws {
+    @Test func `Controllers presented on each other are dismissed together`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             var log: [String] = []
             let names = ["first", "second", "third"]
@@ -289,7 +289,7 @@ import Testing
     }
 
     @Test(arguments: [nil, PresentationStyle.alert])
-    func `An alert stands in the middle, above what is below, with and without a style`(style: PresentationStyle?)
+    func `An alert is centred in front of the presenting view, with and without a style`(style: PresentationStyle?)
         throws
     {
         try TestApplication.with(size: Size(40, 8)) { app in
@@ -312,7 +312,7 @@ import Testing
         }
     }
 
-    @Test func `Enter chooses the action with the focus, Escape the way out`() throws {
+    @Test func `Enter chooses the focused action of an alert and Escape the cancel action`() throws {
         try TestApplication.with(size: Size(40, 8)) { app in
             var log: [String] = []
             let first = Witness("first")
@@ -403,7 +403,7 @@ import Testing
         }
     }
 
-    @Test func `Where lines are read, nothing stands beside an alert, a sheet or a menu`() throws {
+    @Test func `In linear mode an alert, a sheet or a menu fills its rows`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             app.display.abilities.isLinear = true
             let first = Witness("first")

@@ -34,7 +34,7 @@ import Testing
         expectText(result, "A menu was opened at a view that is in no window")
     }
 
-    @Test func `A segment that is not there traps`() async {
+    @Test func `Selecting a missing segment traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
             try TestApplication.with { _ in SegmentedControl(["a", "b"]).selectedIndex = 2 }
         }

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `Where the display does not say when a key goes up, it goes up at once`() throws {
+    @Test func `A key ends at once if the display does not report key ends`() throws {
         try with(keyEnds: false) { app, view, log in
             app.press(.left)
             #expect(log.take() == ["view left began", "view left ended"])
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `A key that went down before the program began does not go up in it`() throws {
+    @Test func `The end of a key pressed before the program began is ignored`() throws {
         try with { app, view, log in
             app.send(key(.enter, .ended))
             #expect(log.take() == [])

@@ -46,7 +46,7 @@ import Testing
 /// Which way events and commands go when nobody uses them.
 @MainActor @Suite struct ResponderTests {
     @Test
-    func `The chain goes from the view to its controller or superview, the window, the application, its delegate`()
+    func `The responder chain is view, superview or controller, window, application and delegate`()
         throws
     {
         let delegate = ChainDelegate()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `The chain ends at the application if its delegate is no responder`() throws {
+    @Test func `The responder chain ends at the application if its delegate is not a responder`() throws {
         final class Plain: ApplicationDelegate {}
         let delegate = Plain()
         try TestApplication.with(delegate: delegate) { app in #expect(app.application.next == nil) }
@@ -79,7 +79,7 @@ import Testing
     /// Views and controllers have another place in the chain.
     private final class DelegateController: ViewController, ApplicationDelegate {}
 
-    @Test func `A recogniser is in no chain, and what it does with a touch stops nobody`() throws {
+    @Test func `A recogniser is not in the responder chain and does not stop touches`() throws {
         try withProbe { app, view, log in
             let inner = View(frame: Rect(0, 0, 9, 9))
             view.addSubview(inner)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `A touch that nobody uses walks the chain from the view that was hit`() throws {
+    @Test func `An unused touch is passed up the responder chain from the hit view`() throws {
         let delegate = ChainDelegate()
         try TestApplication.with(delegate: delegate) { app in
             let controller = ChainController()
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `Keys begin at the first responder, at the root without one`() throws {
+    @Test func `Keys are delivered to the first responder or, without one, to the root`() throws {
         let delegate = ChainDelegate()
         try TestApplication.with(delegate: delegate) { app in
             let controller = ChainController()
@@ -126,7 +126,8 @@ import Testing
         }
     }
 
-    @Test func `A first responder that does not let go stays, and one that cannot be first is refused`() throws {
+    @Test func `A first responder that refuses to resign stays, and a view that cannot become first is refused`() throws
+    {
         try TestApplication.with { app in
             let root = View()
             let (one, other, plain) = (Field(), Field(), View())

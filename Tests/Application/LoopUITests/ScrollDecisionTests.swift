@@ -7,7 +7,7 @@ import Testing
 
 /// What scroll views and tables decide without time and views.
 @Suite struct ScrollDecisionTests {
-    @Test func `Rows of one height and rows with heights of their own lie alike`() {
+    @Test func `Rows of one height have the geometry of rows with equal heights`() {
         let same = RowGeometry(count: 7, height: 2)
         let own = RowGeometry(heights: Array(repeating: 2.0, count: 7))
         for place in stride(from: -3.0, through: 17, by: 0.5) {
@@ -21,13 +21,13 @@ import Testing
         #expect(same.rows(from: 14, to: 20).isEmpty && same.rows(from: -5, to: 0).isEmpty)
     }
 
-    @Test func `Without rows there is nothing at any place`() {
+    @Test func `A geometry without rows finds no row`() {
         for rows in [RowGeometry(count: 0, height: 1), RowGeometry(heights: [])] {
             #expect(rows.row(at: 0) == nil && rows.total == 0 && rows.rows(from: -1, to: 100).isEmpty)
         }
     }
 
-    @Test func `Changed rows lie as rows that were so from the beginning`() {
+    @Test func `Changed rows have the geometry of rows made anew`() {
         var heights = [1.0, 4, 2, 3, 1]
         var rows = RowGeometry(heights: heights)
         func check() {
@@ -50,7 +50,7 @@ import Testing
         #expect(rows.total == 5)
     }
 
-    @Test func `A row keeps its number through a change, or is gone`() {
+    @Test func `A change maps each row to its new number or to nil`() {
         #expect((0..<5).map(RowChange.insert(2..<4).number) == [0, 1, 4, 5, 6])
         #expect((0..<5).map(RowChange.delete(1..<3).number) == [0, nil, nil, 1, 2])
         #expect((0..<3).map(RowChange.reload(0..<3).number) == [0, 1, 2])

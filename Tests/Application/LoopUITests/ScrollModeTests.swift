@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `Pictures that are loaded during a drag come after it`() throws {
+    @Test func `Pictures loaded during a drag are shown after it`() throws {
         try ScrollFixture.with { f in
             let images = [0.0, 1, 2, 3, 4].map { ImageView(frame: Rect(0, $0, 4, 1)) }
             let pixel = Picture(width: 1, height: 1, bytes: [255, 0, 0, 255])

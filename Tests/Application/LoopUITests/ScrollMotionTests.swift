@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `A user who wants nothing to move by itself sees no deceleration`() throws {
+    @Test func `With reduced motion a fling does not decelerate`() throws {
         try ScrollFixture.with { f in
             f.app.display.abilities.reducesMotion = true
             f.fling()
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `A touch stops the content, and is for nothing else`() throws {
+    @Test func `A touch during a deceleration stops the content and does nothing else`() throws {
         try ScrollFixture.with { f in
             var taps = 0
             f.lines.addGestureRecognizer(TapGestureRecognizer { _ in taps += 1 })
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `A view that leaves its window gives the mode back`() throws {
+    @Test func `A scroll view removed from its window during a drag leaves the tracking mode`() throws {
         try ScrollFixture.with { f in
             f.app.send(.pointer(PointerInput(.began, at: Point(5, 8))))
             f.app.send(.pointer(PointerInput(.moved, at: Point(5, 5))))
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func `A released scroll view gives the mode back`() throws {
+    @Test func `A scroll view released during a deceleration leaves the tracking mode`() throws {
         try TestApplication.with { app in
             var scroll: ScrollView? = ScrollView(frame: Rect(0, 0, 20, 10))
             scroll?.contentSize = Size(20, 100)

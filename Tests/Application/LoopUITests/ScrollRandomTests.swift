@@ -151,7 +151,7 @@ private struct Numbers: RandomNumberGenerator {
 
 @MainActor @Suite struct ScrollRandomTests {
     @Test(arguments: [UInt64](1...40))
-    func `Whatever the user and the program do, the table is right and comes to rest`(seed: UInt64) throws {
+    func `After random actions the table is consistent and comes to rest`(seed: UInt64) throws {
         let texts = (0..<40).map { "r\($0)" }
         try TableFixture.with(texts, variable: seed.isMultiple(of: 2)) { f in
             var monkey = Monkey(f, seed: seed)

@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `A tap recogniser of the content works, and a drag beats it`() throws {
+    @Test func `A tap recogniser of the content works and a drag prevents it`() throws {
         try ScrollFixture.with { f in
             var taps = 0
             f.lines.addGestureRecognizer(TapGestureRecognizer { _ in taps += 1 })

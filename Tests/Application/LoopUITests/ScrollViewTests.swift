@@ -114,7 +114,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `The offset keeps the limits, whoever sets it`() throws {
+    @Test func `The content offset is clamped whether it is set by the program or the bounds`() throws {
         try ScrollFixture.with { f in
             f.scroll.contentOffset = Point(7, 1000)
             #expect(f.scroll.contentOffset == Point(0, 190))
@@ -214,7 +214,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `A scroll view inside another one hands on what it cannot scroll`() throws {
+    @Test func `A scroll view passes on what it cannot scroll to the scroll view around it`() throws {
         try ScrollFixture.with { f in
             let inner = ScrollView(frame: Rect(0, 2, 20, 6))
             inner.contentSize = Size(20, 10)
@@ -238,7 +238,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `A rectangle comes into view by the least movement`() throws {
+    @Test func `scrollRectToVisible scrolls by the least distance`() throws {
         try ScrollFixture.with { f in
             f.scroll.scrollRectToVisible(Rect(0, 3, 5, 2))
             #expect(f.y == 0)

@@ -30,7 +30,7 @@ import Testing
         "\u{200B}", "\u{200E}", "\u{200F}", "\u{202A}", "\u{202E}", "\u{2066}", "\u{2069}", "\u{061C}", "\u{FEFF}",
         "\u{2060}", "\u{AD}", "\u{180E}", "\u{FFF9}", "\u{FFFB}", "\u{E0001}", "\u{E0041}", "\u{200D}",
         "\u{206A}", "\u{1D173}",
-    ]) func `A character that is not seen takes no cell and reaches no display`(invisible: Character) {
+    ]) func `An invisible character takes no cell and is not sent to the display`(invisible: Character) {
         let text = "a\(invisible)b"
         #expect(invisible.cellWidth == 0)
         #expect(text.cellWidth == 2)
@@ -54,7 +54,7 @@ import Testing
     @Test(arguments: [
         "é", "e\u{301}", "👩‍👩‍👧", "👩🏽‍❤️‍💋‍👨🏽", "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}", "🇩🇪", "1\u{FE0F}\u{20E3}",
         "한", "\u{1112}\u{1161}\u{11AB}", "نی\u{200C}ز", "क्षि", "น้ำ", "\u{845B}\u{E0100}", "日",
-    ]) func `A text that people write is shown as it is`(text: String) {
+    ]) func `A text of a natural language is shown unchanged`(text: String) {
         #expect(scalars(of: row(text).text(row: 0)) == scalars(of: text))
     }
 
@@ -81,7 +81,7 @@ import Testing
 
     @Test(arguments: [
         ("น้ำ", 2), ("ทำ", 2), ("น้", 1), ("ຳ", 1), ("ນ້ຳ", 2), ("का", 2), ("क्षि", 3), ("ந்தி", 3), ("กำลัง", 4),
-    ]) func `A vowel beside its letter has a cell, as terminals draw it`(text: String, width: Int) {
+    ]) func `A spacing vowel sign has its own cell`(text: String, width: Int) {
         #expect(text.cellWidth == width)
         let grid = row(text + "|")
         #expect(grid[width, 0].glyph == Glyph("|"))
@@ -120,7 +120,7 @@ import Testing
         #expect(Glyph(composed(1)).character == composed(1))
     }
 
-    @Test func `A grid lets go of the composed characters that it shows no more`() {
+    @Test func `A grid releases composed characters that it no longer shows`() {
         var grid = CellGrid(width: 10, height: 2)
         weak var first: ComposedCharacter?
         for number in 0..<2 * ComposedCharacter.recentCount {

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `What is left goes to the views that flex, by their weights`() throws {
+    @Test func `The remaining space goes to flexible views by their weights`() throws {
         try TestApplication.with(size: Size(20, 1)) { app in
             let boxes = [Box(4, 1), Box(9, 1), Box(1, 1)]
             let stack = StackView(.horizontal, boxes)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `Views stand at the edges or in the middle, inside the padding`() throws {
+    @Test func `Views are aligned at the edges or in the centre, inside the padding`() throws {
         try TestApplication.with(size: Size(12, 4)) { app in
             let box = Box(3, 1)
             let stack = StackView(.vertical, [box])
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `A view that wants another size moves what follows, also in stacks around`() throws {
+    @Test func `A view that changes its size moves later views, also in outer stacks`() throws {
         try TestApplication.with(size: Size(10, 9)) { app in
             let (inner, last) = (Box(1, 1), Box(1, 1))
             app.show(StackView(.vertical, [StackView(.vertical, [inner]), last]))
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `Where there is too little room, the spacing goes first`() throws {
+    @Test func `The spacing shrinks first if there is too little room`() throws {
         try TestApplication.with(size: Size(1, 12)) { app in
             let boxes = [Box(1, 2), Box(1, 2), Box(1, 2)]
             app.show(StackView(.vertical, spacing: 3, boxes))

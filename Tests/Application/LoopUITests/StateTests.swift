@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `Suspending goes through inactive to the background, is not announced itself, and comes back`() throws {
+    @Test func `Suspending passes through inactive to background and resuming returns to active`() throws {
         let delegate = LoggingDelegate()
         try TestApplication.with(delegate: delegate) { app in
             let mode = "kCFRunLoopDefaultMode"

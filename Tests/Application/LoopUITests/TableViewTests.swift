@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `A table says in words what it shows`() throws {
+    @Test func `A table describes its visible rows for accessibility`() throws {
         try TableFixture.with(["a", "b"]) { f in
             f.app.press(.down, .down)
             #expect(f.table.accessibilityDescription == ["table, 2 rows, focused", "row, a", "row, b, selected"])
@@ -336,7 +336,7 @@ import Testing
         }
     }
 
-    @Test func `A row comes to where it is wanted`() throws {
+    @Test func `scrollToRow puts the row at the given position`() throws {
         try TableFixture.with(count: 100) { f in
             for (position, offset) in [
                 (TableView.ScrollPosition.top, 50.0), (.middle, 48), (.bottom, 46), (.nearest, 46),
@@ -382,7 +382,7 @@ import Testing
         }
     }
 
-    @Test func `A table whose data source has gone shows what it has`() throws {
+    @Test func `A table whose data source was released keeps its rows`() throws {
         try TestApplication.with(size: Size(10, 2)) { app in
             let table = TableView()
             table.register(NumberedCell.init, for: "number")

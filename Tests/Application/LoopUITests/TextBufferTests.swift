@@ -99,7 +99,7 @@ private struct Model {
         }
     }
 
-    @Test func `A change of flags goes as far as there are flags`() {
+    @Test func `Characters match the text after half a flag is inserted before flags`() {
         let flags = String(repeating: "🇩🇪🇫🇷", count: 50)
         var buffer = TextBuffer("a" + flags + "b")
         buffer.move(to: 1)
@@ -114,7 +114,7 @@ private struct Model {
         #expect(buffer.characters == Array(buffer.text))
     }
 
-    @Test func `Line breaks become spaces, and control characters go`() {
+    @Test func `Line breaks become spaces and control characters are removed`() {
         var buffer = TextBuffer()
         buffer.insert("a\r\nb\nc\td\u{2028}e\u{1B}[2J\u{0}\u{9B}f")
         #expect(buffer.text == "a b c d e[2Jf")

@@ -280,7 +280,7 @@ import Testing
         }
     }
 
-    @Test func `A field that grows, or whose text shrinks, leaves no room empty that the text could fill`() throws {
+    @Test func `A field that grows or whose text shrinks scrolls to fill its width`() throws {
         let field = TextField()
         try TestApplication.with(size: Size(6, 1)) { app in
             app.show(field)

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `Another theme has everything inside drawn again`() throws {
+    @Test func `Setting a theme draws all views inside again`() throws {
         try TestApplication.with(size: Size(10, 1)) { app in
             let toggle = Switch("x", isOn: true).at(0, 0, 10)
             let window = app.show(all: toggle)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `A display without colours and signs gets a theme without them`() throws {
+    @Test func `A display without colours and Unicode gets a plain theme`() throws {
         var abilities = DisplayAbilities()
         abilities.colors = .none
         abilities.hasUnicode = false

@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `A list has the views in order, whatever is inserted and removed`() {
+    @Test func `A view list keeps its order through random insertions and removals`() {
         for seed in 0..<20 {
             var numbers = SeededRandom(UInt64(seed))
             var (list, model, spare) = (ViewList<CountedNumber>(), [View](), [View]())
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `A view that another stack takes is in that one alone`() throws {
+    @Test func `A view added to another stack is removed from the first`() throws {
         try TestApplication.with { app in
             let (one, two) = (StackView(), StackView())
             app.show(all: one, two)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `The superview from which a view moves is drawn without it`() throws {
+    @Test func `The superview that a view was moved from is drawn again`() throws {
         try TestApplication.with(size: Size(10, 2)) { app in
             let (one, two) = (View().at(0, 0, 5), View().at(0, 1, 5))
             one.addSubview(Label("x").at(0, 0, 1))
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `As many nested views as there may be are shown, touched, focused and released`(inwards: Bool) throws {
+    func `The deepest allowed nesting of views is shown, touched, focused and released`(inwards: Bool) throws {
         try TestApplication.with(size: Size(10, 3)) { app in
             weak var last: View?
             do {
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `Levels that were taken out do not count`() {
+    @Test func `Removed levels do not count for the nesting limit`() {
         let views = nested(View.mostLevels, inwards: true) { View() }
         views[1].removeFromSuperview()
         for _ in 0..<3 {

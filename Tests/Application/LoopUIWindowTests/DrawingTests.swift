@@ -25,7 +25,7 @@ import Testing
         return grid
     }
 
-    @Test func `Only what differs is drawn again`() {
+    @Test func `Only changed cells are drawn again`() {
         let old = grid("hello", "world", "")
         #expect(CellSpan.changes(from: old, to: old).isEmpty)
         #expect(
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `A font that nobody has is replaced, and cells are whole pixels`() throws {
+    @Test func `A missing font is replaced and cells have whole pixels`() throws {
         let fonts = try FontBook("No Such Font At All 11", resolution: 120)
         #expect(fonts.cell.width >= 1 && fonts.cell.width == fonts.cell.width.rounded())
         #expect(fonts.cell.height > fonts.ascent)

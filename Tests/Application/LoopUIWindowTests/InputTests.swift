@@ -29,7 +29,7 @@ import Testing
         #expect(translator.button(1, isDown: false, at: Pixel(x: 0, y: 0), state: 0) == nil)
     }
 
-    @Test func `Each button that is held moves, and is cancelled where it was last`() {
+    @Test func `Each pressed button moves and is cancelled at its last place`() {
         var translator = PointerTranslator(cell: Size(10, 10))
         _ = translator.button(3, isDown: true, at: Pixel(x: 10, y: 10), state: 0)
         _ = translator.button(1, isDown: true, at: Pixel(x: 10, y: 10), state: 0)
@@ -82,7 +82,7 @@ import Testing
 
     // MARK: Keys
 
-    @Test func `Symbols of the keyboard have the keys' names`() {
+    @Test func `Key symbols of the keyboard map to keys`() {
         let named: [(Int32, Key)] = [
             (XKB_KEY_Return, .enter), (XKB_KEY_KP_Enter, .enter), (XKB_KEY_ISO_Left_Tab, .tab), (XKB_KEY_Tab, .tab),
             (XKB_KEY_Escape, .escape), (XKB_KEY_BackSpace, .backspace), (XKB_KEY_Delete, .delete),
@@ -134,7 +134,7 @@ import Testing
         #expect(down(Code.a, 2) == KeyInput(.character("A")))
     }
 
-    @Test func `The layout decides, and shortcuts stay Latin`() throws {
+    @Test func `The keyboard layout decides the character, and shortcuts use the Latin layout`() throws {
         let german = try Keyboard(layout: "de")
         #expect(german.input(code: Code.y, isDown: true, state: 0) == KeyInput(.character("z")))
         // AltGr.

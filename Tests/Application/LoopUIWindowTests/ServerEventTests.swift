@@ -81,7 +81,7 @@ import Testing
         #expect(decode(key) == .key(code: 38, isDown: false, state: 1))
     }
 
-    @Test func `A grab moves no attention`() {
+    @Test func `A keyboard grab does not change the focus`() {
         var focus = xcb_focus_in_event_t()
         focus.response_type = UInt8(XCB_FOCUS_IN)
         focus.detail = UInt8(XCB_NOTIFY_DETAIL_NONLINEAR.rawValue)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `Messages count by their names, and only those of the window manager`() {
+    @Test func `Only the window manager's messages are decoded`() {
         var message = xcb_client_message_event_t()
         message.response_type = UInt8(XCB_CLIENT_MESSAGE)
         (message.format, message.type) = (32, 100)

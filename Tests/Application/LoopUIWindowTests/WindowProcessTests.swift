@@ -50,7 +50,7 @@ struct WindowProcessTests {
         }
     }
 
-    @Test func `What comes together with the answer to the last frame is heard`() throws {
+    @Test func `Input that arrives with the answer to the last frame is delivered`() throws {
         let screen = try Screen("slow")
         let client = try Client(screen)
         for round in 0..<10 {
@@ -104,7 +104,7 @@ struct WindowProcessTests {
         #expect(notches == 5)
     }
 
-    @Test func `A window has as many cells as fit, and shows the same after it was away`() throws {
+    @Test func `A window has as many cells as fit and keeps its content while it is hidden`() throws {
         let screen = try Screen("echo")
         let client = try Client(screen)
         let (width, height) = try screen.size()
@@ -180,7 +180,7 @@ struct WindowProcessTests {
         #expect(lines == ["terminate"] && status & 0x7F == SIGTERM)
     }
 
-    @Test func `A server that has gone ends the program, and none at all is an error`() throws {
+    @Test func `A killed display server ends the program and a missing server is an error`() throws {
         let screen = try Screen("echo")
         kill(screen.server.identifier, SIGKILL)
         let (lines, status) = screen.program.end()
@@ -190,7 +190,7 @@ struct WindowProcessTests {
         #expect(error == [#"error noServer(display: "\#(screen.name)")"#] && code >> 8 == 1)
     }
 
-    @Test func `A server that stops is not waited for`() throws {
+    @Test func `The program does not wait for a stopped display server`() throws {
         let screen = try Screen("ticks")
         /// Ticks, frames and refusals so far.
         func next() throws -> [Int] {
@@ -215,7 +215,7 @@ struct WindowProcessTests {
         #expect(screen.program.end().lines.last == "terminate")
     }
 
-    @Test func `While nothing happens, nothing wakes the program`() throws {
+    @Test func `An idle program makes no wake-ups`() throws {
         let screen = try Screen("idle")
         try screen.focus()
         #expect(try screen.program.lines(to: "wake-ups").last == "wake-ups 0")

@@ -17,7 +17,7 @@ struct ContextCheckTests {
         nonisolated(unsafe) static var preparations = 0
     }
 
-    @Test func `A source of GLib's is checked before our own callouts`() {
+    @Test func `A GLib source is checked before callouts of the loop run`() {
         let notes = Notes()
         TestThread {
             let context = Context()

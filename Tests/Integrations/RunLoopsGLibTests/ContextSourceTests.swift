@@ -11,7 +11,7 @@ import Testing
 /// A GLib main context dispatched by our loop.
 @Suite(.timeLimit(.minutes(10)))
 struct ContextSourceTests {
-    @Test func `Everything of GLib's arrives`() throws {
+    @Test func `Timeouts, idle callbacks, watches and invocations of the context are called`() throws {
         try withContext { context, loop in
             let (notes, pipe) = (Notes(), makePipe())
             context.after(.milliseconds(5)) { notes.note("timeout") }
@@ -30,7 +30,7 @@ struct ContextSourceTests {
         }
     }
 
-    @Test func `A timeout is not early, and has a wake-up of its own alone`() throws {
+    @Test func `A timeout is not early and causes at most one extra wake-up`() throws {
         try withContext { context, loop in
             let notes = Notes()
             let wakes = loop.countWakes()
@@ -43,7 +43,7 @@ struct ContextSourceTests {
         }
     }
 
-    @Test func `Nothing wakes the loop by the clock`() throws {
+    @Test func `An idle context causes no periodic wake-ups`() throws {
         try withContext { context, loop in
             let pipe = makePipe()
             context.watch(pipe.read) { true }
@@ -56,7 +56,7 @@ struct ContextSourceTests {
         }
     }
 
-    @Test func `Another thread's invocations all arrive, in order`() throws {
+    @Test func `Invocations from another thread run in order`() throws {
         try withContext { context, loop in
             let notes = Notes()
             let thread = TestThread {
@@ -71,7 +71,7 @@ struct ContextSourceTests {
         }
     }
 
-    @Test func `What our own callouts attach is found before the loop sleeps`() throws {
+    @Test func `A GLib source attached in a callout of the loop is found before the sleep`() throws {
         try withContext { context, loop in
             let notes = Notes()
             loop.add(RunLoop.Timer(.after(.zero)) { _ in context.idle { notes.note("idle") } }, in: .default)
@@ -83,7 +83,7 @@ struct ContextSourceTests {
         }
     }
 
-    @Test func `A number that is closed and given to another file is heard`() throws {
+    @Test func `A watched descriptor number that is closed and reused is still watched`() throws {
         try withContext { context, loop in
             let notes = Notes()
             let first = makePipe()
@@ -105,7 +105,7 @@ struct ContextSourceTests {
         }
     }
 
-    @Test func `A regular file is ready at once`() throws {
+    @Test func `A watched regular file is ready at once`() throws {
         try withContext { context, loop in
             let notes = Notes()
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
@@ -120,7 +120,7 @@ struct ContextSourceTests {
         }
     }
 
-    @Test func `A callback of GLib may run the loop, and the loop the context`() throws {
+    @Test func `A GLib callback may run the loop, which runs the context`() throws {
         try withContext { context, loop in
             let notes = Notes()
             let box = Unowned(loop)
@@ -134,7 +134,7 @@ struct ContextSourceTests {
         }
     }
 
-    @Test func `The thread owns the context until the source is invalid`() throws {
+    @Test func `The thread owns the context until the source is invalidated`() throws {
         let context = Context()
         let notes = Notes()
         TestThread {

@@ -11,7 +11,7 @@ import Testing
 /// Our loop under `g_main_loop_run`.
 @Suite(.timeLimit(.minutes(10)))
 struct GuestTests {
-    @Test func `Everything that the loop is given arrives`() throws {
+    @Test func `Timers, sources, descriptors and blocks of the loop run under GLib`() throws {
         try withGuest { context, loop in
             let (notes, pipe) = (Notes(), makePipe())
             let quitIfDone: @Sendable (String) -> Void = { name in
@@ -39,7 +39,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `Nothing wakes GLib by the clock`() throws {
+    @Test func `An idle loop causes no periodic wake-ups of GLib`() throws {
         try withGuest { context, loop in
             let pipe = makePipe()
             try loop.add(RunLoop.DescriptorSource(pipe.read) { _, _ in }, in: .default)
@@ -52,7 +52,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A timer has one sleep a fire`() throws {
+    @Test func `A timer costs one sleep of GLib for each fire`() throws {
         try withGuest { context, loop in
             let notes = Notes()
             loop.add(
@@ -66,7 +66,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A block that GLib's callback posts is found without a wake-up`() throws {
+    @Test func `A block posted by a GLib callback runs without a wake-up`() throws {
         try withGuest { context, loop in
             let notes = Notes()
             context.idle {
@@ -80,7 +80,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A callout of the loop may run the context, and the context the loop`() throws {
+    @Test func `A callout of the loop may run the context, which runs the loop`() throws {
         try withGuest { context, loop in
             let notes = Notes()
             loop.add(
@@ -96,7 +96,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `GLib's own work goes on beside ours`() throws {
+    @Test func `GLib sources run beside a loop that is never idle`() throws {
         try withGuest { context, loop in
             let notes = Notes()
             // Ours is never idle.
@@ -113,7 +113,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `An invalid guest is out of the context`() throws {
+    @Test func `An invalidated guest is removed from the context`() throws {
         try withGuest(keepsGuest: false) { context, loop in
             let notes = Notes()
             loop.perform { notes.note("block") }

@@ -12,7 +12,7 @@ import Testing
 private struct Failure: Error, CustomStringConvertible { let description = "it failed" }
 
 @Suite(.timeLimit(.minutes(10))) struct JournalLogHandlerTests {
-    @Test func `A line is a datagram with its place and its metadata as fields`() throws {
+    @Test func `A log line is one datagram with its source location and metadata as fields`() throws {
         let journal = Journal()
         var logger = journal.logger
         logger[metadataKey: "request_id"] = "7"
@@ -35,7 +35,7 @@ private struct Failure: Error, CustomStringConvertible { let description = "it f
         #expect(journal.next() == nil && journal.fallback() == "")
     }
 
-    @Test func `Each level has its priority`() throws {
+    @Test func `Each log level has its syslog priority`() throws {
         let journal = Journal()
         for (level, priority) in zip(Logger.Level.allCases, [7, 7, 6, 5, 4, 3, 2]) {
             journal.logger.log(level: level, "x")
@@ -43,7 +43,7 @@ private struct Failure: Error, CustomStringConvertible { let description = "it f
         }
     }
 
-    @Test func `A value of several lines carries its length, and cannot be another field`() throws {
+    @Test func `A value of several lines is sent with its length and cannot forge a field`() throws {
         let journal = Journal()
         journal.logger.info("one\nPRIORITY=0\n")
         let bytes = try #require(journal.nextBytes())
@@ -52,7 +52,7 @@ private struct Failure: Error, CustomStringConvertible { let description = "it f
         #expect(Array(bytes.prefix(expected.count)) == expected)
     }
 
-    @Test func `What the journal does not take goes to standard error with its priority`() {
+    @Test func `A line that the journal refuses is written to standard error with its priority`() {
         let journal = Journal()
         // Longer than a datagram.
         let long = String(repeating: "x", count: 1 << 20)
@@ -69,7 +69,7 @@ private struct Failure: Error, CustomStringConvertible { let description = "it f
         #expect(journal.fallback() == "<2>two\n<2>lines\n")
     }
 
-    @Test func `The log of a loop arrives with its fields`() throws {
+    @Test func `A line of LoopLog reaches the journal with its fields`() throws {
         let journal = Journal()
         ManualRunLoop.with { manual in
             let log = LoopLog(journal.logger)

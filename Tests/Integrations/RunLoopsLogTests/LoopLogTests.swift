@@ -19,7 +19,7 @@ import Testing
         return logger
     }
 
-    @Test func `A slow callout is a warning, with what it was`() throws {
+    @Test func `A slow callout is logged as a warning with its label`() throws {
         let handler = InMemoryLogHandler()
         let log = LoopLog(logger(handler, .info), limits: [.timer: .milliseconds(1)])
         let loop = RunLoop.current
@@ -42,7 +42,7 @@ import Testing
         #expect(try #require(Double("\(length)")) >= 2)
     }
 
-    @Test func `Runs that end are reported where that was asked for`() throws {
+    @Test func `Ended runs are logged at the level debug only`() throws {
         for level in [Logger.Level.debug, .info] {
             let handler = InMemoryLogHandler()
             ManualRunLoop.with { manual in
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `A hang is a warning when it begins and an error when it has ended, with what hung`() throws {
+    @Test func `A hang is logged as a warning when it begins and as an error when it ends`() throws {
         let handler = InMemoryLogHandler()
         let log = LoopLog(logger(handler, .info))
         var options = RunLoop.HangWatch.Options()

@@ -18,7 +18,7 @@ import Testing
         try #require(backend.counters(label: "run_loop_turns").first?.dimensions.first)
     }
 
-    @Test func `A loop reports before it sleeps, at most once an interval, and when it is stopped`() throws {
+    @Test func `A loop reports before a sleep, at most once an interval, and when the metrics stop`() throws {
         let backend = TestMetrics()
         try ManualRunLoop.with { manual in
             let metrics = LoopMetrics(every: .seconds(1), factory: backend)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `Without an interval it reports when it is asked`() throws {
+    @Test func `Without an interval a loop reports only when report is called`() throws {
         let backend = TestMetrics()
         try ManualRunLoop.with { manual in
             let metrics = LoopMetrics(every: nil, factory: backend)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A hang is counted once, with its length and cause`() throws {
+    @Test func `A hang is counted once with its length and cause`() throws {
         let backend = TestMetrics()
         let metrics = LoopMetrics(every: nil, factory: backend)
         var options = RunLoop.HangWatch.Options()

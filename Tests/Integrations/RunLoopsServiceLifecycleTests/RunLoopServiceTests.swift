@@ -60,7 +60,7 @@ private struct Refusal: Error {}
         #expect(notes.all == ["starts", "stops"])
     }
 
-    @Test func `A cancelled service stops as well`() async throws {
+    @Test func `A cancelled service stops`() async throws {
         let notes = Notes(on: loop)
         let (ticks, continuation) = AsyncStream<Void>.makeStream()
         let service = service(notes) { continuation.yield() }
@@ -71,7 +71,7 @@ private struct Refusal: Error {}
         #expect(notes.all == ["starts", "stops"])
     }
 
-    @Test func `A service that cannot start does not stop`() async {
+    @Test func `A service that fails to start is not stopped`() async {
         let notes = Notes(on: loop)
         let service = RunLoopService(on: loop) { _ in
             throw Refusal()

@@ -21,7 +21,7 @@ struct SignalBesideGroupProcessTests {
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
     @Test(arguments: ["the source", "the group"], ["inside", "outside"])
-    func `Both a group and a source hear of a signal, whichever came first`(
+    func `A service group and a signal source both receive a signal, whichever was made first`(
         _ first: String, _ from: String
     ) async {
         await #expect(processExitsWith: .success) { [first, from] in
@@ -51,7 +51,7 @@ struct SignalBesideGroupProcessTests {
     }
     #endif
 
-    @Test func `A source and a sequence of UnixSignals are both told`() async {
+    @Test func `A source and a UnixSignalsSequence both receive a signal`() async {
         await #expect(processExitsWith: .success) {
             let thread = try RunLoopThread(name: "signals")
             let told = Locked(0)

@@ -29,12 +29,12 @@ import Testing
 
     // MARK: Days
 
-    @Test func `A time of each day follows the zone from winter into summer`() throws {
+    @Test func `A daily time follows the zone's change from winter to summer time`() throws {
         let found = try dates(daily(9, 0, in: berlin), after: "2026-03-28T00:00:00Z", 3)
         #expect(found == ["2026-03-28T08:00:00Z", "2026-03-29T07:00:00Z", "2026-03-30T07:00:00Z"])
     }
 
-    @Test func `The next date is after the given one, to the fraction of a second`() throws {
+    @Test func `next returns the first date after the given one, exact to a fraction of a second`() throws {
         let schedule = try daily(9, 0, in: .gmt)
         let nine = try date("2026-11-22T09:00:00Z")
         #expect(schedule.next(after: nine) == nine.addingTimeInterval(86_400))
@@ -43,14 +43,14 @@ import Testing
         #expect(schedule.latest(notAfter: nine.addingTimeInterval(-1e-6)) == nine.addingTimeInterval(-86_400))
     }
 
-    @Test func `A weekly schedule has its days and no others`() throws {
+    @Test func `A weekly schedule has dates only on its weekdays`() throws {
         let schedule = try CalendarSchedule.weekly(on: [.monday, .thursday], at: Time(hour: 18), in: berlin)
         // 22 November 2026 is a Sunday.
         let found = try dates(schedule, after: "2026-11-22T12:00:00Z", 3)
         #expect(found == ["2026-11-23T17:00:00Z", "2026-11-26T17:00:00Z", "2026-11-30T17:00:00Z"])
     }
 
-    @Test func `A month without the day has its last day, or no date`() throws {
+    @Test func `A monthly schedule uses the last day of a month without its day, or skips the month`() throws {
         var schedule = try CalendarSchedule.monthly(on: .day(31), at: Time(hour: 12), in: .gmt)
         let clamped = try dates(schedule, after: "2028-01-15T00:00:00Z", 4)
         #expect(clamped == ["2028-01-31", "2028-02-29", "2028-03-31", "2028-04-30"].map { $0 + "T12:00:00Z" })
@@ -67,7 +67,7 @@ import Testing
 
     // MARK: Clock changes. Berlin's clocks go forward on 29 March 2026 at 01:00 in Greenwich, and back on 25 October.
 
-    @Test func `A missing time is when the gap ends, as long after midnight as usual, or skipped`() throws {
+    @Test func `A missing time becomes the end of the gap, keeps its offset, or is skipped`() throws {
         let after = "2026-03-28T12:00:00Z"
         let next = "2026-03-30T00:30:00Z"
         #expect(try dates(daily(2, 30, in: berlin), after: after, 2) == ["2026-03-29T01:00:00Z", next])
@@ -77,7 +77,7 @@ import Testing
         #expect(try dates(skipped, after: after, 1) == [next])
     }
 
-    @Test func `A repeated time is the first, the second, or both`() throws {
+    @Test func `A repeated time is served the first time, the second time, or both`() throws {
         let after = "2026-10-24T12:00:00Z"
         let next = "2026-10-26T01:30:00Z"
         #expect(try dates(daily(2, 30, in: berlin), after: after, 2) == ["2026-10-25T00:30:00Z", next])
@@ -87,7 +87,9 @@ import Testing
         #expect(try dates(both, after: after, 3) == ["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", next])
     }
 
-    @Test func `A day that its zone skipped has the beginning of the next, one date with it, or none`() throws {
+    @Test func `A daily date on a day skipped by its zone moves to the next day, merges with its date, or is skipped`()
+        throws
+    {
         let apia = TimeZone(identifier: "Pacific/Apia")!
         // 09:00 of the 29th in UTC-10; the 30th is missing; 09:00 of the 31st in UTC+14.
         let after = "2011-12-29T12:00:00Z"
@@ -99,7 +101,7 @@ import Testing
         #expect(try dates(skipped, after: after, 2) == [last, next])
     }
 
-    @Test func `Lord Howe's clocks change by half an hour`() throws {
+    @Test func `A schedule follows Lord Howe's clock change of half an hour`() throws {
         let place = TimeZone(identifier: "Australia/Lord_Howe")!
         // From UTC+10:30 to +11 on 4 October 2026 at 02:00; 02:15 is missing.
         #expect(try dates(daily(2, 15, in: place), after: "2026-10-03T00:00:00Z", 1) == ["2026-10-03T15:30:00Z"])
@@ -107,7 +109,7 @@ import Testing
         #expect(try dates(shifted, after: "2026-10-03T00:00:00Z", 1) == ["2026-10-03T15:45:00Z"])
     }
 
-    @Test func `Clocks that are put back over midnight show a part of the day before again`() throws {
+    @Test func `A clock set back over midnight repeats a part of the day before`() throws {
         // On 29 October 2006 at 00:01, which was 02:31 in Greenwich, 23:01 of the 28th followed.
         let place = TimeZone(identifier: "America/St_Johns")!
         let both = try daily(23, 30, in: place) { $0.repeatedTime = .both }
@@ -124,7 +126,7 @@ import Testing
 
     // MARK: The edges
 
-    @Test func `Values that no schedule can have are refused by name`() throws {
+    @Test func `Invalid values of a schedule throw an error that names the value`() throws {
         typealias ValueError = CalendarSchedule.ValueError
         for (hour, minute, second) in [(25, 0, 0), (24, 0, 0), (-1, 0, 0), (2, 60, 0), (2, -1, 0), (2, 0, 60)] {
             #expect(throws: ValueError.noSuchTime(hour: hour, minute: minute, second: second)) {
@@ -141,7 +143,7 @@ import Testing
         #expect("\(ValueError.noSuchDay(32))" == "no month has a day 32: days are 1 to 31, or .last")
     }
 
-    @Test func `The first date is in the year 1 and the last in the year 9999`() throws {
+    @Test func `The first date is in the year 1 and the last date in the year 9999`() throws {
         let schedule = try daily(12, 0, in: .gmt)
         // Foundation's calendar is the Julian one before 1582: by its count this is in the year 0.
         let first = Date(timeIntervalSince1970: -62_135_596_800 + 12 * 3600)

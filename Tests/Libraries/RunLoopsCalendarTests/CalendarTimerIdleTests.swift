@@ -11,7 +11,7 @@ import class RunLoops.RunLoop
 
 /// What a calendar timer costs between its dates.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct CalendarTimerIdleTests {
-    @Test func `A timer whose date is far off does not wake its loop`() throws {
+    @Test func `A timer with a distant date does not wake its loop`() throws {
         try TestThread.run {
             let loop = RunLoop.current
             let year = try CalendarSchedule.cron("0 0 29 2 *", in: .gmt)

@@ -14,7 +14,7 @@ import class RunLoops.RunLoop
 
 /// What a calendar timer has of the system's: in processes of their own, where no other test opens a descriptor.
 @Suite(.ownThread, .leavesNothing) struct CalendarTimerProcessTests {
-    @Test func `Only a timer that notices a clock set back has a descriptor, and gives it back`() async {
+    @Test func `Only a timer with the rule again has a descriptor, and closes it`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             try TestThread.run { () throws in
@@ -43,7 +43,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `The kernel is asked to report that the clock was set`() async {
+    @Test func `The timer descriptor is set to be cancelled when the clock is set`() async {
         await #expect(processExitsWith: .success) {
             try TestThread.run { () throws in
                 var schedule = CalendarSchedule.daily(at: try CalendarSchedule.Time(hour: 12), in: .gmt)
@@ -57,7 +57,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A descriptor that is ready wakes the loop once`() async {
+    @Test func `A ready timer descriptor wakes the loop once`() async {
         await #expect(processExitsWith: .success) {
             try TestThread.run { () throws in
                 var schedule = CalendarSchedule.daily(at: try CalendarSchedule.Time(hour: 12), in: .gmt)
@@ -80,7 +80,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A descriptor that says that the clock was set makes the timer look`() async {
+    @Test func `A ready timer descriptor makes the timer read the clock`() async {
         await #expect(processExitsWith: .success) {
             try TestThread.run { () throws in
                 try ManualRunLoop.with { manual in
@@ -104,7 +104,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A system without descriptors refuses the timer, and the mode stays as it was`() async {
+    @Test func `Adding a timer throws if the system has no descriptor and leaves the mode unchanged`() async {
         await #expect(processExitsWith: .success) {
             try TestThread.run { () throws in
                 let loop = RunLoop.current

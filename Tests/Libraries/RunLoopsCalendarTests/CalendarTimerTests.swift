@@ -63,7 +63,7 @@ import class RunLoops.RunLoop
 
     // MARK: Life
 
-    @Test func `A timer calls at each date until it is invalidated in its own callout`() throws {
+    @Test func `A timer calls at each date until it is invalidated in its callout`() throws {
         try play { stage in
             stage.action = { if stage.served.count == 3 { stage.timer.invalidate() } }
             stage.advance(Self.day * 5)
@@ -76,7 +76,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `An idle timer is one timer and wakes no thread`() throws {
+    @Test func `A calendar timer sleeps once for each date and wakes no thread`() throws {
         try play { stage in
             stage.advance(.seconds(3599))
             #expect(stage.manual.sleeps == 1)
@@ -91,7 +91,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `The closure and the timer are released when the timer is invalidated, and with its loop`() throws {
+    @Test func `The closure and the timer are released when the timer is invalidated and when its loop ends`() throws {
         for invalidates in [true, false] {
             let witness = Witness()
             weak var timer: CalendarTimer?
@@ -114,7 +114,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A timer that no loop has is released`() throws {
+    @Test func `A timer in no loop is released`() throws {
         weak var timer: CalendarTimer?
         do {
             let made = CalendarTimer(try Self.daily()) { _, _ in }
@@ -124,7 +124,7 @@ import class RunLoops.RunLoop
         #expect(timer == nil)
     }
 
-    @Test func `A timer fires in the modes that it is in`() throws {
+    @Test func `A timer fires in the modes it was added to`() throws {
         try play { stage in
             let mode = RunLoop.Mode("private")
             try stage.manual.loop.add(stage.timer, in: mode)
@@ -138,7 +138,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A timer that was out of its loop serves the dates after its return`() throws {
+    @Test func `A timer added again serves the dates after it was added`() throws {
         try play { stage in
             stage.manual.loop.remove(stage.timer, from: .default)
             #expect(stage.timer.nextDate == nil)
@@ -149,7 +149,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A timer that leaves its loop and comes back inside its callout goes on`() throws {
+    @Test func `A timer removed and added again in its callout continues`() throws {
         try play { stage in
             stage.action = {
                 stage.manual.loop.remove(stage.timer, from: .default)
@@ -160,7 +160,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `Inside the closure the next date is known`() throws {
+    @Test func `nextDate is set inside the callout`() throws {
         try play { stage in
             var next: [Date?] = []
             stage.action = { next.append(stage.timer.nextDate) }
@@ -169,7 +169,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `Another thread cancels a timer while its loop sleeps`() throws {
+    @Test func `Another thread invalidates a timer while its loop sleeps`() throws {
         try TestThread.run { () throws in
             let timer = CalendarTimer(try Self.daily()) { _, _ in Issue.record("the date is a year away") }
             let loop = RunLoop.current
@@ -185,7 +185,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `Other threads that look at the clock and ask change no date`() throws {
+    @Test func `Other threads that read the clock and the timer's properties change no date`() throws {
         try play { stage in
             let timer = try #require(stage.timer)
             let isOver = Locked(false)
@@ -204,7 +204,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A real date is served on the real clock and not before it`() throws {
+    @Test func `A date on the real clock is served and not early`() throws {
         try TestThread.run { () throws in
             let loop = RunLoop.current
             var served: [Date] = []
@@ -228,7 +228,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A task goes through the dates until their loop ends`() async throws {
+    @Test func `A sequence of dates ends when its loop ends`() async throws {
         // Synchronous, since a manual loop belongs to a thread.
         func record(_ days: Int) throws -> RunLoop.EventSequence<Date> {
             try ManualRunLoop.with { manual in
@@ -244,7 +244,7 @@ import class RunLoops.RunLoop
         #expect(days == [20_000, 20_001, 20_002])
     }
 
-    @Test func `A sequence of dates that is invalidated leaves its loop`() throws {
+    @Test func `An invalidated sequence of dates is removed from its loop`() throws {
         try ManualRunLoop.with { manual in
             let dates = try manual.loop.dates(of: Self.daily(), in: .default)
             #expect(manual.loop.run(mode: .default, for: .zero) == .timedOut)
@@ -269,7 +269,7 @@ import class RunLoops.RunLoop
         stage.advance(.seconds(1))
     }
 
-    @Test(arguments: Passing.allCases) func `Of dates that have passed the latest is served once`(
+    @Test(arguments: Passing.allCases) func `The latest of several past dates is served once`(
         passing: Passing
     ) throws {
         try play { stage in
@@ -282,7 +282,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test(arguments: Passing.allCases) func `By the rule each, every date that has passed is served in order`(
+    @Test(arguments: Passing.allCases) func `The rule each serves every past date in order`(
         passing: Passing
     ) throws {
         try play(.each) { stage in
@@ -293,7 +293,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test(arguments: Passing.allCases) func `By the rule skip, dates later than the limit are not served`(
+    @Test(arguments: Passing.allCases) func `The rule skip serves no date later than its limit`(
         passing: Passing
     ) throws {
         try play(.skip(laterThan: Self.hour - .seconds(1))) { stage in
@@ -308,7 +308,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A clock that is set forward by thirty years makes one call, or one for each day`() throws {
+    @Test func `A clock set forward by thirty years makes one call, or one for each day with the rule each`() throws {
         try play { stage in
             stage.manual.changeWallClock(by: Self.day * 10_957)
             stage.advance(.seconds(1))
@@ -323,7 +323,7 @@ import class RunLoops.RunLoop
 
     // MARK: The clock is set back
 
-    @Test func `A clock that is set back before a date postpones it`() throws {
+    @Test func `A clock set back before a date postpones it`() throws {
         try play { stage in
             stage.manual.changeWallClock(by: .zero - Self.hour * 5)
             stage.advance(Self.hour * 5)
@@ -334,7 +334,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `Dates that the clock reaches again are not served again`() throws {
+    @Test func `Dates that the clock reaches a second time are not served again`() throws {
         try play { stage in
             stage.advance(Self.day * 2)
             #expect(stage.served == [0, 1])
@@ -347,7 +347,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A timer that comes back to its loop remembers what it has served`() throws {
+    @Test func `A timer added again does not serve its last date again`() throws {
         try play { stage in
             stage.advance(Self.day)
             stage.manual.loop.remove(stage.timer, from: .default)
@@ -358,7 +358,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `By the rule again, dates that the clock reaches again are served again`() throws {
+    @Test func `The rule again serves dates that the clock reaches a second time`() throws {
         try play(setBack: .again(ifBehindBy: .zero)) { stage in
             stage.advance(Self.day * 2)
             #expect(stage.served == [0, 1])
@@ -369,7 +369,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A clock that is set back by less than the rule's limit is a small correction`() throws {
+    @Test func `A clock set back by less than the rule's limit serves no date again`() throws {
         try play(setBack: .again(ifBehindBy: Self.hour * 3)) { stage in
             stage.advance(Self.hour * 2)
             #expect(stage.served == [0])
@@ -386,7 +386,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A clock that is a year ahead when the timer is added is mended by the rule again`() throws {
+    @Test func `The rule again recovers from a clock that was a year ahead when the timer was added`() throws {
         try play(setBack: .again(ifBehindBy: Self.hour * 3)) { stage in
             stage.manual.changeWallClock(by: .zero - Self.day * 365)
             stage.timer.lookAtClock()
@@ -395,7 +395,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A clock that is set back between the loop's look and the callout postpones the date`() throws {
+    @Test func `A clock set back between the loop's look and the callout postpones the date`() throws {
         try play { stage in
             // Both are due in one turn; this one was added later and has an earlier date.
             let noon = RunLoop.Instant(Date(timeIntervalSince1970: 20_000 * 86_400 + 12 * 3600))
@@ -412,7 +412,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A look at the clock inside the callout counts, whatever the rule`() throws {
+    @Test func `A clock change noticed inside the callout follows the rule`() throws {
         for (rule, expected) in [
             (CalendarSchedule.ClockSetBack.notAgain, [0, 1]), (.again(ifBehindBy: .zero), [0, 0, 1]),
         ] {

@@ -11,21 +11,21 @@ import class RunLoops.RunLoop
 
 /// What cannot be said in these types traps, and names the remedy.
 @Suite(.ownThread, .leavesNothing) struct CalendarTrapProcessTests {
-    @Test func `A date that is not a number traps`() async {
+    @Test func `Converting a date that is not a number traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RunLoop.Instant(Date(timeIntervalSince1970: .nan))
         }
         expectText(result, "A date was not a number: check the computation that it comes from.")
     }
 
-    @Test func `An instant of a clock that does not know the date traps`() async {
+    @Test func `Converting an instant of another clock than realtime to a date traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = Date(RunLoop.Instant.now)
         }
         expectText(result, "An instant of the monotonic clock names no date: use an instant of the realtime clock")
     }
 
-    @Test func `A timer that is added to the loop of another thread traps`() async {
+    @Test func `Adding a timer to the loop of another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let schedule = CalendarSchedule.daily(at: try CalendarSchedule.Time(hour: 2), in: .gmt)
             let timer = CalendarTimer(schedule, label: "nightly") { _, _ in }

@@ -55,7 +55,7 @@ import class RunLoops.RunLoop
         #expect(sleeps == dates.count + 1, sourceLocation: sourceLocation)
     }
 
-    @Test(arguments: Place.sample) func `A daily timer of a century is at each date of its zone and sleeps in between`(
+    @Test(arguments: Place.sample) func `A daily timer serves each date of a century and sleeps in between`(
         place: Place
     ) throws {
         let time = place.times[0]
@@ -63,14 +63,14 @@ import class RunLoops.RunLoop
         try expect(schedule, Almanac.century.days, time)
     }
 
-    @Test(arguments: Place.all) func `A weekly timer of a century is at each date of its zone`(place: Place) throws {
+    @Test(arguments: Place.all) func `A weekly timer serves each date of a century`(place: Place) throws {
         let time = place.times[0]
         // Clocks change on Sundays; Samoa skipped a Friday.
         let schedule = try CalendarSchedule.weekly(on: [.sunday, .friday], at: Place.time(time), in: place.zone)
         try expect(schedule, Almanac.century.days.filter { $0.weekday == 7 || $0.weekday == 5 }, time)
     }
 
-    @Test(arguments: Place.all) func `A monthly timer of a century is at each date of its zone`(place: Place) throws {
+    @Test(arguments: Place.all) func `A monthly timer serves each date of a century`(place: Place) throws {
         let time = place.times[0]
         let days = Almanac.century.days
         let last = try CalendarSchedule.monthly(on: .last, at: Place.time(time), in: place.zone)
@@ -82,7 +82,8 @@ import class RunLoops.RunLoop
     }
 
     /// Around each change of a century, with every pair of rules, forwards and backwards.
-    @Test(arguments: Place.all) func `Every rule gives the oracle's dates at each clock change`(place: Place) throws {
+    @Test(arguments: Place.all) func `Every pair of rules matches the oracle at each clock change`(place: Place) throws
+    {
         let oracle = ZoneOracle.of(place.zone)
         // Other days would take most of the time.
         let near = Set(oracle.changes.flatMap { change in (-6...6).map { change / 86_400 + $0 } })

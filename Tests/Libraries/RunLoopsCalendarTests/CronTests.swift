@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: isThorough ? years : [years[2]])
-    func `A year of lines has the minutes of a slow walk, with every rule, in both directions`(
+    func `Cron schedules match a walk through all minutes of a year, with every rule, in both directions`(
         zone: String, year: Int
     ) throws {
         let zone = TimeZone(identifier: zone)!
@@ -166,8 +166,7 @@ import Testing
         }
     }
 
-    @Test func `Cron's own rules: an interval goes on in the hour that clocks repeat, a time of day comes once`() throws
-    {
+    @Test func `In a repeated hour a cron interval continues and a cron time of day is served once`() throws {
         let berlin = TimeZone(identifier: "Europe/Berlin")!
         func dates(_ text: String, after start: String, _ count: Int) throws -> [String] {
             try CalendarSchedule.cron(text, in: berlin).dates(after: Date(start, strategy: .iso8601)).prefix(count)
@@ -183,7 +182,7 @@ import Testing
         #expect(try dates("30 2 * * *", after: forward, 2) == ["2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"])
     }
 
-    @Test func `A leap day comes when there is one, also over 1900 and on one day of the week`() throws {
+    @Test func `A cron schedule of 29 February has dates in leap years only`() throws {
         let schedule = try CalendarSchedule.cron("0 0 29 2 *", in: .gmt)
         let start = try Date("1896-03-01T00:00:00Z", strategy: .iso8601)
         #expect(schedule.next(after: start)?.formatted(.iso8601) == "1904-02-29T00:00:00Z")
@@ -196,7 +195,7 @@ import Testing
         #expect(found.map { $0.formatted(.iso8601) } == ["2004-02-29T00:00:00Z", "2032-02-29T00:00:00Z"])
     }
 
-    @Test func `Each error names the field and its text`() throws {
+    @Test func `Each cron error names the field and its text`() throws {
         typealias Field = CalendarSchedule.CronField
         let texts: [(Field, [String])] = [
             (
@@ -230,7 +229,7 @@ import Testing
         #expect("\(CronError.fieldCount(4, text: "* * * *"))".hasPrefix("\"* * * *\" has 4 fields"))
     }
 
-    @Test func `Texts of chance are a schedule with dates or an error that names a part of them`() throws {
+    @Test func `Random cron texts give a schedule with dates or an error that names a part of the text`() throws {
         var generator = SeededRandom(26)
         let pieces = [
             "*", "/", "-", ",", " ", " ", "0", "1", "5", "7", "29", "31", "mon", "sun", "feb", "dec", "@", "é", "\0",
@@ -262,7 +261,7 @@ import Testing
         #expect(accepted > 1000)
     }
 
-    @Test func `A line describes itself as it was written, with its first time`() throws {
+    @Test func `A cron schedule describes itself with its text`() throws {
         let schedule = try CalendarSchedule.cron("*/15 9-17 * * mon-fri", in: .gmt)
         #expect("\(schedule)" == "*/15 9-17 * * mon-fri in GMT")
         #expect("\(schedule.time)" == "09:00:00")

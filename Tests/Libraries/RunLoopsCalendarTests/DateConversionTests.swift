@@ -12,7 +12,7 @@ import class RunLoops.RunLoop
 
 /// Dates of Foundation and instants of the wall clock.
 @Suite(.ownThread, .leavesNothing) struct DateConversionTests {
-    @Test func `A date that becomes an instant and a date again is the same date`() {
+    @Test func `A date converted to an instant and back is the same date`() {
         var random = SeededRandom(17)
         for _ in 0..<10_000 {
             // From 1980 until 2100, where a date counts tenths of a microsecond.
@@ -22,14 +22,14 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A whole second is exactly that second`() {
+    @Test func `A whole second is converted exactly`() {
         let instant = RunLoop.Instant(Date(timeIntervalSince1970: 1_795_000_000))
         #expect(instant == RunLoop.Instant(nanoseconds: 1_795_000_000_000_000_000, base: .realtime))
         #expect(RunLoop.Instant(Date(timeIntervalSince1970: -1)).nanoseconds == -1_000_000_000)
         #expect(Date(RunLoop.Instant(nanoseconds: -1_500_000_000, base: .realtime)).timeIntervalSince1970 == -1.5)
     }
 
-    @Test func `A date that the clock cannot count becomes its first or last instant`() {
+    @Test func `A date out of the clock's range becomes its first or last instant`() {
         for seconds in [1e10, 1e300, .infinity] {
             #expect(RunLoop.Instant(Date(timeIntervalSince1970: seconds)).nanoseconds == .max)
             #expect(RunLoop.Instant(Date(timeIntervalSince1970: -seconds)).nanoseconds == .min)
@@ -39,7 +39,7 @@ import class RunLoops.RunLoop
         #expect(abs(first.timeIntervalSince1970 + 9_223_372_036.854) < 0.001)
     }
 
-    @Test func `A timer at a date fires at that date, and at its interval after it`() {
+    @Test func `A timer at a date fires at that date and at its interval after it`() {
         ManualRunLoop.with { manual in
             let date = Date(manual.now(.realtime)).addingTimeInterval(3600)
             var fired: [Date] = []

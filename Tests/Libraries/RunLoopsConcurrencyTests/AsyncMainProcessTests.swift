@@ -12,7 +12,7 @@ import Testing
     private static let everything = ["block", "last words", "queue", "task", "timer"]
 
     @Test(arguments: Programs.Main.allCases)
-    func `Every part of main runs on the main thread, with the main loop under it`(main: Programs.Main) {
+    func `Every part of main runs on the main thread under the main loop`(main: Programs.Main) {
         let output = Programs.play("threads", main)
         #expect(
             output.lines == [
@@ -24,12 +24,12 @@ import Testing
     }
 
     @Test(arguments: Programs.Main.allCases)
-    func `A task of the main actor that prefers the loop's executor starts no thread`(main: Programs.Main) {
+    func `A main actor task that prefers the loop's executor starts no thread`(main: Programs.Main) {
         #expect(Programs.play("preference", main).lines == ["0 threads more", "at exit"])
     }
 
     @Test(arguments: Programs.Main.allCases, [("return", 0), ("exit", 3), ("exit elsewhere", 4), ("error", 1)])
-    func `Nothing is lost when the program ends`(main: Programs.Main, end: (scene: String, status: CInt)) {
+    func `All queued work runs before the program ends`(main: Programs.Main, end: (scene: String, status: CInt)) {
         // That is the next test's.
         if end.scene == "error", main.isAsync { return }
         let output = Programs.play(end.scene, main)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: Programs.Main.allCases)
-    func `An error ends an async main as it does without a loop`(main: Programs.Main) {
+    func `An error ends an async main with a loop as it does without one`(main: Programs.Main) {
         let output = Programs.play("error", main, withErrors: true)
         for words in Self.everything { #expect(output.lines.contains(words[...])) }
         #expect(output.text.contains(main.isAsync ? "Error raised at top level" : "Error: Refusal()"))
@@ -47,7 +47,7 @@ import Testing
         #expect(output.exitStatus != 0)
     }
 
-    @Test func `A main that never waits ends as well`() {
+    @Test func `An async main that never suspends ends the program`() {
         let output = Programs.play("at once")
         #expect(output.lines == ["never suspended", "at exit"])
         #expect(output.exitStatus == 0)
@@ -64,14 +64,14 @@ import Testing
             ])
     }
 
-    @Test func `Adopting too late is refused`() {
+    @Test func `adoptMain after main has left the main thread traps`() {
         let output = Programs.play("late", withErrors: true)
         #expect(output.text.contains("not on the main thread: make it the first line of main"))
         #expect(output.exitStatus != 0)
     }
 
     @Test(arguments: Programs.Main.allCases)
-    func `What runs on the main thread may assume the main actor and the main queue`(main: Programs.Main) {
+    func `Callouts on the main thread may assume the main actor and the main queue`(main: Programs.Main) {
         let output = Programs.play("isolation", main, withErrors: true)
         #expect(
             output.lines == [
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: Programs.Main.allCases)
-    func `The main actor is on the loop's executor where that was asked for`(main: Programs.Main) {
+    func `The main actor uses the loop's executor if the program asked for it`(main: Programs.Main) {
         let output = Programs.play("executor", main)
         let order = main.isOnLoop ? ["high", "background"] : ["background", "high"]
         #expect(
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: Programs.Main.allCases)
-    func `A run nested in a job of the main actor runs no other job of it`(main: Programs.Main) {
+    func `A run nested in a main actor job runs no other main actor job`(main: Programs.Main) {
         let output = Programs.play("nested in a job", main)
         // The main queue is served there where the job is not on it.
         let expected =
@@ -100,7 +100,7 @@ import Testing
         #expect(output.lines == expected.map { $0[...] })
     }
 
-    @Test func `What waits on the main queue when the main actor leaves it is done`() {
+    @Test func `Work on the main queue is done after the main actor moves to the loop`() {
         let output = Programs.play(program: "RunLoopsSynchronousMainPrograms", ["late loop", "return"])
         #expect(output.lines.contains("put in before"))
         for words in Self.everything { #expect(output.lines.contains(words[...])) }
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: ["forgotten", "forgotten until later"])
-    func `A main that has forgotten to adopt the main thread hears of it, and does not wait for ever`(scene: String) {
+    func `A main without adoptMain prints a warning and ends`(scene: String) {
         let output = Programs.play(scene, withErrors: true)
         #expect(output.text.contains("nobody runs the loop any more"))
         #expect(output.text.contains("make RunLoop.adoptMain() of RunLoopsConcurrency its first line"))
@@ -117,14 +117,14 @@ import Testing
         #expect(output.exitStatus == 0)
     }
 
-    @Test func `A main actor that the main loop cannot serve is refused`() {
+    @Test func `runMain traps if the main loop cannot serve the main actor's executor`() {
         let output = Programs.play("executor is taken", withErrors: true)
         #expect(output.text.contains("the main actor's executor is another library's"))
         #expect(output.text.contains("RunLoop.runMain(mainExecutor: .runLoop)"))
         #expect(output.exitStatus != 0)
     }
 
-    @Test func `The main actor's executor of this toolchain is one that the main loop serves, and another is named`() {
+    @Test func `foreignMainExecutor returns nil for this toolchain's executor and the name of another`() {
         #expect(RunLoop.foreignMainExecutor(MainActor.sharedUnownedExecutor) == nil)
         let other = Other()
         #expect(RunLoop.foreignMainExecutor(other.asUnownedSerialExecutor()) == "Other")
@@ -135,7 +135,7 @@ import Testing
         func enqueue(_ job: consuming ExecutorJob) {}
     }
 
-    @Test func `Another library on the hook is not pushed off it`() {
+    @Test func `A drain hook that another library has set is kept and main traps`() {
         let output = Programs.play("hook is taken", withErrors: true)
         #expect(output.text.contains("another library has set swift_task_asyncMainDrainQueue_hook already"))
         #expect(output.text.contains("Use a synchronous main with RunLoop.runMain instead"))

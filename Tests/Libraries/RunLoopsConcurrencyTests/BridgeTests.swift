@@ -12,7 +12,7 @@ private struct Refusal: Error {}
 @Suite(.timeLimit(.minutes(10))) struct BridgeTests {
     // MARK: Waiting for what the thread does
 
-    @Test func `A closure runs on the loop's thread, and its result comes back`() async throws {
+    @Test func `A closure runs on the loop's thread and its result is returned`() async throws {
         try await LoopThread.with { (loop) async throws -> Void in
             #expect(try await loop.result { SystemCalls.threadID } == loop.threadID)
             await #expect(throws: Refusal.self) { try await loop.result { throw Refusal() } }
@@ -22,7 +22,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `A closure whose task is cancelled before it begins is not run`() {
+    @Test func `A closure whose task is cancelled before it starts does not run`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let notes = Locked<[String]>()
@@ -41,7 +41,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `A caller that waits for an ended thread hears of the end`() async {
+    @Test func `A caller throws ThreadEndedError if the loop's thread has ended`() async {
         let loop = TestThread.run { RunLoop.current }
         await #expect(throws: RunLoop.ThreadEndedError.self) { try await loop.result {} }
         await #expect(throws: RunLoop.ThreadEndedError.self) { try await loop.run(in: .default) }
@@ -54,7 +54,7 @@ private struct Refusal: Error {}
 
     // MARK: Runs
 
-    @Test func `A task has the loop run, and learns how that ended`() async throws {
+    @Test func `A task may run the loop and receives the result`() async throws {
         try await LoopThread.with { (loop) async throws -> Void in
             #expect(try await loop.run(in: "empty") == .finished)
             let keeper = RunLoop.Source.sendable { _ in }
@@ -68,7 +68,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `Cancellation stops the run that is meant, and no other`() async throws {
+    @Test func `Cancellation stops only the run of the cancelled task`() async throws {
         try await LoopThread.with { (loop) async throws -> Void in
             let keeper = RunLoop.Source.sendable { _ in }
             loop.add(keeper, in: "outer")
@@ -87,7 +87,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `Two runs of one mode, nested, end each by its own cancellation`() async throws {
+    @Test func `Each of two nested runs of one mode ends by its own cancellation`() async throws {
         try await LoopThread.with { (loop) async throws -> Void in
             let keeper = RunLoop.Source.sendable { _ in }
             loop.add(keeper, in: "mode")
@@ -105,7 +105,7 @@ private struct Refusal: Error {}
 
     // MARK: Blocking for a task
 
-    @Test func `Synchronous code waits for a task, and the loop goes on`() async {
+    @Test func `Synchronous code may wait for a task while the loop serves timers`() async {
         await TestThread.running {
             let loop = RunLoop.current
             let fires = Locked(0)
@@ -125,7 +125,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `Waiting for a task ends by the task alone, and leaves nothing`() async {
+    @Test func `A wait for a task ends only with the task and leaves nothing in the mode`() async {
         await TestThread.running {
             let loop = RunLoop.current
             let task = Task {
@@ -140,7 +140,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `Waits nest`() async {
+    @Test func `Waits for tasks can be nested`() async {
         await TestThread.running {
             let loop = RunLoop.current
             let notes = Locked<[String]>()

@@ -11,7 +11,7 @@ import Testing
 ///
 /// A continuation that is resumed twice traps. A lost continuation leaves its task waiting, and the test with the task.
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
-    @Test func `Nothing stays registered of what is started and cancelled at random`() async {
+    @Test func `Operations started and cancelled at random leave nothing registered`() async {
         let count = isFull ? 100_000 : Sanitizer.isAny ? 2000 : 4000
         await LoopThread.with { loop in
             // An executor and its source stay; it is there before the first look.

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ClockTests {
     // MARK: Virtual time
 
-    @Test func `Sleeps of hours take no time under the manual loop, and end at their instants`() {
+    @Test func `Sleeps under the manual loop take virtual time and end at their instants`() {
         ManualRunLoop.with { manual in
             let clock = manual.loop.clock
             let start = clock.now
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `A sleeper with tolerance shares the wake-up of another`() {
+    @Test func `A sleep with tolerance shares the wake-up of another sleep`() {
         ManualRunLoop.with { manual in
             let clock = manual.loop.clock
             let done = Locked(0)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `A deadline that has passed ends the sleep in the next turn`() {
+    @Test func `A past deadline ends the sleep in the next turn`() {
         ManualRunLoop.with { manual in
             let done = Locked(0)
             let clock = manual.loop.clock
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `A clock wakes its sleepers in its mode alone, and counts on its base`() {
+    @Test func `A clock ends sleeps only in its mode and uses its time base`() {
         ManualRunLoop.with { manual in
             let done = Locked(0)
             let clock = manual.loop.clock(.boottime, in: "private")
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `Cancellation takes the timer out`() {
+    @Test func `Cancellation removes the timer`() {
         ManualRunLoop.with { manual in
             let notes = Locked<[String]>()
             let clock = manual.loop.clock
@@ -105,7 +105,7 @@ import Testing
 
     // MARK: Real time
 
-    @Test func `A sleep on a real loop is never too short`() async throws {
+    @Test func `A sleep on a real loop is never shorter than asked`() async throws {
         try await LoopThread.with { loop in
             let clock = loop.clock
             for milliseconds in [0, 1, 5, 20] {
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `A task that is cancelled before it sleeps does not sleep`() async {
+    @Test func `A task cancelled before it sleeps does not sleep`() async {
         await LoopThread.with { loop in
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `Sleepers hear of the end of the loop's thread, before and after it`() async {
+    @Test func `A sleep throws ThreadEndedError if the loop's thread ends or has ended`() async {
         let thread = LoopThread()
         let clock = thread.loop.clock
         let sleeper = Task { try await clock.sleep(for: .seconds(3600)) }
@@ -138,7 +138,7 @@ import Testing
 
     // MARK: Time limits
 
-    @Test func `An operation that is in time returns, and a late one is cancelled`() {
+    @Test func `withTimeout returns the value of an operation in time and cancels a late one`() {
         ManualRunLoop.with { manual in
             let clock = manual.loop.clock
             let notes = Locked<[String]>()
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `What the operation throws is thrown`() async {
+    @Test func `withTimeout throws the operation's error`() async {
         struct Refusal: Error {}
         await #expect(throws: Refusal.self) {
             try await RunLoop.withTimeout(.seconds(30), clock: ContinuousClock()) { throw Refusal() }

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EventsTests {
     // MARK: Ticks
 
-    @Test func `Ticks come on the grid, and of those nobody waits for the last is kept`() {
+    @Test func `Ticks are on the grid and only the last unread tick is kept`() {
         ManualRunLoop.with { manual in
             let clock = manual.loop.clock
             let start = clock.now
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `What is kept can be said`() {
+    @Test func `The buffering policy decides how many ticks are kept`() {
         ManualRunLoop.with { manual in
             let all = manual.loop.ticks(every: .seconds(1), buffering: .unbounded)
             let first = manual.loop.ticks(every: .seconds(1), buffering: .oldest(2))
@@ -51,7 +51,7 @@ import Testing
 
     // MARK: The end
 
-    @Test func `A sequence leaves the loop by break, cancellation, cancel and release`() {
+    @Test func `A sequence is removed from the loop by break, cancellation, invalidate and release`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let ended = Locked(0)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `All sequences end when the thread of the loop ends`() async throws {
+    @Test func `All sequences end with the loop's thread`() async throws {
         let thread = LoopThread()
         let loop = thread.loop
         let ends = DescriptorPair.sockets()
@@ -102,7 +102,7 @@ import Testing
 
     // MARK: Sources, activities, descriptors
 
-    @Test func `Signals collapse, and each perform is an event`() {
+    @Test func `Signals coalesce and each perform is one event`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let (source, events) = loop.performs()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `The activities of runs are reported in their order`() {
+    @Test func `Activities of runs are reported in order`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let seen = Locked<[RunLoop.Activities]>([])
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor is watched while the task waits, and not while it works`() {
+    @Test func `A descriptor is watched only while the task waits`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let seen = Locked(0)
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `Bytes come through, up to the end of the stream`() async throws {
+    @Test func `A reader receives all bytes up to the end of the stream`() async throws {
         try await LoopThread.with { (loop) async throws -> Void in
             let ends = DescriptorPair.sockets()
             let reader = Task {
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `What the system refuses is thrown`() async {
+    @Test func `readiness throws if the system refuses the descriptor`() async {
         await LoopThread.with { loop in
             #expect(throws: RunLoop.SystemCallError.self) { try loop.readiness(of: 1_000_000) }
         }

@@ -12,7 +12,7 @@ import Testing
 
 /// What a program that is started by `exec` inherits.
 @Suite(.timeLimit(.minutes(10))) struct ExecProcessTests {
-    @Test func `No descriptor of loops, sources, ports and tools outlives exec`() async {
+    @Test func `No descriptor of loops, sources, ports and tools is inherited through exec`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             let before = inherited()

@@ -9,7 +9,7 @@ import Testing
 
 /// Which job is next, and what else the loop does meanwhile.
 @Suite(.timeLimit(.minutes(10))) struct ExecutorOrderTests {
-    @Test func `The more urgent of the waiting tasks go first`() {
+    @Test func `Waiting tasks run in the order of their priority`() {
         ManualRunLoop.with { manual in
             let notes = Locked<[String]>()
             let priorities: [(String, TaskPriority)] = [
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `A task that is escalated while it waits moves up`() {
+    @Test func `A task escalated while it waits runs earlier`() {
         ManualRunLoop.with { manual in
             let executor = manual.loop.executor
             let notes = Locked<[String]>()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `The least urgent is not kept waiting for ever`() {
+    @Test func `A background task runs beside tasks of high priority that never end`() {
         ManualRunLoop.with { manual in
             let executor = manual.loop.executor
             let isOver = Locked(false)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `A turn runs a batch of jobs and no more`() {
+    @Test func `A turn runs one batch of jobs`() {
         ManualRunLoop.with { manual in
             let done = Locked(0)
             var perTurn: [Int] = []
@@ -116,7 +116,7 @@ import Testing
         loop.run(mode: "other", for: .milliseconds(5))
     }
 
-    @Test func `Jobs of an awake loop cost no wake-up`() {
+    @Test func `Jobs queued on an awake loop cost no wake-up`() {
         ManualRunLoop.with { manual in
             let done = Locked(0)
             let executor = manual.loop.executor
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `Jobs from many threads all run, each once`() async {
+    @Test func `Jobs from many threads run once each`() async {
         await LoopThread.with { loop in
             let executor = loop.executor
             let done = Locked(0)

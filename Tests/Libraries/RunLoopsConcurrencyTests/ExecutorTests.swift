@@ -55,7 +55,7 @@ actor Meter: RunLoopActor {
 
     private nonisolated func nonisolatedThreadID() async -> Int32 { SystemCalls.threadID }
 
-    @Test func `Actors of one loop call each other without a turn of the loop`() {
+    @Test func `Actors of one loop call each other without another turn of the loop`() {
         ManualRunLoop.with { manual in
             let executor = manual.loop.executor
             let (first, second) = (Meter(executor), Meter(executor))
@@ -80,7 +80,7 @@ actor Meter: RunLoopActor {
         }
     }
 
-    @Test func `Asked by many threads at once, a loop has one executor`() {
+    @Test func `Threads that ask for the executor at the same time get the same one`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let seen = Locked<Set<ObjectIdentifier>>([])
@@ -92,7 +92,7 @@ actor Meter: RunLoopActor {
         }
     }
 
-    @Test func `Jobs run in the executor's mode alone`() {
+    @Test func `Jobs run only in the executor's mode`() {
         ManualRunLoop.with { manual in
             let notes = Locked<[String]>()
             Task(executorPreference: manual.loop.executor(in: "private")) { notes.note("ran") }
@@ -119,7 +119,7 @@ actor Meter: RunLoopActor {
 
     // MARK: The end of the thread
 
-    @Test func `What waits when the thread ends is run there`() {
+    @Test func `Jobs that wait when the thread ends run on that thread`() {
         let notes = Locked<[String]>()
         let executor = TestThread.run { () -> RunLoop.Executor in
             let executor = RunLoop.current.executor
@@ -134,7 +134,7 @@ actor Meter: RunLoopActor {
         #expect(executor.isEnded)
     }
 
-    @Test func `Nothing is kept of a loop whose thread has ended`() {
+    @Test func `The executor and the loop are released after the loop's thread has ended`() {
         weak var executor: RunLoop.Executor?
         weak var loop: RunLoop?
         TestThread {

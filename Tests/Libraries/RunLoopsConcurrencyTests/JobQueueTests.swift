@@ -27,12 +27,12 @@ import Testing
         return numbers
     }
 
-    @Test func `Every priority has a place, and between two of Swift's it is the upper's`() {
+    @Test func `Each priority maps to an urgency, and a priority between two of Swift's to the higher one`() {
         let urgencies = [255, 33, 26, 25, 22, 21, 18, 17, 10, 9, 1, 0].map { JobQueue.urgency(of: $0) }
         #expect(urgencies == [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4])
     }
 
-    @Test func `The more urgent leave first, equals as they came`() {
+    @Test func `Jobs leave by urgency, equal urgencies in order`() {
         var queue = JobQueue()
         let priorities = [
             Priority.background, Priority.medium, Priority.interactive, Priority.medium, Priority.low, Priority.high,
@@ -44,7 +44,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    @Test func `The least urgent can be asked for`() {
+    @Test func `removeLeastUrgent returns the least urgent job`() {
         var queue = JobQueue()
         queue.append(.init(job(1), priority: Priority.low))
         queue.append(.init(job(2), priority: Priority.background))
@@ -55,7 +55,7 @@ import Testing
         #expect(queue.removeLeastUrgent() == nil)
     }
 
-    @Test func `A ring grows and wraps without losing the order`() {
+    @Test func `A queue that grows and wraps keeps its order`() {
         var queue = JobQueue()
         var next = 1
         var expected = 1
@@ -73,7 +73,7 @@ import Testing
         #expect(drain(&queue) == Array(expected..<next))
     }
 
-    @Test func `A burst's memory is given back`() {
+    @Test func `A queue can be drained and used again after a burst`() {
         var queue = JobQueue()
         for number in 1...100_000 { queue.append(.init(job(number), priority: Priority.medium)) }
         #expect(drain(&queue).count == 100_000)
@@ -81,7 +81,7 @@ import Testing
         #expect(drain(&queue) == [1])
     }
 
-    @Test func `One queue goes to the end of another`() {
+    @Test func `append(all:) moves a queue's jobs to the end of another`() {
         var first = JobQueue()
         var second = JobQueue()
         first.append(.init(job(1), priority: Priority.medium))
@@ -92,7 +92,7 @@ import Testing
         #expect(drain(&first) == [3, 1, 2])
     }
 
-    @Test func `An escalated job moves up, wherever it waits`() {
+    @Test func `liftEscalated moves an escalated job up, wherever it is in the queue`() {
         var queue = JobQueue()
         for number in 1...1000 { queue.append(.init(job(number), priority: Priority.background)) }
         queue.append(.init(job(1001), priority: Priority.medium))

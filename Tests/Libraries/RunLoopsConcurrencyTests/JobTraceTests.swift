@@ -8,9 +8,9 @@ import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
-@Suite("Jobs, for who looks on", .timeLimit(.minutes(10)))
+@Suite("Jobs in a recording", .timeLimit(.minutes(10)))
 struct JobTraceTests {
-    @Test func `are reported inside the executor's callout, with since when they were queued and by whom`() async {
+    @Test func `are reported inside the executor's callout, with the time and thread that queued them`() async {
         // A process of its own: a storm in another test's threads pushes the job out of the process's row.
         await #expect(processExitsWith: .success) {
             ManualRunLoop.with { manual in
@@ -38,7 +38,7 @@ struct JobTraceTests {
         }
     }
 
-    @Test func `are callouts of no one while nobody looks on`() {
+    @Test func `run without a tracer if no recording is active`() {
         ManualRunLoop.with { manual in
             let meter = Meter(manual.loop.executor)
             let done = Locked(false)

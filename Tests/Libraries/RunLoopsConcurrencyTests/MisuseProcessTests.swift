@@ -8,7 +8,7 @@ import Testing
 
 /// Misuse ends the process, and says what was wrong and what to do instead.
 @Suite(.timeLimit(.minutes(10))) struct MisuseProcessTests {
-    @Test func `Another thread may not assume it`() async {
+    @Test func `preconditionIsolated on another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = LoopThread()
             let meter = Meter(thread.loop.executor)
@@ -18,7 +18,7 @@ import Testing
         #expect(text.contains("not here") || text.contains("Code that assumes to run on <RunLoop.Executor>"))
     }
 
-    @Test func `A job that comes after the end is reported`() async {
+    @Test func `A job queued after the end of the thread traps with a remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let loop = TestThread.run {
                 _ = RunLoop.current.executor
@@ -31,7 +31,7 @@ import Testing
         #expect(text.contains("Keep the loop of that thread running"))
     }
 
-    @Test func `Waiting inside a job of the same thread is refused`() async {
+    @Test func `A wait inside a job of the same thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = LoopThread()
             await Task(executorPreference: thread.loop.executor) { block(thread.loop) }.value
@@ -41,7 +41,7 @@ import Testing
         #expect(text.contains("Await the task instead"))
     }
 
-    @Test func `Waiting on another thread is refused`() async {
+    @Test func `A wait on another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             block(LoopThread().loop)
         }

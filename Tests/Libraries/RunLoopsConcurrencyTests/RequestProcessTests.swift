@@ -10,7 +10,7 @@ import Testing
 
 /// Questions to another process.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct RequestProcessTests {
-    @Test func `Another process answers, many at a time and one after the other`() async throws {
+    @Test func `Another process answers many requests, concurrent and in sequence`() async throws {
         try await withServer { sender, loop in
             // The first contact is made by a thread of its own.
             #expect(try await sender.request(RunLoop.MessagePort.Message(id: 1), on: loop, within: plenty).id == 2)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `What the other process does not answer is reported as what happened`() async throws {
+    @Test func `A request without an answer throws noReply, timedOut or CancellationError`() async throws {
         try await withServer { sender, loop in
             await #expect(throws: RunLoop.PortError.noReply) {
                 try await sender.request(RunLoop.MessagePort.Message(id: 0), on: loop, within: plenty)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `A random mixture of questions and cancellations leaves no descriptor open`() async {
+    @Test func `A random mixture of requests and cancellations leaves no descriptor open`() async {
         // In a process without other tests, whose descriptors come and go.
         await #expect(processExitsWith: .success) {
             try await withServer { sender, loop in

@@ -45,7 +45,7 @@ import Testing
     }
     #endif
 
-    @Test(arguments: 0..<4) func `The main loop without descriptors runs or says what to do`(left: Int) {
+    @Test(arguments: 0..<4) func `The main loop without free descriptors runs or traps with a remedy`(left: Int) {
         let output = Programs.play(
             program: "RunLoopsSynchronousMainPrograms", ["without descriptors", "\(left)"], withErrors: true)
         switch left {

@@ -10,7 +10,7 @@ import Testing
 
 /// Frames on a grid.
 @Suite(.ownThread) struct DisplayLinkTests {
-    @Test(arguments: [60.0, 144, 59.94, 1, 0.5]) func `A second has as many frames as the rate and the grid stays`(
+    @Test(arguments: [60.0, 144, 59.94, 1, 0.5]) func `A second has as many frames as the rate, on one grid`(
         rate: Double
     ) {
         ManualRunLoop.with { manual in
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `Frames that have passed are skipped and counted`() {
+    @Test func `Past frames are skipped and counted`() {
         ManualRunLoop.with { manual in
             let frames = Box<[RunLoop.DisplayLink.Frame]>([])
             let link = RunLoop.DisplayLink(framesPerSecond: 10) { frame in
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `Links of one rate and of its multiples are in step whenever they were made`() {
+    @Test func `Links of one rate or its multiples are in phase whenever they were created`() {
         ManualRunLoop.with { manual in
             let (slow, fast) = (Box<[RunLoop.Instant]>([]), Box<[RunLoop.Instant]>([]))
             let first = RunLoop.DisplayLink(framesPerSecond: 30) { slow.value.append($0.time) }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `Paused it wakes nobody and going on it counts nothing that has passed`() {
+    @Test func `A paused link does not wake the loop and after it resumes does not count missed frames`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             let link = RunLoop.DisplayLink(framesPerSecond: 60, isPaused: true) { _ in }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `It can be paused and its rate changed in its own callout`() {
+    @Test func `A link may be paused and its rate changed in its callout`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             let box = Box<RunLoop.DisplayLink?>(nil)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `It draws in its modes only and a released one is gone`() {
+    @Test func `A link draws only in its modes and stops when it is released`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             keepAlive(manual.loop, in: .tracking)
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `The grid has no frame too many and none too few however far from its beginning`() {
+    @Test func `The frame grid is exact at any distance from its start`() {
         for rate in [23.976, 60, 90, 144, 1000] {
             let grid = FrameGrid(framesPerSecond: rate)
             for base: Int64 in [0, 1_000_000_000, 86_400 * 1_000_000_000, .max / 2] {

@@ -9,7 +9,7 @@ import Testing
 
 /// Jobs spread over idle moments.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct IdleQueueTests {
-    @Test func `Jobs run a portion a turn and the loop turns as often as it must and not once more`() {
+    @Test func `Jobs run a portion a turn and the loop makes no extra turn`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue(limits: .init(count: 3))
             let portions = Box<[Int]>([])
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `Higher priorities go first and equal ones in order`() {
+    @Test func `Higher priorities run first and equal priorities in order`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue()
             let lines = Box<[String]>([])
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `It stands still in other modes and goes on in its own`() {
+    @Test func `Jobs wait in other modes and run in the queue's own mode`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue()
             let ran = Box(0)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `A job that was put off too long runs in any common mode at its instant`() {
+    @Test func `A job runs in any common mode at its latest instant`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue()
             manual.loop.addCommonMode(.tracking)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `A cancelled job does not run and does not count`() {
+    @Test func `A cancelled job does not run and is not counted`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue()
             let ran = Box(0)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `Jobs that add jobs are one piece of work`() {
+    @Test func `Jobs added by jobs count towards the same progress`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue(limits: .init(count: 1))
             let told = Box<[RunLoop.IdleQueue.Progress]>([])
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func `Jobs keep the mode alive and a run that had nothing else finishes with them`() {
+    @Test func `Jobs keep the mode alive and the run finishes after the last job`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue(limits: .init(count: 2))
             let ran = Box(0)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `A job added by a later observer of the same moment does not wait for the next`() {
+    @Test func `A job added by a later beforeWaiting observer runs before the sleep`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue()
             let start = manual.now
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `A portion ends when a timer is due and runs one job at least`() {
+    @Test func `A portion ends when a timer is due and runs at least one job`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue(limits: .init(time: .seconds(1000)))
             let lines = Box<[String]>([])
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `A timer beside a hundred thousand jobs is late by less than a portion`() {
+    @Test func `A timer is late by less than a portion beside many jobs`() {
         ManualRunLoop.with { manual in
             let jobs = isFull ? 100_000 : 10_000
             let budget = Duration.milliseconds(4)
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `An empty queue costs no wake-up nor one that waits for its mode`() {
+    @Test func `An empty queue and a queue waiting for its mode cost no wake-up`() {
         ManualRunLoop.with { manual in
             let (queue, other) = (RunLoop.IdleQueue(), RunLoop.IdleQueue(in: ["other"]))
             keepAlive(manual.loop)
@@ -190,7 +190,7 @@ import Testing
     }
 
     /// On the real clock: how late a timer is beside jobs that would keep the thread busy for seconds.
-    @Test func `A timer beside a hundred thousand jobs is never early and the work gets done`() {
+    @Test func `A timer on the real clock is never early beside many jobs, and all jobs run`() {
         let thread = makeThread("idle queue")
         let jobs = isFull ? 100_000 : 2000
         let result = try? thread.performAndWait { busyTimer(jobs: jobs) }

@@ -9,7 +9,7 @@ import Testing
 
 /// What is given its modes when it is made is at work until it is invalidated.
 @Suite(.ownThread) struct InvalidationTests {
-    @Test func `A display link that is invalidated in its own callout has drawn its last frame`() {
+    @Test func `A display link invalidated in its callout draws no further frame`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             let box = Box<RunLoop.DisplayLink?>(nil)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `Calls that wait are taken back and later ones do nothing`() {
+    @Test func `Invalidating a throttle, debouncer or watchdog cancels its pending call and later ones`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             let lines = Box<[String]>([])
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `An idle queue takes its jobs back and leaves its modes`() {
+    @Test func `Invalidating an idle queue cancels its jobs and removes it from its modes`() {
         ManualRunLoop.with { manual in
             let runs = Box(0)
             let queue = RunLoop.IdleQueue()
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `A transaction that was invalidated commits when it is flushed and not otherwise`() {
+    @Test func `An invalidated transaction commits only when it is flushed`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             let transaction = RunLoop.Transaction()
@@ -106,7 +106,7 @@ import Testing
 
     private let view = Box(0)
 
-    @Test func `Runs have no pool of a release pool that was invalidated`() {
+    @Test func `Runs have no pool after their release pool was invalidated`() {
         ManualRunLoop.with { manual in
             let depths = Box<[Int]>([])
             let pool = RunLoop.ReleasePool()
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `A notification queue that was invalidated tells nobody`() {
+    @Test func `An invalidated notification queue delivers nothing`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             let told = Box(0)

@@ -9,7 +9,7 @@ import Testing
 
 /// Waiting for a thread's end, while that thread may wait for the waiting one.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct JoinTests {
-    @Test func `A wait on a thread that waits for the caller's end is refused`() throws {
+    @Test func `performAndWait on a thread that joins the caller throws`() throws {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
         let errors = Locked<[RunLoop.PerformError?]>([])
         let begun = Permit()
@@ -35,7 +35,7 @@ import Testing
         #expect(errors.copy == [.cycle([asking.identity, joining.identity])])
     }
 
-    @Test func `A join waits for one who gives up on the thread that joins`() {
+    @Test func `A join waits for a thread whose performAndWait times out`() {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
         let errors = Locked<[RunLoop.PerformError?]>([])
         let (busy, proceed) = (Permit(), Permit())
@@ -58,7 +58,7 @@ import Testing
         #expect(errors.copy.count == 1)
     }
 
-    @Test func `Several threads may wait for one end`() {
+    @Test func `Several threads may join one thread`() {
         let thread = makeThread("ending")
         let others = (0..<3).map { makeThread("other \($0)") }
         let (begun, proceed) = (Permit(), Permit())
@@ -86,7 +86,7 @@ import Testing
 
 /// Joins that trap, each in a process of its own.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct JoinTrapProcessTests {
-    @Test func `A join of a thread that waits on the caller traps and names both`() async {
+    @Test func `A join of a thread that waits for the caller traps and names both`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (joining, asking) = (makeThread("joining"), makeThread("asking"))
             // The closure of the one runs on the other, which then waits for its end.
@@ -98,7 +98,7 @@ import Testing
         expectText(result, "Call stop() alone there")
     }
 
-    @Test func `Two threads that wait for each other's end trap`() async {
+    @Test func `Two threads that join each other trap`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (one, two) = (makeThread("one"), makeThread("two"))
             one.post { two.join() }

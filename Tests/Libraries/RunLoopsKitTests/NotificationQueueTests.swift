@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `Now is before the post returns and soon before idle`() {
+    @Test func `Style now delivers before post returns and asSoonAsPossible before whenIdle`() {
         with { manual, queue, lines in
             queue.post(.init("idle"), .whenIdle)
             queue.post(.init("soon"), .asSoonAsPossible)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `Now is delivered only in one of the modes that were named`() {
+    @Test func `Style now delivers only in one of the given modes`() {
         with { manual, queue, lines in
             manual.loop.performLocally {
                 queue.post(.init("other"), .now, in: [.tracking])
@@ -59,14 +59,14 @@ import Testing
         }
     }
 
-    @Test func `Now is delivered in any mode while no run is in progress`() {
+    @Test func `Style now delivers in any mode while no run is in progress`() {
         with { _, queue, lines in
             queue.post(.init("a"), .now, in: [.tracking])
             #expect(lines.value == ["a"])
         }
     }
 
-    @Test func `Now replaces what waits although it is not told itself`() {
+    @Test func `A post with style now replaces waiting notifications even if it is not delivered itself`() {
         with { manual, queue, lines in
             manual.loop.performLocally {
                 queue.post(.init("a", payload: 1), .whenIdle)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `Waiting notifications are replaced by name and sender as asked`() {
+    @Test func `Waiting notifications coalesce by name and sender`() {
         with { manual, queue, lines in
             let (one, two) = (Sender(), Sender())
             queue.post(.init("a", sender: one, payload: 1), .whenIdle)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.NotificationQueue.Style.asSoonAsPossible, .whenIdle])
-    func `It waits for one of its modes`(
+    func `A notification waits for one of its modes`(
         style: RunLoop.NotificationQueue.Style
     ) {
         with { manual, queue, lines in
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `What an observer posts for an idle moment comes without waiting for something else`() {
+    @Test func `A whenIdle notification posted by an observer is delivered without another event`() {
         with { manual, queue, lines in
             let start = manual.now
             queue.observe("one") { [unowned queue] _ in queue.post(.init("two"), .whenIdle) }
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `An observer hears of what it asked for until it is taken away`() {
+    @Test func `An observer is called for its name and sender until it is removed`() {
         with { _, queue, _ in
             let sender = Sender()
             let told = Box(0)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `An observer that another takes away hears nothing more`() {
+    @Test func `An observer removed by an earlier observer is not called`() {
         with { _, queue, _ in
             let told = Box(0)
             let later = Box<RunLoop.NotificationQueue.Token?>(nil)
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `A queue costs an idle loop no wake-up`() {
+    @Test func `A notification queue costs an idle loop no wake-up`() {
         with { manual, queue, _ in
             queue.post(.init("a"), .whenIdle)
             queue.post(.init("b"), .whenIdle, in: ["other"])

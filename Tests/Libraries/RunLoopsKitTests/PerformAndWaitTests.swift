@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `A wait returns what the closure returns and throws what it throws`() throws {
+    @Test func `performAndWait returns the closure's result or throws its error`() throws {
         let thread = makeThread("answers")
         let number = try thread.loop.performAndWait { SystemCalls.threadID }
         #expect(number == thread.identity.number)
@@ -30,7 +30,7 @@ import Testing
         #expect(throws: Refusal()) { try thread.performAndWait { throw Refusal() } }
     }
 
-    @Test func `A wait on the caller's own loop runs at once`() throws {
+    @Test func `performAndWait on the caller's own loop runs the closure at once`() throws {
         try ManualRunLoop.with { (manual) throws in
             let result = try manual.loop.performAndWait(in: []) { 1 }
             #expect(result == 1)
@@ -41,7 +41,7 @@ import Testing
         #expect(inner == thread.identity.number)
     }
 
-    @Test func `A wait on a thread that has ended is refused at once and names both`() {
+    @Test func `performAndWait on an ended thread throws at once and names both threads`() {
         let thread = makeThread("gone")
         thread.stop()
         thread.join()
@@ -60,7 +60,7 @@ import Testing
         #expect(on.number == thread.identity.number)
     }
 
-    @Test func `A wait ends when the thread ends meanwhile`() {
+    @Test func `performAndWait throws if the thread ends during the wait`() {
         let thread = makeThread("ending")
         let here = makeThread("asking")
         let (busy, proceed, done) = (Permit(), Permit(), Permit())
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `A loop that never runs is given up after the time that was given`() {
+    @Test func `performAndWait throws after the given time if the loop does not run`() {
         let thread = makeThread("busy")
         let here = makeThread("asking")
         let (busy, proceed) = (Permit(), Permit())
@@ -113,7 +113,7 @@ import Testing
         #expect(ran.count == 0)
     }
 
-    @Test func `A closure that has begun in time is waited for`() throws {
+    @Test func `performAndWait waits for a closure that started in time`() throws {
         let thread = makeThread("slow")
         let (begun, proceed) = (Permit(), Permit())
         let here = makeThread("asking")
@@ -133,13 +133,13 @@ import Testing
         #expect(results.withLock { $0 } == [7])
     }
 
-    @Test func `Two threads that wait on each other hear of it at once`() {
+    @Test func `Two threads that wait for each other get an error at once`() {
         let (one, two) = (makeThread("one"), makeThread("two"))
         let error = try? one.performAndWait { try two.performAndWait { refusal { try one.performAndWait {} } } }
         #expect(error == .cycle([two.identity, one.identity]))
     }
 
-    @Test func `A circle of three loops is found and each is named`() {
+    @Test func `A cycle of three threads is found and each thread is named`() {
         let threads = ["one", "two", "three"].map(makeThread)
         let (one, two, three) = (threads[0], threads[1], threads[2])
         let error = try? one.performAndWait {
@@ -151,7 +151,7 @@ import Testing
         #expect((try? three.performAndWait { try one.performAndWait { 1 } }) == 1)
     }
 
-    @Test func `A circle that is closed by strangers is found whoever comes last`() {
+    @Test func `A cycle closed by two threads at the same time is found by one of them`() {
         let (one, two) = (makeThread("one"), makeThread("two"))
         let errors = Locked<[RunLoop.PerformError]>([])
         let (first, second) = (Permit(), Permit())
@@ -174,7 +174,7 @@ import Testing
         #expect(!errors.withLock { $0 }.isEmpty)
     }
 
-    @Test func `A wait that is over is no part of a circle`() throws {
+    @Test func `An ended wait is not part of a cycle`() throws {
         let (one, two) = (makeThread("one"), makeThread("two"))
         for _ in 0..<500 {
             let done = Permit()

@@ -23,7 +23,7 @@ import Testing
         #expect(!request.cancel())
     }
 
-    @Test func `A request after a delay runs at its instant and not before`() {
+    @Test func `A delayed request runs at its instant and not before`() {
         ManualRunLoop.with { manual in
             let ran = Locked(0)
             manual.loop.performRequest(after: .seconds(3)) { ran.increment() }
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, Duration.zero]) func `A request runs in its modes only`(delay: Duration?) {
+    @Test(arguments: [nil, Duration.zero]) func `A request runs only in its modes`(delay: Duration?) {
         ManualRunLoop.with { manual in
             let ran = Locked(0)
             keepAlive(manual.loop)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `All requests for a target are cancelled and those for others are not`() {
+    @Test func `cancelPerforms cancels all requests of a target and no others`() {
         ManualRunLoop.with { manual in
             let lines = Locked<[String]>()
             let (mine, other) = (Token(), Token())
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `A target is kept alive until its request is over`() {
+    @Test func `A target is kept alive until its request has run`() {
         ManualRunLoop.with { manual in
             let released = Locked(0)
             manual.loop.performRequest(for: Token { released.increment() }, after: .seconds(1)) {}
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `A pending request ends with its thread`() {
+    @Test func `A pending request is cancelled when its thread ends`() {
         let thread = makeThread("short")
         let released = Locked(0)
         let token = Token { released.increment() }
@@ -108,7 +108,7 @@ import Testing
         #expect(thread.loop.cancelPerforms(for: token) == 0)
     }
 
-    @Test func `A waiting request costs an idle loop no wake-up`() {
+    @Test func `A pending request costs an idle loop no wake-up`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             manual.loop.performRequest(after: .seconds(100)) {}

@@ -55,7 +55,7 @@ struct PriorityTests {
 
     private func schedule(of thread: RunLoopThread) -> Schedule { Schedule(of: thread.identity.number) }
 
-    @Test func `A thread has the real-time priority of the one that waits on it and its own again afterwards`() throws {
+    @Test func `A thread gets the real-time priority of the waiting thread and its own priority afterwards`() throws {
         let waiter = try realTime("waiter", 10)
         let other = try RunLoopThread(RunLoopThread.Attributes(name: "other", nice: 5))
         let inside = try waiter.performAndWait { try other.performAndWait { Schedule() } }
@@ -67,7 +67,7 @@ struct PriorityTests {
         #expect(schedule(of: other) == Schedule(nice: 5))
     }
 
-    @Test func `A thread has the nice value of the one that waits on it in its own class`() throws {
+    @Test func `A thread gets the nice value of the waiting thread in its own scheduling class`() throws {
         let waiter = try RunLoopThread(RunLoopThread.Attributes(name: "waiter", nice: -5))
         let other = try RunLoopThread(RunLoopThread.Attributes(name: "other", nice: 5, schedulingClass: .batch))
         let inside = try waiter.performAndWait { try other.performAndWait { Schedule() } }
@@ -78,7 +78,7 @@ struct PriorityTests {
         #expect(schedule(of: idle) == Schedule(policy: Schedule.idle, nice: 5))
     }
 
-    @Test func `A thread that is scheduled as well or better keeps what it has`() throws {
+    @Test func `A thread with an equal or higher priority keeps it`() throws {
         let (ten, twenty) = (try realTime("ten", 10), try realTime("twenty", 20))
         let usual = makeThread("usual")
         #expect(try ten.performAndWait { try twenty.performAndWait { Schedule() } } == .realTime(20))
@@ -87,7 +87,9 @@ struct PriorityTests {
         #expect(schedule(of: ten) == .realTime(10))
     }
 
-    @Test func `Of several that wait the best counts and the last one's leaving gives back`() throws {
+    @Test func `The highest priority of the waiting threads counts, and the thread's own returns after the last`()
+        throws
+    {
         let other = makeThread("other")
         let proceed = occupy(other)
         let (ten, twenty) = (try realTime("ten", 10), try realTime("twenty", 20))
@@ -110,7 +112,7 @@ struct PriorityTests {
         #expect(schedule(of: other) == .usual)
     }
 
-    @Test func `The last thread of a chain has the priority of the first`() throws {
+    @Test func `The last thread of a chain of waits gets the priority of the first`() throws {
         let (middle, last) = (makeThread("middle"), makeThread("last"))
         let proceed = occupy(last)
         middle.post { try? last.performAndWait {} }
@@ -125,7 +127,7 @@ struct PriorityTests {
         #expect(schedule(of: last) == .usual)
     }
 
-    @Test func `A wait that is given up takes its priority back from the whole chain`() throws {
+    @Test func `A wait that times out restores the priorities of the whole chain`() throws {
         let (middle, last) = (makeThread("middle"), makeThread("last"))
         let proceed = occupy(last)
         let first = try realTime("first", 10)
@@ -143,7 +145,7 @@ struct PriorityTests {
         middle.join()
     }
 
-    @Test func `A thread that ends is hurried by the one that waits for its end`() throws {
+    @Test func `A joined thread gets the priority of the thread that joins it`() throws {
         let other = makeThread("other")
         let proceed = occupy(other)
         let waiter = try realTime("waiter", 10)
@@ -158,7 +160,7 @@ struct PriorityTests {
         waiter.join()
     }
 
-    @Test func `What the program itself changes meanwhile is kept`() throws {
+    @Test func `A priority that the program sets during a wait is kept`() throws {
         let waiter = try realTime("waiter", 10)
         let other = makeThread("other")
         try waiter.performAndWait {
@@ -170,7 +172,7 @@ struct PriorityTests {
         #expect(schedule(of: third) == Schedule(nice: 3))
     }
 
-    @Test func `A thread started meanwhile does not keep a real-time class`() throws {
+    @Test func `A thread started during a wait does not inherit the real-time class`() throws {
         let waiter = try realTime("waiter", 10)
         let other = makeThread("other")
         let child = try waiter.performAndWait { try other.performAndWait { TestThread.run { Schedule() } } }
@@ -183,7 +185,7 @@ struct PriorityTests {
     .ownThread, .timeLimit(.minutes(10)),
     .enabled(if: mayRaise && getuid() == 0, "needs the superuser, to be it no more"))
 struct PriorityRefusalProcessTests {
-    @Test func `Where the system refuses a wait is as it was`() async {
+    @Test func `Without the right to change priorities a wait still works`() async {
         await #expect(processExitsWith: .success) {
             let waiter = try RunLoopThread(
                 RunLoopThread.Attributes(name: "waiter", schedulingClass: .firstInFirstOut(priority: 10)))

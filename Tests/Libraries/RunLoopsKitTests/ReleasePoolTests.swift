@@ -11,7 +11,7 @@ import Testing
 ///
 /// Each test begins with the thread's pools closed.
 @Suite(.ownThread) struct ReleasePoolTests {
-    @Test func `What is handed over lives until the turn sleeps`() {
+    @Test func `A held object lives until the turn sleeps`() {
         ManualRunLoop.with { manual in
             let pool = RunLoop.ReleasePool()
             let lines = Locked<[String]>([])
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `The observers have the orders of the original`() {
+    @Test func `The pool's observers have the orders of Apple's autorelease pools`() {
         ManualRunLoop.with { manual in
             let pool = RunLoop.ReleasePool()
             let lines = Locked<[String]>([])
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `A nested run has a pool of its own and leaves the outer one alone`() {
+    @Test func `A nested run has its own pool and does not drain the outer one`() {
         ManualRunLoop.with { manual in
             let pool = RunLoop.ReleasePool()
             let lines = Locked<[String]>([])
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `A scope releases at its end the last first and also after an error`() {
+    @Test func `A scope releases its objects at its end, the last first, also after an error`() {
         struct Failure: Error {}
         let lines = Locked<[String]>([])
         RunLoop.ReleasePool.with {
@@ -97,7 +97,7 @@ import Testing
         #expect(lines.lines == ["second", "first", "outer"])
     }
 
-    @Test func `What a release hands over is released as well`() {
+    @Test func `An object held by a deinitialiser is released too`() {
         let lines = Locked<[String]>([])
         RunLoop.ReleasePool.with { () -> Void in
             RunLoop.ReleasePool.hold(
@@ -109,7 +109,7 @@ import Testing
         #expect(lines.lines == ["one", "two"])
     }
 
-    @Test func `A release that runs the loop leaves the pools as they were`() {
+    @Test func `A deinitialiser that runs the loop leaves the pools balanced`() {
         ManualRunLoop.with { manual in
             let pool = RunLoop.ReleasePool()
             let released = Box(0)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `The most that is held at once is one turn's worth`() {
+    @Test func `The most objects held at once are those of one turn`() {
         let perTurn = 1000
         ManualRunLoop.with { manual in
             let pool = RunLoop.ReleasePool()

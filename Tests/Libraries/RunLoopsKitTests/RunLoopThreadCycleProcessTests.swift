@@ -9,7 +9,7 @@ import Testing
 
 /// What thousands of threads leave behind, seen in a process where nothing else runs.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct RunLoopThreadCycleProcessTests {
-    @Test func `Thousands of starts and stops leave no memory and no thread and no descriptor behind`() async {
+    @Test func `Thousands of started and stopped threads leave no memory, thread or descriptor behind`() async {
         let result = await #expect(
             processExitsWith: .success, observing: [\.standardOutputContent]
         ) {

@@ -20,7 +20,7 @@ struct RunLoopThreadForkProcessTests {
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
     @Test(arguments: Parent.allCases)
-    func `A child without descriptors has threads that work, whatever its parent has`(_ parent: Parent) async {
+    func `A child without free descriptors has working threads`(_ parent: Parent) async {
         await #expect(processExitsWith: .success) { [parent] in
             try TestThread.run {
                 // A wait makes the main loop of a thread that has become the child's main thread.

@@ -19,7 +19,7 @@ import Testing
         #expect(numbers.withLock { $0 } == Array(0..<1000))
     }
 
-    @Test func `A stop that drains runs what was posted and a stop that drops does not`() {
+    @Test func `A draining stop runs posted tasks and a dropping stop releases them`() {
         for (ending, expected) in [(RunLoopThread.Ending.draining, 3), (.dropping, 0)] {
             let thread = makeThread("ending")
             let (busy, proceed) = (Permit(), Permit())
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `A second stop drops what a first would drain and never the other way round`() {
+    @Test func `A second stop may drop tasks but never drain them`() {
         let thread = makeThread("twice")
         let (busy, proceed) = (Permit(), Permit())
         let ran = Locked(0)
@@ -61,7 +61,7 @@ import Testing
         #expect(ran.count == 0)
     }
 
-    @Test func `A thread stops from its own task and its task may drop it`() {
+    @Test func `A thread may be stopped and released by its own task`() {
         let thread = makeThread("own")
         thread.post { thread.stop() }
         thread.join()
@@ -85,7 +85,7 @@ import Testing
         #expect(loop?.isEnded == true)
     }
 
-    @Test func `Releasing a thread ends it after what was posted`() {
+    @Test func `Releasing a thread ends it after its posted tasks`() {
         let ended = Permit()
         let ran = Locked(0)
         do {
@@ -98,7 +98,7 @@ import Testing
         #expect(ran.count == 1)
     }
 
-    @Test func `A stop ends a nested run and a loop's own stop does not end the thread`() throws {
+    @Test func `RunLoopThread.stop ends a nested run and RunLoop.stop does not end the thread`() throws {
         let thread = makeThread("nested")
         thread.post { RunLoop.current.stop() }
         #expect(try thread.performAndWait { 1 } == 1)
@@ -115,7 +115,7 @@ import Testing
         #expect(left.count == 1)
     }
 
-    @Test func `Tasks posted while the thread stops are run or refused and never lost`() {
+    @Test func `Tasks posted while the thread stops are run or refused`() {
         for round in 0..<50 {
             let thread = makeThread("racing")
             let (ran, taken) = (Locked(0), Locked(0))
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `A thread has the attributes that it was given`() throws {
+    @Test func `A thread has the attributes it was created with`() throws {
         let thread = try RunLoopThread(
             RunLoopThread.Attributes(
                 name: "eine längere Bezeichnung", stackSize: 1 << 20, nice: 7, schedulingClass: .batch, processors: [0])
@@ -167,7 +167,7 @@ import Testing
         #expect(on.name == "eine längere B")
     }
 
-    @Test func `What the system refuses is thrown and no thread is left`() {
+    @Test func `A refused attribute throws and starts no thread`() {
         let refusals: [(RunLoopThread.Attributes, String, CInt)] = [
             (RunLoopThread.Attributes(name: "stack", stackSize: 1), "pthread_create", EINVAL),
             (RunLoopThread.Attributes(name: "processors", processors: [1000]), "sched_setaffinity", EINVAL),

@@ -10,7 +10,7 @@ import Testing
 
 /// Resident threads, awaited.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct ThreadAwaitingTests {
-    @Test func `A resident thread performs what a task waits for`() async throws {
+    @Test func `A resident thread performs an awaited closure`() async throws {
         struct Refusal: Error {}
         let thread = try RunLoopThread(name: "performs")
         let number = thread.identity.number
@@ -20,7 +20,7 @@ import Testing
         await #expect(throws: RunLoop.ThreadEndedError.self) { try await thread.result { 1 } }
     }
 
-    @Test func `A cancelled task does not wait for a thread that is busy`() async throws {
+    @Test func `A cancelled task does not wait for a busy thread`() async throws {
         let thread = try RunLoopThread(name: "busy")
         let gate = Locked(false)
         thread.post { while !gate.copy { sched_yield() } }
@@ -31,7 +31,7 @@ import Testing
         thread.end()
     }
 
-    @Test func `Several tasks wait for a thread's end and its loop is torn down then`() async throws {
+    @Test func `Several tasks may wait for a thread's end, and its loop is torn down by then`() async throws {
         let thread = try RunLoopThread(name: "awaited")
         let waited = Locked(0)
         let tasks = (0..<4).map { _ in
@@ -47,7 +47,7 @@ import Testing
         #expect(!thread.loop.add(RunLoop.Source.sendable { _ in }, in: .default))
     }
 
-    @Test func `What a thread's loop has kept is released before the wait for its end is over`() async throws {
+    @Test func `Items of a thread's loop are released before the wait for its end returns`() async throws {
         for _ in 0..<20 {
             let thread = try RunLoopThread(name: "released")
             let released = Locked(0)
@@ -65,8 +65,7 @@ import Testing
         }
     }
 
-    @Test func `The wait for the end of a thread that has ended is over at once also in a cancelled task`() async throws
-    {
+    @Test func `Waiting for an ended thread returns at once, also in a cancelled task`() async throws {
         let thread = try RunLoopThread(name: "ended")
         thread.end()
         try await thread.ended()
@@ -78,7 +77,7 @@ import Testing
         try await task.value
     }
 
-    @Test func `A cancelled task no longer waits for a thread's end and others do`() async throws {
+    @Test func `A cancelled task stops waiting for a thread's end and other tasks continue`() async throws {
         let thread = try RunLoopThread(name: "goes on")
         let other = Task { try await thread.ended() }
         let cancelled = Task { try await thread.ended() }

@@ -26,7 +26,7 @@ import Testing
         return left
     }
 
-    @Test func `A task runs in its modes only`() throws {
+    @Test func `A task runs only in its modes`() throws {
         let thread = makeThread("modes")
         let lines = Locked<[String]>()
         let left = running("private", thread)
@@ -44,7 +44,7 @@ import Testing
         #expect(lines.lines.count == 4)
     }
 
-    @Test func `Tasks of one mode run in the order in which they came whatever other modes they have`() {
+    @Test func `Tasks of one mode run in order whatever other modes they have`() {
         let thread = makeThread("ordered")
         let lists: [[RunLoop.Mode]] = [[.common], [.default], [.default, "other"], ["other", .common]]
         let numbers = Locked<[Int]>([])
@@ -55,7 +55,7 @@ import Testing
         #expect(numbers.copy == Array(0..<1000))
     }
 
-    @Test func `A task whose wake-up a run in another mode has taken is not left behind`() throws {
+    @Test func `A task whose wake-up was served by a run in another mode still runs`() throws {
         let thread = makeThread("left behind")
         let left = running("private", thread)
         let modes = Locked<[String]>()
@@ -73,7 +73,7 @@ import Testing
         #expect(modes.lines == [RunLoop.Mode.default.rawValue])
     }
 
-    @Test func `A stop that drains runs tasks of modes that never ran and one that drops does not`() {
+    @Test func `A draining stop runs tasks of modes that never ran and a dropping stop does not`() {
         for (ending, expected) in [(RunLoopThread.Ending.draining, ["never", "none", "never"]), (.dropping, [])] {
             let thread = makeThread("ending")
             let (busy, proceed) = (Permit(), Permit())
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `A wait for a mode that does not run is given up`() {
+    @Test func `performAndWait throws for a mode that does not run`() {
         let thread = makeThread("waited")
         let here = makeThread("asking")
         let errors = Locked<[RunLoop.PerformError?]>([])
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `A thread that nobody asks for anything does not wake up`() throws {
+    @Test func `An idle thread does not wake up`() throws {
         let threads = (0..<3).map { makeThread("idle \($0)") }
         for thread in threads {
             // Tasks in several modes; one of the modes does not run.

@@ -20,7 +20,7 @@ import Testing
 
     // MARK: Debouncer
 
-    @Test func `A debouncer calls once after it has been quiet`() {
+    @Test func `A debouncer calls once, after its quiet time`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
             let debouncer = RunLoop.Debouncer(after: .seconds(1)) { dates.value.append(seconds()) }
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A debouncer is not put off for longer than its limit`() {
+    @Test func `A debouncer calls at the latest after its limit`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
             let debouncer = RunLoop.Debouncer(after: .seconds(1), atMost: .seconds(3)) { dates.value.append(seconds()) }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `A debouncer can be cancelled and flushed and called in its own callout`() {
+    @Test func `A debouncer may be cancelled, flushed and called in its callout`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
             let box = Box<RunLoop.Debouncer?>(nil)
@@ -76,7 +76,7 @@ import Testing
 
     // MARK: Throttle
 
-    @Test func `A throttle calls at once and then once an interval with the last`() {
+    @Test func `A throttle calls at once and then once an interval`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
             let throttle = RunLoop.Throttle(every: .seconds(1)) { dates.value.append(seconds()) }
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `A throttle that does not trail drops what comes too soon and a cancelled one too`() {
+    @Test func `A throttle without a trailing call drops early calls, and cancel drops a trailing one`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
             let throttle = RunLoop.Throttle(every: .seconds(1), isTrailing: false) { dates.value.append(seconds()) }
@@ -112,7 +112,7 @@ import Testing
 
     // MARK: Watchdog
 
-    @Test func `A watchdog that is not fed calls once and the next feed starts it anew`() {
+    @Test func `An unfed watchdog calls once and the next feed restarts it`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
             let dog = RunLoop.WatchdogTimer(limit: .seconds(2)) { dates.value.append(seconds()) }
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `A watchdog that is fed all the time costs a wake-up a limit and a stopped one none`() {
+    @Test func `A fed watchdog costs one wake-up a limit and a stopped one none`() {
         with { manual, _ in
             let fires = Box(0)
             let dog = RunLoop.WatchdogTimer(limit: .seconds(1)) { fires.value += 1 }
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `None of them costs an idle loop a wake-up or keeps a mode alive`() {
+    @Test func `A debouncer, throttle or watchdog at rest costs no wake-up and keeps no mode alive`() {
         ManualRunLoop.with { manual in
             let debouncer = RunLoop.Debouncer(after: .seconds(1)) {}
             let throttle = RunLoop.Throttle(every: .seconds(1)) {}

@@ -11,7 +11,7 @@ import Testing
 @Suite(.ownThread) struct TransactionTests {
     private final class View {}
 
-    @Test func `Marks of a turn are committed once each before it sleeps in the order of the first`() {
+    @Test func `Marked objects are committed once each before the sleep, in the order of their first mark`() {
         ManualRunLoop.with { manual in
             let transaction = RunLoop.Transaction()
             let lines = Box<[String]>([])
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `What is marked in a run that only polls is committed at its exit`() {
+    @Test func `An object marked in a polling run is committed at its exit`() {
         ManualRunLoop.with { manual in
             let transaction = RunLoop.Transaction()
             let commits = Box(0)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `Observers of lower and higher orders come before and after it with the hooks next to it`() {
+    @Test func `Observers of lower and higher order are called before and after the commit and its hooks`() {
         ManualRunLoop.with { manual in
             let transaction = RunLoop.Transaction()
             let lines = Box<[String]>([])
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `A commit that marks again is served in the same pass`() {
+    @Test func `An object marked by a commit is committed in the same pass`() {
         ManualRunLoop.with { manual in
             let transaction = RunLoop.Transaction()
             let (parent, child) = (View(), View())
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `Objects that mark each other for ever are bounded and reported and keep nobody from running`() {
+    @Test func `Objects that mark each other forever are limited and reported and do not block the loop`() {
         ManualRunLoop.with { manual in
             let transaction = RunLoop.Transaction(roundLimit: 4)
             let view = View()
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `Marks of a group are kept back until it ends and those of an inner one join the outer`() {
+    @Test func `Marks of a group are committed when the outermost group ends`() {
         ManualRunLoop.with { manual in
             let transaction = RunLoop.Transaction()
             let lines = Box<[String]>([])
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `A flush commits now and inside a commit it does nothing`() {
+    @Test func `flush commits at once and does nothing inside a commit`() {
         ManualRunLoop.with { _ in
             let transaction = RunLoop.Transaction()
             let lines = Box<[String]>([])
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `A released transaction leaves nothing in the loop and an idle one costs no wake-up`() {
+    @Test func `A released transaction leaves nothing in the loop and an idle transaction costs no wake-up`() {
         ManualRunLoop.with { manual in
             var transaction: RunLoop.Transaction? = RunLoop.Transaction()
             transaction?.beforeCommit {}

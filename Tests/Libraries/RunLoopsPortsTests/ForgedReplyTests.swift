@@ -10,7 +10,7 @@ import Testing
 /// A port that was asked once knows a way to the asker: it must not answer what others are asked.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct ForgedReplyTests {
     @Test(arguments: [false, true])
-    func `A thread's question is answered by the port that was asked, and not by one that was asked before`(
+    func `A request of a thread accepts an answer only from the port it was sent to`(
         isInProcess: Bool
     ) throws {
         let directory = try TestDirectory()
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A task's question is answered by the port that was asked, and not by one that was asked before`(
+    func `A request of a task accepts an answer only from the port it was sent to`(
         isInProcess: Bool
     ) async throws {
         let directory = try TestDirectory()

@@ -16,7 +16,7 @@ struct ForkProcessTests {
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
     @Test(arguments: ["invalidate", "release", "exit"])
-    func `What a child does with a port leaves its parent the name and the messages`(_ deed: String) async {
+    func `A child's calls on a port leave its parent's name and messages alone`(_ deed: String) async {
         await #expect(processExitsWith: .success) { [deed] in
             let directory = try TestDirectory()
             try TestThread.run { () throws in
@@ -54,7 +54,7 @@ struct ForkProcessTests {
     }
     #endif
 
-    @Test func `The name of a dead process is free although a child of it lives`() async {
+    @Test func `The name of a dead process is free even if its child lives`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let over = DescriptorPair.sockets()
@@ -84,7 +84,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A sender notices the end of a process although a child of it lives`() async {
+    @Test func `A sender notices the end of a process even if its child lives`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let (published, end) = (DescriptorPair.pipe(), DescriptorPair.sockets())
@@ -119,7 +119,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A sender to a port of the parent's is dead in the child, and one to its name connects anew`() async {
+    @Test func `In a child a sender to the parent's port is dead and a sender to its name connects again`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let received = Locked<[String]>([])
@@ -147,7 +147,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A right to answer that a child lets go stays with its parent`() async {
+    @Test func `A reply right released by a child stays valid in its parent`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let kept = Locked<RunLoop.MessagePort.Sender?>(nil)
@@ -184,7 +184,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child has ports and names of its own, and not its parent's name while the parent lives`() async {
+    @Test func `A child has its own ports and cannot take its parent's name while the parent lives`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let port = RunLoop.MessagePort.sendable { _ in nil }

@@ -33,13 +33,13 @@ import Testing
         (Frame(.introduce, descriptors: 1, handle: .max), 1), (Frame(.retire, handle: 1), 0), (Frame(.crowded), 0),
     ]
 
-    @Test(arguments: samples.indices) func `What is written is read`(_ index: Int) throws {
+    @Test(arguments: samples.indices) func `A written frame is read back`(_ index: Int) throws {
         let (frame, received) = Self.samples[index]
         let body = [UInt8](repeating: 7, count: frame.length)
         #expect(try read(packet(frame, body), received: received) == frame)
     }
 
-    @Test func `Each thing that can be wrong is reported`() {
+    @Test func `Each malformation of a frame is reported`() {
         let good = packet(Frame(.message, id: 1, length: 2), [1, 2])
         func damaged(_ offset: Int, _ byte: UInt8) -> [UInt8] {
             var bytes = good
@@ -69,7 +69,7 @@ import Testing
         #expect(throws: Frame.Malformation.fields) { try read(packet(Frame(.welcome))) }
     }
 
-    @Test func `No input confuses the reader`() {
+    @Test func `Random input is read or refused by the frame reader`() {
         var random = SeededRandom(4)
         var frames = 0
         var refusals = 0

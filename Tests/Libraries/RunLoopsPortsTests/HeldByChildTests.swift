@@ -10,7 +10,7 @@ import Testing
 /// A child between fork and exec holds a copy of each descriptor: what has ended must look ended all the same.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct HeldByChildTests {
     @Test(arguments: [0, 2_000, 20_000])
-    func `A port that comes back beside a thread that starts programs loses nothing`(microseconds: UInt32) throws {
+    func `A republished port loses no message while another thread starts programs`(microseconds: UInt32) throws {
         let directory = try TestDirectory()
         let sender = try directory.sender("phoenix")
         let forker = Forker(holding: microseconds)
@@ -33,7 +33,7 @@ import Testing
 
     private var rounds: Int { isFull ? 1000 : 50 }
 
-    @Test func `A sender that has gone leaves the port, whoever has a copy of its connection`() throws {
+    @Test func `A released sender leaves the port even if a child holds a copy of its connection`() throws {
         let directory = try TestDirectory()
         let server = Server(.sendable { _ in nil })
         defer { server.end() }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `A thread that waits for a port that gives its name up learns that it has gone`() throws {
+    @Test func `A waiting sender learns that the port has given up its name`() throws {
         let directory = try TestDirectory()
         let forker = Forker(holding: 2_000)
         defer { forker.end() }
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `A connection of which a copy was sent away goes on when its sender has gone`() throws {
+    @Test func `A connection sent to another process works after its sender is released`() throws {
         let directory = try TestDirectory()
         let heard = Locked<[Int32]>([])
         let target = Server(

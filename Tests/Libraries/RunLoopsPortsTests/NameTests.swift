@@ -10,7 +10,7 @@ import Testing
 
 /// Names, the directory they are in, and the process that has a name.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct NameTests {
-    @Test func `Names that could mean something else are refused`() throws {
+    @Test func `Ambiguous names are refused`() throws {
         for name in ["a", "clock", "org.example.Clock-2_x", String(repeating: "n", count: 64)] {
             #expect(try PortName(name).text == name)
         }
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `A directory that others may enter is refused`() throws {
+    @Test func `A private directory open to others and a shared directory writable by others are refused`() throws {
         let directory = try TestDirectory()
         #expect(try RunLoop.MessagePort.Directory(making: directory.path).path == directory.path)
         chmod(directory.path, 0o750)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `A link to a directory is refused`() throws {
+    @Test func `A symbolic link to a directory is refused`() throws {
         let directory = try TestDirectory()
         let link = directory.path + "-link"
         #expect(symlink(directory.path, link) == 0)
@@ -44,7 +44,7 @@ import Testing
     }
 
     // Only root can give a directory to somebody else.
-    @Test(.enabled(if: geteuid() == 0)) func `A directory of somebody else is refused`() throws {
+    @Test(.enabled(if: geteuid() == 0)) func `A directory of another user is refused`() throws {
         let directory = try TestDirectory()
         #expect(chown(directory.path, 65534, 65534) == 0)
         #expect(throws: RunLoop.PortError.unsafeDirectory("\(directory.path) belongs to user 65534")) {
@@ -71,7 +71,7 @@ import Testing
         #expect(access(directory.path + "/one.lock", F_OK) != 0)
     }
 
-    @Test func `What a dead process has left behind is replaced`() throws {
+    @Test func `Files left by a dead process are replaced`() throws {
         let directory = try TestDirectory()
         // A socket's file that nobody listens to, a lock's file that nobody holds, and a half-made one.
         for file in ["one.port", "one.lock", "one.new"] {
@@ -95,7 +95,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A lock's file that is a link is not followed`() throws {
+    @Test func `A lock file that is a symbolic link is not followed`() throws {
         let directory = try TestDirectory()
         #expect(symlink("/etc/passwd", directory.path + "/one.lock") == 0)
         let port = RunLoop.MessagePort.sendable { _ in nil }
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `A socket's file that is a link leads nowhere else afterwards`() throws {
+    @Test func `A socket file that is a symbolic link is replaced and its target is kept`() throws {
         let directory = try TestDirectory()
         let victim = directory.path + "/victim"
         close(open(victim, O_CREAT | O_RDWR, 0o600))
@@ -120,7 +120,7 @@ import Testing
         port.invalidate()
     }
 
-    @Test func `A sender of the same process needs no socket`() throws {
+    @Test func `A sender in the same process needs no socket`() throws {
         let directory = try TestDirectory()
         let sender = try RunLoop.MessagePort.Sender(named: "near", in: directory.ports)
         #expect(throws: RunLoop.PortError.noSuchPort("near")) {

@@ -11,7 +11,7 @@ import Testing
 
 /// Ports between processes, and what needs a process of its own.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct PortProcessTests {
-    @Test func `Messages of another process arrive once each and in order`() async throws {
+    @Test func `Messages from another process arrive once each and in order`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
             let number = count(100_000, orElse: 10_000)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `The tool listens, sends, asks and lists`() async throws {
+    @Test func `The port commands of the tool listen, send, request and list`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
             let listener = try Tool.start("port listen clock --echo --count 3")
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `A process that is killed leaves a name that the next one takes`() async throws {
+    @Test func `The name of a killed process can be taken by the next`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
             let sender = try RunLoop.MessagePort.Sender(named: "mortal")
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `A process that dies with a question tells its asker`() async throws {
+    @Test func `A request throws if the process dies before it answers`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
             let listener = try Tool.start("port listen deaf --echo")
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `Descriptors are passed, and none stays open`() async {
+    @Test func `Descriptors are passed in messages and none stays open`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             // What is made once for the process is made before the count.
@@ -125,17 +125,17 @@ import Testing
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             let tests = SocketPortTests()
-            try tests.`A malformed frame drops its peer and no other`()
+            try tests.`A malformed frame disconnects its peer and no other`()
             let before = countOpenDescriptors()
-            try tests.`A malformed frame drops its peer and no other`()
-            try tests.`A sender without a right hears of it, and nobody else is troubled`()
-            try tests.`A port that comes back is found again`()
-            try tests.`A message that is dropped, and a port that dies, tell their askers`()
+            try tests.`A malformed frame disconnects its peer and no other`()
+            try tests.`A sender without permission gets notPermitted and other senders work`()
+            try tests.`A sender finds a republished port again`()
+            try tests.`A request throws if its message is dropped or the port ends`()
             #expect(countOpenDescriptors() == before)
         }
     }
 
-    @Test func `A process without free descriptors turns peers away, and does not spin`() async {
+    @Test func `A process without free descriptors refuses peers and does not spin`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })
@@ -156,7 +156,9 @@ import Testing
     }
 
     // Only root can become somebody else.
-    @Test(.enabled(if: geteuid() == 0)) func `Another user is refused by the kernel and by us`() async {
+    @Test(.enabled(if: geteuid() == 0)) func `Another user is refused by the kernel and by the port's access list`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             chmod(directory.path, 0o755)

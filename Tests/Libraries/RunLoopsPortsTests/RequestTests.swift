@@ -10,7 +10,7 @@ import Testing
 
 /// Messages and the answers to questions, which tasks wait for.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct RequestTests {
-    @Test func `Messages come as a sequence in order and it ends with the port`() async throws {
+    @Test func `Messages arrive as a sequence in order that ends with the port`() async throws {
         let thread = try RunLoopThread(name: "messages")
         let (port, messages) = try thread.loop.messages()
         let sender = port.sender
@@ -24,7 +24,7 @@ import Testing
         thread.end()
     }
 
-    @Test func `A task gets the answer, and no thread waits for it`() async throws {
+    @Test func `A task gets the answer without a blocked thread`() async throws {
         try await withLoop { loop in
             let port = try echo(on: loop)
             let reply = try await port.sender.request(RunLoop.MessagePort.Message(id: 3, text: "hello"), on: loop)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `Many questions at a time each get their own answer`() async throws {
+    @Test func `Each of many concurrent requests gets its own answer`() async throws {
         try await withLoop { server in
             try await withLoop { loop in
                 let port = try echo(on: server)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `A question that nobody answers in time is taken back`() async throws {
+    @Test func `A request that is not answered in time is withdrawn`() async throws {
         try await withLoop { loop in
             let kept = Locked<[RunLoop.MessagePort.Sender?]>([])
             let port = try keeper(of: kept, on: loop)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `A cancelled question leaves nothing in the loop`() async throws {
+    @Test func `A cancelled request leaves nothing in the loop`() async throws {
         try await withLoop { loop in
             let kept = Locked<[RunLoop.MessagePort.Sender?]>([])
             let port = try keeper(of: kept, on: loop)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `What becomes of the receiver is reported as the error that exists for it`() async throws {
+    @Test func `A request throws noReply for a dropped message and dead for an ended port`() async throws {
         try await withLoop { loop in
             let silent = RunLoop.MessagePort.sendable { _ in nil }
             try loop.add(silent, in: .common)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `The end of the loop's thread is reported, before and after`() async throws {
+    @Test func `A request throws ThreadEndedError if the loop's thread ends or has ended`() async throws {
         try await withLoop { server in
             let kept = Locked<[RunLoop.MessagePort.Sender?]>([])
             let port = try keeper(of: kept, on: server)
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `A full queue is waited for, and no longer than was said`() async throws {
+    @Test func `A request waits for a full queue, at most for its time`() async throws {
         try await withLoop { loop in
             // The port is in no loop yet, so nothing takes messages out.
             let port = RunLoop.MessagePort.sendable(limits: .init(queue: 1)) {
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `Questions one after the other each get their own answer`() async throws {
+    @Test func `Each of many sequential requests gets its own answer`() async throws {
         try await withLoop { server in
             try await withLoop { loop in
                 let port = try echo(on: server)

@@ -11,7 +11,7 @@ import Testing
 
 /// A port whose connections or descriptors other processes have used up.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct SharingProcessTests {
-    @Test func `A process that has all connections of a port leaves half of them to another process`() async {
+    @Test func `A process that holds all connections of a port gives up half of them to another process`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let server = Server(.sendable(limits: .init(peers: 8)) { RunLoop.MessagePort.Message(id: $0.id) })
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A port without a descriptor in reserve waits for one and does not spin`() async {
+    @Test func `A port without a reserve descriptor waits for one and does not spin`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `A sender waits for room at a port without descriptors and is not told that it has gone`() async {
+    @Test func `A sender waits for a port without free descriptors and does not report it dead`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `Senders on many threads share one connection`() throws {
+    @Test func `Senders of many threads share one connection`() throws {
         let directory = try TestDirectory()
         let log = Log()
         let server = Server(
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `A connection that makes room delivers what it has before its sender goes on`() throws {
+    @Test func `A connection closed to make room delivers its messages before its sender reconnects`() throws {
         let directory = try TestDirectory()
         let (log, permit) = (Log(), Permit())
         let server = Server(
@@ -111,7 +111,7 @@ import Testing
         server.end()
     }
 
-    @Test func `What was sent before a connection ends is delivered although the sender has not read its greeting`()
+    @Test func `Messages sent before a connection ends are delivered even if the sender has not read the greeting`()
         throws
     {
         let directory = try TestDirectory()
@@ -139,7 +139,7 @@ import Testing
         server.end()
     }
 
-    @Test func `An answer finds its asker although the connection of the question has made room`() throws {
+    @Test func `An answer reaches its asker even if the connection of the request was closed to make room`() throws {
         let directory = try TestDirectory()
         let (kept, permit) = (Locked<RunLoop.MessagePort.Sender?>(nil), Permit())
         let server = Server(

@@ -38,7 +38,7 @@ import Testing
         #expect(throws: RunLoop.PortError.dead) { try sender.send(RunLoop.MessagePort.Message(), within: plenty) }
     }
 
-    @Test func `Askers get their replies, several at a time`() throws {
+    @Test func `Each of several concurrent requests gets its reply`() throws {
         let directory = try TestDirectory()
         let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id, text: "reply to \($0.text)") })
         try server.port.publish(as: "ask", in: directory.ports)
@@ -59,7 +59,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A message that is dropped, and a port that dies, tell their askers`() throws {
+    @Test func `A request throws if its message is dropped or the port ends`() throws {
         let directory = try TestDirectory()
         let kept = Locked<RunLoop.MessagePort.Message?>(nil)
         let server = Server(
@@ -83,7 +83,7 @@ import Testing
         asker.join()
     }
 
-    @Test func `Replies that the asker does not read wait, and none is lost`() throws {
+    @Test func `Unread replies wait and none is lost`() throws {
         let directory = try TestDirectory()
         let number = 3000
         let server = Server(
@@ -147,7 +147,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A port that comes back is found again`() throws {
+    @Test func `A sender finds a republished port again`() throws {
         let directory = try TestDirectory()
         let sender = try directory.sender("phoenix")
         for round in 0..<20 {
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `A sender without a right hears of it, and nobody else is troubled`() throws {
+    @Test func `A sender without permission gets notPermitted and other senders work`() throws {
         let directory = try TestDirectory()
         let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })
         try server.port.publish(as: "closed", in: directory.ports, access: .users([12_345]))
@@ -180,7 +180,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A sender that will not wait does not, and goes on where it ended`() throws {
+    @Test func `A sender with no time to wait throws timedOut and continues later`() throws {
         let directory = try TestDirectory()
         let port = RunLoop.MessagePort.sendable { _ in nil }
         try port.publish(as: "quick", in: directory.ports)
@@ -194,7 +194,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A queue that nobody empties is full`() throws {
+    @Test func `A queue that is not drained becomes full`() throws {
         let directory = try TestDirectory()
         let inside = Permit()
         let go = Permit()
@@ -216,7 +216,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A malformed frame drops its peer and no other`() throws {
+    @Test func `A malformed frame disconnects its peer and no other`() throws {
         let directory = try TestDirectory()
         let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })
         try server.port.publish(as: "picky", in: directory.ports)
@@ -283,7 +283,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A message that is refused for the dead port in it leaves the order of the others`() throws {
+    @Test func `A message refused for its dead port does not change the order of the others`() throws {
         let directory = try TestDirectory()
         let (received, permit) = (Locked<[Int32]>([]), Permit())
         let server = Server(

@@ -34,7 +34,7 @@ import Testing
         #expect(expected.withLock { $0 } == number)
     }
 
-    @Test func `Each of several threads keeps its order`() throws {
+    @Test func `Messages of each of several threads keep their order`() throws {
         let number = count(100_000, orElse: 10_000)
         let next = Locked([Int32](repeating: 0, count: 4))
         let disorder = Locked(0)
@@ -65,7 +65,7 @@ import Testing
         server.end()
     }
 
-    @Test func `The closure's reply goes to the asker`() throws {
+    @Test func `The closure's reply is sent to the asker`() throws {
         let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id + 1, bytes: $0.bytes.reversed()) })
         defer { server.end() }
         let reply = try TestThread.run { [sender = server.port.sender] in
@@ -75,7 +75,7 @@ import Testing
         #expect(reply.bytes == [3, 2, 1])
     }
 
-    @Test func `A reply may come later and from another thread`() throws {
+    @Test func `A reply may be sent later and by another thread`() throws {
         let server = Server(
             .sendable { message in
                 let replyTo = message.replyTo
@@ -89,7 +89,7 @@ import Testing
         #expect(reply.text == "late")
     }
 
-    @Test func `A port on the asker's own loop can answer it in a mode`() throws {
+    @Test func `A port on the asker's own loop can answer in a private mode`() throws {
         try TestThread.run {
             let port = RunLoop.MessagePort { RunLoop.MessagePort.Message(id: $0.id * 2) }
             try RunLoop.current.add(port, in: "work")
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `Replies are taken by a queue that is full`() throws {
+    @Test func `A full queue still accepts replies`() throws {
         try TestThread.run {
             var replies: [Int32] = []
             let asker = RunLoop.MessagePort(limits: .init(queue: 1)) { reply in
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `A message that is dropped tells its asker`() throws {
+    @Test func `A request throws noReply if its message is dropped`() throws {
         let server = Server(.sendable { _ in nil })
         defer { server.end() }
         #expect(throws: RunLoop.PortError.noReply) {
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `A port that dies tells its askers and its senders`() throws {
+    @Test func `Pending requests and later sends throw dead if the port is invalidated`() throws {
         let port = RunLoop.MessagePort.sendable { _ in nil }
         let sender = port.sender
         let asked = Locked(false)
@@ -149,7 +149,7 @@ import Testing
         #expect(throws: RunLoop.PortError.dead) { try sender.send(RunLoop.MessagePort.Message(), within: .zero) }
     }
 
-    @Test func `A port dies with the thread of its loop`() throws {
+    @Test func `A port ends with the thread of its loop`() throws {
         let sender = try TestThread.run { () -> RunLoop.MessagePort.Sender in
             let port = RunLoop.MessagePort { _ in nil }
             try RunLoop.current.add(port, in: .common)
@@ -159,7 +159,7 @@ import Testing
         #expect(throws: RunLoop.PortError.dead) { try sender.send(RunLoop.MessagePort.Message(), within: plenty) }
     }
 
-    @Test func `The result of adding says whether the port is in the mode`() throws {
+    @Test func `add returns whether the port is in the mode`() throws {
         let ended = TestThread.run { RunLoop.current }
         weak var late: RunLoop.MessagePort?
         do {
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `A port that nobody holds is gone, and one in a mode is kept`() throws {
+    @Test func `A port without a reference ends and a port in a mode is kept`() throws {
         try TestThread.run {
             let sender = RunLoop.MessagePort { _ in nil }.sender
             #expect(sender.isDead)
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `A full queue makes a sender wait until its time is over or there is room`() throws {
+    @Test func `A send to a full queue waits for room or its timeout`() throws {
         let port = RunLoop.MessagePort.sendable(limits: .init(queue: 2)) { _ in nil }
         let sender = port.sender
         try sender.send(RunLoop.MessagePort.Message(), within: .zero)
@@ -210,7 +210,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A loop's own thread does not wait for itself`() throws {
+    @Test func `A send on the port's own loop thread does not wait`() throws {
         try TestThread.run {
             let port = RunLoop.MessagePort(limits: .init(queue: 1)) { _ in nil }
             try RunLoop.current.add(port, in: .default)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func `A batch is bounded, and ends with the run`() throws {
+    @Test func `A batch of messages is limited and ends with the run`() throws {
         try TestThread.run {
             let loop = RunLoop.current
             var order: [String] = []
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    @Test func `A run inside the closure goes on with the next message`() throws {
+    @Test func `A run inside the closure delivers the next messages`() throws {
         try TestThread.run {
             let loop = RunLoop.current
             var order: [String] = []
@@ -279,7 +279,7 @@ import Testing
         }
     }
 
-    @Test func `A port that is invalidated in its closure delivers nothing more`() throws {
+    @Test func `A port invalidated in its closure delivers no further message`() throws {
         try TestThread.run {
             var delivered = 0
             var itself: RunLoop.MessagePort?
@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    @Test func `A thousand ports on one loop each get their own`() throws {
+    @Test func `Each of a thousand ports on one loop gets its own messages`() throws {
         try TestThread.run {
             let loop = RunLoop.current
             var received = [Int](repeating: 0, count: 1000)

@@ -7,14 +7,14 @@ import Testing
 
 /// What Apple's functions crash on traps with a text that names the remedy.
 @Suite(.ownThread) struct BadInputTests {
-    @Test func `No loop`() async {
+    @Test func `NULL in place of a loop traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             CFRunLoopStop(nil)
         }
         expectText(result, "was given NULL in place of a CFRunLoop")
     }
 
-    @Test func `No timer, and no mode`() async {
+    @Test func `NULL in place of a timer or a mode traps`() async {
         let noTimer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             CFRunLoopAddTimer(CFRunLoopGetCurrent(), nil, .defaultMode)
         }
@@ -26,7 +26,7 @@ import Testing
         expectText(noMode, "in place of a mode. Use kCFRunLoopDefaultMode")
     }
 
-    @Test func `An object of another type`() async {
+    @Test func `An object of another type traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let timer = CFRunLoopTimerCreateWithHandler(nil, 0, 0, 0, 0) { _ in }!
             CFRunLoopStop(
@@ -36,7 +36,7 @@ import Testing
         expectText(result, "import CoreFoundationRunLoop in the file that makes it")
     }
 
-    @Test func `A context of a version that there is not, or none`() async {
+    @Test func `A missing source context and one of an unknown version trap`() async {
         let version = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             var context = CFRunLoopSourceContext()
             context.version = 2
@@ -50,7 +50,7 @@ import Testing
         expectText(none, "was given no context")
     }
 
-    @Test func `A port without getPort, and one that is no descriptor`() async {
+    @Test func `A port context without getPort and one without a descriptor trap`() async {
         let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             makePort(nil)
         }
@@ -65,7 +65,7 @@ import Testing
         expectText(closed, "the system refused to watch descriptor 12345")
     }
 
-    @Test func `A reply of a port's perform function`() async {
+    @Test func `A reply returned by a port's perform function traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let pair = DescriptorPair.pipe()
             pair.send()
@@ -76,7 +76,7 @@ import Testing
         expectText(result, "a file descriptor has no port to send it to")
     }
 
-    @Test func `Nothing to call`() async {
+    @Test func `A timer without a callout and an observer without a block trap`() async {
         let timer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             CFRunLoopTimerCreate(nil, 0, 0, 0, 0, nil, nil)
         }
@@ -87,14 +87,14 @@ import Testing
         expectText(observer, "was given no block")
     }
 
-    @Test func `A block for something that is no mode`() async {
+    @Test func `A block for an object that is not a mode traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             CFRunLoopPerformBlock(CFRunLoopGetCurrent(), CFRunLoopGetCurrent()) {}
         }
         expectText(result, "in place of a mode. Pass a CFString, or a CFArray or CFSet of them")
     }
 
-    @Test func `A source that performs nothing is performed`() {
+    @Test func `A source without a perform function can be signalled`() {
         TestThread.run {
             var context = CFRunLoopSourceContext()
             let source = CFRunLoopSourceCreate(nil, 0, &context)

@@ -8,7 +8,7 @@ import Testing
 /// Each retain of an info has its release, whatever a program does with its items, and no info is used after the last.
 @Suite(.ownThread) struct ContextTests {
     /// Each program runs on a thread of its own for a part of the seeds, because a loop is torn down with its thread.
-    @Test func `Retain and release balance over random programs`() {
+    @Test func `Retains and releases of infos balance in random programs`() {
         let programs = isFull ? 100_000 : 2_000
         let perThread = 10
         for first in stride(from: 0, to: programs, by: perThread) {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `The info of a timer and of an observer is released when they become invalid`() {
+    @Test func `The info of a timer and of an observer is released when they are invalidated`() {
         TestThread.run {
             let ledger = Ledger()
             let timer = ledger.makeTimer(0, interval: 1) { _ in }
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `The info of a source is released with the source, and not when it becomes invalid`() {
+    @Test func `The info of a source is released with the source and not when it is invalidated`() {
         TestThread.run {
             let ledger = Ledger()
             var source = Optional(ledger.makeSource { _ in })
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `A timer that is invalidated in its callout keeps its info until the callout returns`() {
+    @Test func `A timer invalidated in its callout keeps its info until the callout returns`() {
         TestThread.run {
             let ledger = Ledger()
             var openInside = 0

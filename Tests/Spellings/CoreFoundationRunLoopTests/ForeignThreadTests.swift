@@ -52,7 +52,7 @@ import Testing
         #expect(calls.withLock { $0 } > 0)
     }
 
-    @Test func `An item that one thread adds and another removes is held exactly while the loop has it`() {
+    @Test func `An item added by one thread and removed by another is retained exactly while it is in the loop`() {
         TestThread.run {
             let loop = Locked(CFRunLoopGetCurrent()!)
             for _ in 0..<(isFull ? 5_000 : 500) {
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `An add that a remove overtakes has its hold again`() {
+    @Test func `An add that races with a remove retains the item again`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()!
             let (open, calls) = (Locked(0), Locked(0))
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `A loop has one set of items under both of its names`() {
+    @Test func `CFRunLoop and RunLoop of a thread share their items`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()!
             #expect(loop.native === RunLoop.current)

@@ -11,7 +11,7 @@ import Testing
     .ownThread, .timeLimit(.minutes(10)),
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkProcessTests {
-    @Test func `A child that runs CFRunLoopRun runs a loop of its own`() async {
+    @Test func `CFRunLoopRun in a child runs a new loop`() async {
         await #expect(processExitsWith: .success) {
             TestThread.run {
                 let inherited = CFRunLoopGetCurrent()!
@@ -36,7 +36,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child that adds a timer to a loop of its parent's traps, and the parent goes on`() async {
+    @Test func `A child that adds a timer to its parent's loop traps and the parent continues`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             TestThread.run {
                 let loop = CFRunLoopGetCurrent()
@@ -56,7 +56,7 @@ struct ForkProcessTests {
         expectText(result, "Call exec after fork")
     }
 
-    @Test func `A child that invalidates items of its parent leaves them in its parent`() async {
+    @Test func `A child that invalidates its parent's items does not affect the parent`() async {
         await #expect(processExitsWith: .success) {
             TestThread.run {
                 let loop = CFRunLoopGetCurrent()

@@ -7,7 +7,7 @@ import Testing
 
 /// Loops, modes and runs under Core Foundation's names, as Apple's source spells them.
 @Suite(.ownThread) struct LoopTests {
-    @Test func `A thread's loop is the same object each time, and another thread's is another`() {
+    @Test func `CFRunLoopGetCurrent returns one object for each thread`() {
         let (mine, again) = TestThread.run { (address(CFRunLoopGetCurrent()), address(CFRunLoopGetCurrent())) }
         #expect(mine == again)
         let known = CFRunLoopGetMain()
@@ -15,7 +15,7 @@ import Testing
         TestThread.run { #expect(!CFEqual(CFRunLoopGetCurrent(), CFRunLoopGetMain())) }
     }
 
-    @Test func `Loops, sources, timers and observers are instances of four types of Core Foundation`() {
+    @Test func `Loops, sources, timers and observers have four different type IDs`() {
         let types = Set([
             CFRunLoopGetTypeID(), CFRunLoopSourceGetTypeID(), CFRunLoopTimerGetTypeID(), CFRunLoopObserverGetTypeID(),
         ])
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `A description names the loop, its modes and its items`() {
+    @Test func `The description of a loop contains its modes and items`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()
             let timer = CFRunLoopTimerCreateWithHandler(nil, .infinity, 0, 0, 0) { _ in }
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `A mode is given as a mode or as a string`() {
+    @Test func `A mode may be passed as a CFRunLoopMode or a CFString`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()
             let timer = CFRunLoopTimerCreateWithHandler(nil, .infinity, 0, 0, 0) { _ in }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `A mode that is marked as common gets the common items`() {
+    @Test func `A mode marked as common gets the common items`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()
             let timer = CFRunLoopTimerCreateWithHandler(nil, .infinity, 0, 0, 0) { _ in }
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `The modes of a loop are those that something was added to`() {
+    @Test func `CFRunLoopCopyAllModes lists the modes that an item or a block was added to`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()
             CFRunLoopPerformBlock(loop, CFRunLoopMode("second").rawValue) {}
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `The current mode is the innermost run's`() {
+    @Test func `CFRunLoopCopyCurrentMode returns the mode of the innermost run`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()
             let inner = CFRunLoopMode("inner")
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `Each result of a run has its own name`() {
+    @Test func `CFRunLoopRunInMode returns each of its results`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()
             #expect(CFRunLoopRunInMode(.defaultMode, 1000, false) == .finished)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `A sleeping loop is woken and stopped by another thread`() {
+    @Test func `Another thread wakes and stops a sleeping loop`() {
         let loops = Locked<CFRunLoop?>(nil)
         let began = Permit()
         let thread = TestThread {
@@ -140,7 +140,7 @@ import Testing
         thread.join()
     }
 
-    @Test func `A reference to a loop whose thread has ended is harmless`() {
+    @Test func `Calls on the loop of an ended thread do nothing`() {
         let kept = Locked<CFRunLoop?>(nil)
         TestThread.run { kept.withLock { $0 = CFRunLoopGetCurrent() } }
         let loop = kept.withLock { $0 }

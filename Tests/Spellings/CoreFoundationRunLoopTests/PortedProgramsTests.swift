@@ -25,14 +25,14 @@ import Testing
         }
     }
 
-    @Test func `A run-loop lock says that its time is over`() {
+    @Test func `A run-loop lock returns false when its timeout is over`() {
         TestThread.run {
             let lock = LoopLock(timeout: 0.001)
             #expect(!lock.run())
         }
     }
 
-    @Test func `Locks of a loop nest`() {
+    @Test func `Run-loop locks can be nested`() {
         TestThread.run {
             let outer = LoopLock(timeout: nil)
             let log = Log()
@@ -53,7 +53,7 @@ import Testing
 
     // MARK: An application that is driven by observers and a source
 
-    @Test func `An application takes events, commits once a turn and ends when it has to`() {
+    @Test func `An application serves events, commits once a turn and ends after quit`() {
         TestThread.run {
             let application = Application()
             application.send("open")
@@ -68,7 +68,7 @@ import Testing
 
     // MARK: A scheduler
 
-    @Test func `A scheduler does its work in order of time, repeats and cancels`() {
+    @Test func `A scheduler runs its work by date, repeats it and cancels it`() {
         TestThread.run {
             let scheduler = Scheduler(CFRunLoopGetCurrent(), .commonModes)
             let log = Log()

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `A source that is left in the loop of a thread is cancelled at the thread's end, and then released`() {
+    @Test func `A source left in the loop of an ended thread is cancelled and then released`() {
         let log = Locked<[String]>([])
         TestThread.run {
             var context = CFRunLoopSourceContext()
@@ -84,7 +84,7 @@ import Testing
         #expect(counter.count == 1)
     }
 
-    @Test func `Equality and hash are the context's`() {
+    @Test func `Equality and hash of sources use the context's functions`() {
         TestThread.run {
             let (one, other) = (Counter(), Counter())
             #expect(CFEqual(makeSource(one), makeSource(one)))
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `Two sources that are equal are two in a mode`() {
+    @Test func `Equal sources are separate items of a mode`() {
         TestThread.run {
             let counter = Counter()
             let sources = [makeSource(counter), makeSource(counter)]
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `A context and a description say what the source was made with`() {
+    @Test func `A source's context and description are those it was made with`() {
         TestThread.run {
             let counter = Counter()
             let source = makeSource(counter, order: 9) {
@@ -144,7 +144,7 @@ import Testing
 
     // MARK: Version 1
 
-    @Test func `A descriptor wakes the loop, and perform has Apple's four arguments`() {
+    @Test func `A ready descriptor performs a version 1 source with Apple's four arguments`() {
         TestThread.run {
             let port = Port()
             let source = makeSource(port)
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor that is given after the source was made is in time for the add`() {
+    @Test func `The descriptor of a version 1 source is read when the source is added`() {
         TestThread.run {
             let port = Port()
             let descriptor = port.descriptor

@@ -7,7 +7,7 @@ import Testing
 
 /// Timers, observers and blocks under Core Foundation's names.
 @Suite(.ownThread) struct TimerTests {
-    @Test func `A timer calls its function with itself and its info, again and again`() {
+    @Test func `A repeating timer calls its function with itself and its info`() {
         TestThread.run {
             let counter = Counter()
             var context = CFRunLoopTimerContext()
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `A timer that is released after it was added still fires`() {
+    @Test func `A timer released after it was added still fires`() {
         TestThread.run {
             let count = Box(0)
             CFRunLoopAddTimer(
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `A fire date comes back as it was given, and moves on by whole intervals`() {
+    @Test func `A fire date is returned as it was set and moves on by whole intervals`() {
         TestThread.run {
             let date = CFAbsoluteTimeGetCurrent() + 5000
             let timer = CFRunLoopTimerCreateWithHandler(nil, date, 7, 0, 3) { _ in }
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `Dates out of range count as the nearest that is in range`() {
+    @Test func `Dates out of range are clamped`() {
         TestThread.run {
             let fired = Box(0)
             let past = CFRunLoopTimerCreateWithHandler(nil, -1e30, 0, 0, 0) { _ in fired.value += 1 }
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `A tolerance is kept, up to half the interval`() {
+    @Test func `A tolerance is clamped to half the interval`() {
         let timer = CFRunLoopTimerCreateWithHandler(nil, 0, 4, 0, 0) { _ in }
         #expect(CFRunLoopTimerGetTolerance(timer) == 0)
         CFRunLoopTimerSetTolerance(timer, 0.5)
@@ -102,7 +102,7 @@ import Testing
         #expect(CFRunLoopTimerGetTolerance(timer) == 0)
     }
 
-    @Test func `A timer of one loop is not taken by another`() {
+    @Test func `A loop refuses a timer of another loop`() {
         TestThread.run {
             let timer = CFRunLoopTimerCreateWithHandler(nil, .infinity, 1, 0, 0) { _ in }!
             CFRunLoopAddTimer(CFRunLoopGetCurrent(), timer, .defaultMode)
@@ -121,7 +121,7 @@ import Testing
 
     // MARK: Observers
 
-    @Test func `An observer is called with itself and each activity, in ascending order`() {
+    @Test func `Observers are called with each activity in ascending order`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()
             let log = Log()
@@ -156,7 +156,7 @@ import Testing
 
     // MARK: Blocks
 
-    @Test func `Blocks run in order in the modes that they name, whether as a string, an array or a set`() {
+    @Test func `Blocks run in order in the modes of a string, an array or a set`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()
             let log = Log()

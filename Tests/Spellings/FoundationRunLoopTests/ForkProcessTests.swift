@@ -11,7 +11,7 @@ import Testing
     .ownThread, .timeLimit(.minutes(10)),
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkProcessTests {
-    @Test func `A child has a loop of its own, and its parent's timer goes on when the child invalidates it`() async {
+    @Test func `A child has a new loop and invalidating its parent's timer there does not affect the parent`() async {
         await #expect(processExitsWith: .success) {
             TestThread.run {
                 let loop = RunLoop.current
@@ -35,7 +35,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child that adds a timer to a loop of its parent's traps`() async {
+    @Test func `A child that adds a timer to its parent's loop traps`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             TestThread.run {
                 let loop = RunLoop.current

@@ -27,18 +27,20 @@ struct FoundationProcessTests {
 
     private func scene(_ name: String) throws -> [String] { try output("FoundationRunLoopPrograms", name) }
 
-    @Test func `URLSession answers`() throws {
+    @Test func `A URLSession request completes`() throws {
         #expect(try scene("session") == ["session: 200 answered", "done"])
     }
 
-    @Test func `Process reports its end`() throws { #expect(try scene("process") == ["process: 7", "done"]) }
+    @Test func `The termination handler of a Process is called`() throws {
+        #expect(try scene("process") == ["process: 7", "done"])
+    }
 
     @Test func `Process.waitUntilExit() serves Foundation's loop and not this one`() throws {
         #expect(
             try scene("wait-for-exit") == ["exit: 7 in Foundation's loop: true in this loop: false", "done"])
     }
 
-    @Test func `A stream is silent in this loop, and is read without any`() throws {
+    @Test func `A Stream is not served by this loop and can be read without one`() throws {
         #expect(try scene("stream") == ["in this loop alone: false", "stream: bytes", "done"])
     }
 
@@ -46,21 +48,21 @@ struct FoundationProcessTests {
         #expect(try scene("file-handle") == ["file handle: bytes", "done"])
     }
 
-    @Test func `The main queue, the main actor and the main operation queue run`() throws {
+    @Test func `The main queue, the main actor and the main operation queue are served`() throws {
         #expect(try scene("main-queue") == ["main queue, main actor, operation queue: true", "done"])
     }
 
-    @Test func `Foundation's timers do not fire in this loop, and fire where Foundation's is the host`() throws {
+    @Test func `Foundation's timers fire only if Foundation's loop is the host`() throws {
         #expect(
             try scene("foundation-timer") == ["in this loop alone: false", "in Foundation's loop: true true", "done"])
     }
 
-    @Test func `A thread of its own serves what knows Foundation's loop alone`() throws {
+    @Test func `A separate thread can run Foundation's loop`() throws {
         #expect(try scene("foundation-thread") == ["timer on Foundation's thread: true", "done"])
     }
 
     @Test(.enabled(if: BuiltPrograms.path("FoundationRunLoopXCTestPrograms") != nil, "the program was not built"))
-    func `A program that waits as XCTest does has its main loop served`() throws {
+    func `The main loop is served while a program waits as XCTest does`() throws {
         let said = try output("FoundationRunLoopXCTestPrograms")
         #expect(
             said == [
@@ -73,7 +75,7 @@ struct FoundationProcessTests {
     @Test(
         .enabled(
             if: BuiltPrograms.folder(with: "FoundationRunLoopSameSource", "FoundationRunLoopSameSourceOurs") != nil))
-    func `One source says the same with Foundation's loop and with this one`() throws {
+    func `One source file prints the same with Foundation's loop and with this loop`() throws {
         let foundations = try output("FoundationRunLoopSameSource")
         #expect(foundations.count == 30)
         #expect(try output("FoundationRunLoopSameSourceOurs") == foundations)
@@ -87,7 +89,7 @@ struct FoundationProcessTests {
             ("PortedRunLoopLock", ["called back", "unlocked: true", "unlocked in time: false"]),
             ("PortedScheduler", ["now", "early", "late", "again"]),
         ])
-    func `A file of Apple's systems runs with one import changed`(program: String, says: [String]) throws {
+    func `A file written for Apple's systems runs with one import changed`(program: String, says: [String]) throws {
         let said = try output(program)
         #expect(said == says)
     }

@@ -38,7 +38,7 @@ final class PortNotes: PortDelegate {
 func parts(_ elements: Any...) -> NSMutableArray { NSMutableArray(array: elements) }
 
 @Suite(.ownThread) struct MessagePortTests {
-    @Test func `A message arrives in a mode of the port, with its parts and its sender`() throws {
+    @Test func `A message arrives in a mode of the port with its components and sender`() throws {
         try ManualRunLoop.with { manual in
             let (port, answers, notes) = (MessagePort(), MessagePort(), PortNotes())
             port.setDelegate(notes)
@@ -62,7 +62,7 @@ func parts(_ elements: Any...) -> NSMutableArray { NSMutableArray(array: element
         }
     }
 
-    @Test func `Messages stay in order and data that changes later does not change them`() {
+    @Test func `Messages keep their order and are not affected by later changes of their data`() {
         ManualRunLoop.with { manual in
             let (port, notes) = (MessagePort(), PortNotes())
             port.setDelegate(notes)
@@ -80,7 +80,7 @@ func parts(_ elements: Any...) -> NSMutableArray { NSMutableArray(array: element
         }
     }
 
-    @Test func `A full port makes a sender wait until its date and no longer`() {
+    @Test func `A send to a full port waits until its date`() {
         ManualRunLoop.with { manual in
             let (port, notes) = (MessagePort(), PortNotes())
             port.setDelegate(notes)
@@ -96,13 +96,13 @@ func parts(_ elements: Any...) -> NSMutableArray { NSMutableArray(array: element
         }
     }
 
-    @Test func `A port takes data and ports, and nothing else`() {
+    @Test func `A port refuses components that are not data or ports`() {
         let port = MessagePort()
         #expect(!port.send(before: .distantFuture, components: parts("text"), from: nil, reserved: 0))
         #expect(!port.send(before: .distantFuture, components: parts(Data(), 7), from: nil, reserved: 0))
     }
 
-    @Test func `An invalid port takes no message, drops those that wait, and says so once`() {
+    @Test func `An invalidated port refuses messages, drops pending ones and posts one notification`() {
         ManualRunLoop.with { manual in
             let (port, notes, posts) = (MessagePort(), PortNotes(), Locked<Int>())
             port.setDelegate(notes)
@@ -131,7 +131,7 @@ func parts(_ elements: Any...) -> NSMutableArray { NSMutableArray(array: element
         }
     }
 
-    @Test func `A port that left its mode keeps its messages`() {
+    @Test func `A port removed from its mode keeps its messages`() {
         ManualRunLoop.with { manual in
             let (port, notes) = (MessagePort(), PortNotes())
             port.setDelegate(notes)
@@ -147,7 +147,7 @@ func parts(_ elements: Any...) -> NSMutableArray { NSMutableArray(array: element
         }
     }
 
-    @Test func `Threads ask and answer through ports`() throws {
+    @Test func `Threads send requests and answers through ports`() throws {
         // The thread's port adds one to each number that it is sent.
         try RunLoops.RunLoop.TestThread.with { thread in
             let server = Locked<Kept?>(nil)
@@ -188,7 +188,7 @@ func parts(_ elements: Any...) -> NSMutableArray { NSMutableArray(array: element
 
     // MARK: Memory
 
-    @Test func `The loop keeps a port until it is invalid or removed`() {
+    @Test func `The loop retains a port until it is invalidated or removed`() {
         ManualRunLoop.with { _ in
             weak var invalidated: MessagePort?
             weak var removed: MessagePort?
@@ -210,7 +210,7 @@ func parts(_ elements: Any...) -> NSMutableArray { NSMutableArray(array: element
         }
     }
 
-    @Test func `A port goes with its thread`() {
+    @Test func `A port is released when its thread ends`() {
         let witness = Witness()
         TestThread.run {
             let port = MessagePort()

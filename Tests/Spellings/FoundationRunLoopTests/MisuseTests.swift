@@ -16,7 +16,7 @@ import class FoundationRunLoop.Timer
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct MisuseTests {
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
-    @Test func `A loop that is run by another thread traps`() async {
+    @Test func `Running a loop on another thread traps`() async {
         for member in 0..<4 {
             let result = await #expect(
                 processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -35,7 +35,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A time that is not a number traps`() async {
+    @Test func `An interval or a date that is not a number traps`() async {
         for member in 0..<4 {
             let result = await #expect(
                 processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -52,7 +52,7 @@ import class FoundationRunLoop.Timer
     }
     #endif
 
-    @Test func `A notification queue of another thread traps`() async {
+    @Test func `Enqueueing on another thread's notification queue traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             nonisolated(unsafe) let queue = NotificationQueue(notificationCenter: .default)
             TestThread.run {
@@ -62,7 +62,7 @@ import class FoundationRunLoop.Timer
         expectText(result, "use NotificationQueue.default there")
     }
 
-    @Test func `A wait for a thread that has ended traps instead of hanging`() async {
+    @Test func `Waiting for a loop of an ended thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             nonisolated(unsafe) let loop = TestThread.run { Kept(loop: RunLoop.current) }.loop
             TestThread.run { loop.perform(waitUntilDone: true) {} }
@@ -72,7 +72,7 @@ import class FoundationRunLoop.Timer
 
     private struct Kept: @unchecked Sendable { let loop: RunLoop }
 
-    @Test func `A port of the base class and one that overrides too little trap`() async {
+    @Test func `Port itself and a subclass that overrides too little trap`() async {
         let made = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Port() }
         expectText(made, "use MessagePort()")
         let used = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -82,7 +82,7 @@ import class FoundationRunLoop.Timer
         expectText(used, "Half is a Port that does not override invalidate()")
     }
 
-    @Test func `A message port in a second loop traps`() async {
+    @Test func `Adding a message port to a second loop traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             nonisolated(unsafe) let port = MessagePort()
             RunLoop.main.add(port, forMode: .default)

@@ -29,7 +29,7 @@ import class FoundationRunLoop.RunLoop
         Notification(name: Notification.Name(name), object: sender)
     }
 
-    @Test func `Now is before the call returns, soon before other sources and idle before the sleep`() {
+    @Test func `Style now is delivered at once, asap before other sources and whenIdle before the sleep`() {
         with { manual, queue in
             queue.enqueue(note("idle"), postingStyle: .whenIdle)
             queue.enqueue(note("soon"), postingStyle: .asap)
@@ -43,7 +43,7 @@ import class FoundationRunLoop.RunLoop
         }
     }
 
-    @Test func `Equal notifications become one, in the place of the last`() {
+    @Test func `Equal notifications are coalesced into the last one`() {
         with { manual, queue in
             for name in ["a", "b", "a"] { queue.enqueue(note(name), postingStyle: .asap) }
             manual.advance(by: .zero)
@@ -56,7 +56,7 @@ import class FoundationRunLoop.RunLoop
         }
     }
 
-    @Test func `Names and senders are compared as the mask says`() {
+    @Test func `The coalesce mask selects names and senders`() {
         final class Sender {}
         with { manual, queue in
             let (one, two) = (Sender(), Sender())
@@ -84,7 +84,7 @@ import class FoundationRunLoop.RunLoop
         }
     }
 
-    @Test func `A notification waits for its modes, and now is dropped in another one`() {
+    @Test func `A notification waits for its modes and with style now is dropped in another mode`() {
         with { manual, queue in
             queue.enqueue(note("soon"), postingStyle: .asap, coalesceMask: [], forModes: [.tracking])
             queue.enqueue(note("idle"), postingStyle: .whenIdle, coalesceMask: [], forModes: [.tracking])
@@ -104,7 +104,7 @@ import class FoundationRunLoop.RunLoop
         }
     }
 
-    @Test func `What is enqueued for an idle moment just before the sleep comes in the next turn`() {
+    @Test func `A whenIdle notification enqueued just before the sleep is delivered in the next turn`() {
         with { manual, queue in
             queue.enqueue(note("first"), postingStyle: .whenIdle)
             let late = RunLoops.RunLoop.Observer(.beforeWaiting, order: .max, repeats: false) { [self] _, _ in
@@ -119,7 +119,7 @@ import class FoundationRunLoop.RunLoop
         }
     }
 
-    @Test func `Each thread has one default queue`() {
+    @Test func `NotificationQueue.default is one object for each thread`() {
         let isOne = TestThread.run { NotificationQueue.default === NotificationQueue.default }
         #expect(isOne)
         let witness = Witness()
@@ -129,7 +129,7 @@ import class FoundationRunLoop.RunLoop
 
     // MARK: Memory
 
-    @Test func `A queue lives for its waiting notifications and goes after the last`() {
+    @Test func `A queue is kept until its last pending notification is delivered`() {
         ManualRunLoop.with { manual in
             let (center, witness, lines) = (NotificationCenter(), Witness(), lines)
             let observer = center.addObserver(forName: nil, object: nil, queue: nil) { lines.note($0.name.rawValue) }
@@ -147,7 +147,7 @@ import class FoundationRunLoop.RunLoop
         }
     }
 
-    @Test func `A queue goes with its thread, with all that waits`() {
+    @Test func `A queue and its pending notifications are released when the thread ends`() {
         let (queue, sender) = (Witness(), Witness())
         TestThread.run {
             let made = NotificationQueue(notificationCenter: NotificationCenter())

@@ -12,7 +12,7 @@ import class FoundationRunLoop.Timer
 
 /// Finding loops, running them, and closures on them.
 @Suite(.ownThread) struct RunLoopTests {
-    @Test func `A thread always finds the same loop, and from the native loop one gets back`() {
+    @Test func `RunLoop.current is one object for each thread and its native loop leads back to it`() {
         let isSame = TestThread.run {
             let loop = RunLoop.current
             return loop === RunLoop.current && loop.native === RunLoops.RunLoop.current
@@ -23,7 +23,7 @@ import class FoundationRunLoop.Timer
         #expect(RunLoop.main.native === RunLoops.RunLoop.main)
     }
 
-    @Test func `The loop has Core Foundation's name, which stops it and looks into it`() {
+    @Test func `getCFRunLoop returns the Core Foundation object of the same loop`() {
         TestThread.run {
             let loop = RunLoop.current
             #expect(loop.getCFRunLoop() === CFRunLoopGetCurrent())
@@ -41,7 +41,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `Another thread that asks first finds the object that the loop's own thread finds`() throws {
+    @Test func `Two threads that look up a loop get the same object`() throws {
         try RunLoops.RunLoop.TestThread.with { thread in
             nonisolated(unsafe) let seen = thread.loop.foundation
             let isSame = try thread.sync { _ in RunLoop.current === seen }
@@ -49,7 +49,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `The loop goes with its thread`() {
+    @Test func `A loop is released when its thread ends`() {
         let witness = Witness()
         let native = TestThread.run {
             witness.watch(RunLoop.current)
@@ -75,7 +75,7 @@ import class FoundationRunLoop.Timer
 
     // MARK: Running
 
-    @Test func `A mode with nothing to wait for does not run`() {
+    @Test func `A run in a mode without items returns false`() {
         ManualRunLoop.with { _ in
             #expect(!RunLoop.current.run(mode: .default, before: .distantFuture))
             #expect(!RunLoop.current.run(mode: .common, before: .distantFuture))
@@ -89,7 +89,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `One source ends a run and a timer does not`() {
+    @Test func `run(mode:before:) returns after one source but not after a timer`() {
         ManualRunLoop.with { manual in
             let lines = Locked<[String]>()
             let timer = Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in lines.note("timer") }
@@ -102,7 +102,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A run ends at its date, and at once if that has passed`() {
+    @Test func `A run ends at its date, at once if the date has passed`() {
         ManualRunLoop.with { manual in
             let fires = Locked<Int>()
             let timer = Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in fires.increment() }
@@ -116,7 +116,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `The loop runs on through stops until nothing is left`() {
+    @Test func `run continues after stops until its mode is empty`() {
         ManualRunLoop.with { manual in
             let fires = Locked<Int>()
             let native = manual.loop
@@ -129,7 +129,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `The innermost run has the current mode`() {
+    @Test func `currentMode is the mode of the innermost run`() {
         ManualRunLoop.with { _ in
             #expect(RunLoop.current.currentMode == nil)
             let seen = Locked<[RunLoop.Mode?]>([])
@@ -146,7 +146,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `The limit date is the next timer's, and serves what is ready`() {
+    @Test func `limitDate serves ready items and returns the next timer's date`() {
         ManualRunLoop.with { manual in
             let fires = Locked<Int>()
             Timer.scheduledTimer(withTimeInterval: 0.1, repeats: false) { _ in fires.increment() }
@@ -189,7 +189,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A closure that is waited for has run, on its own thread at once`() throws {
+    @Test func `perform(waitUntilDone:) returns after the closure has run`() throws {
         let lines = Locked<[String]>()
         try RunLoops.RunLoop.TestThread.with { thread in
             thread.loop.foundation.perform(waitUntilDone: true) { lines.note("there") }
@@ -201,7 +201,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `Requests run by order, then as they came`() {
+    @Test func `Requests run by order, equal orders first in first out`() {
         ManualRunLoop.with { manual in
             let (lines, target) = (Locked<[String]>(), Token())
             for (text, order) in [("c", 7), ("a", -1), ("d", 7), ("b", 0)] {
@@ -215,7 +215,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `Requests of a target can be cancelled, and release what they hold`() {
+    @Test func `Requests of a target can be cancelled and are released`() {
         ManualRunLoop.with { manual in
             let (lines, mine, other, witness) = (Locked<[String]>(), Token(), Token(), Witness())
             do {
@@ -234,7 +234,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `Requests go with their thread`() {
+    @Test func `Requests are released when their thread ends`() {
         let witness = Witness()
         TestThread.run {
             let token = witness.makeToken()

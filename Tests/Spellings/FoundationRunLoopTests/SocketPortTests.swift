@@ -32,7 +32,7 @@ import class FoundationRunLoop.SocketPort
 
     private func onThread(_ body: @escaping @Sendable () throws -> Void) throws { try TestThread.run(body) }
 
-    @Test func `A message crosses a connection, with data, ports and a way to answer`() throws {
+    @Test func `A message over a connection has data, ports and a reply port`() throws {
         try onThread {
             let (server, answers) = (try #require(SocketPort(tcpPort: 0)), try #require(SocketPort(tcpPort: 0)))
             let (heard, answered) = (PortNotes(), PortNotes())
@@ -67,7 +67,7 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
-    @Test func `A port that has ended takes no message, whoever has a copy of its sockets`() throws {
+    @Test func `An invalidated port receives no message even if a child holds copies of its sockets`() throws {
         try onThread {
             for _ in 0..<(isFull ? 1000 : 20) {
                 let (server, notes) = (try #require(SocketPort(tcpPort: 0)), PortNotes())
@@ -88,7 +88,7 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
-    @Test func `Foundation's own port understands this one, and this one Foundation's`() throws {
+    @Test func `Socket ports exchange messages with Foundation's own`() throws {
         try onThread {
             let (ours, notes) = (try #require(SocketPort(tcpPort: 0)), PortNotes())
             ours.setDelegate(notes)
@@ -160,7 +160,7 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
-    @Test func `Connections are made again when the other side was closed`() throws {
+    @Test func `A connection is made again after the other side closed it`() throws {
         try onThread {
             var server = try #require(SocketPort(tcpPort: 0))
             let (port, notes) = (try number(server), PortNotes())
@@ -178,7 +178,7 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
-    @Test func `A sender waits for a reader until its date`() throws {
+    @Test func `A send waits for the receiver until its date`() throws {
         // A socket with little room, so that the message does not fit into the system's buffers.
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var room: Int32 = 4096
@@ -193,7 +193,7 @@ import class FoundationRunLoop.SocketPort
         server.invalidate()
     }
 
-    @Test func `A message that is longer than the other side takes is not sent`() {
+    @Test func `A message above the size limit is not sent`() {
         let nobody = SocketSignature(family: 2, type: 1, protocol: 6, address: SocketSignature.inet(port: 0))
         func frame(_ count: Int) -> Data? {
             SocketFrame(number: 0, sender: nobody, parts: [.data(Data(count: count))]).bytes
@@ -202,7 +202,7 @@ import class FoundationRunLoop.SocketPort
         #expect(frame(SocketFrame.mostBytes - 40)?.count == SocketFrame.mostBytes)
     }
 
-    @Test func `A port goes with its thread and closes its socket`() {
+    @Test func `A port is released and its socket closed when its thread ends`() {
         let witness = Witness()
         let address = TestThread.run {
             let port = SocketPort()
@@ -219,7 +219,7 @@ import class FoundationRunLoop.SocketPort
         next?.invalidate()
     }
 
-    @Test func `Remote ports are equal by their address, local ones are not`() throws {
+    @Test func `Remote ports are equal by address and local ports by identity`() throws {
         let remotes = try (0..<2).map { _ in try #require(SocketPort(remoteWithTCPPort: 9, host: "127.0.0.1")) }
         #expect(remotes[0] == remotes[1])
         #expect(Set(remotes).count == 1)
@@ -233,9 +233,7 @@ import class FoundationRunLoop.SocketPort
         #expect(!local.send(before: .distantFuture, components: nil, from: nil, reserved: 0))
     }
 
-    @Test func `A descriptor that is no socket, an address that is taken and a host that is unknown are refused`()
-        throws
-    {
+    @Test func `A descriptor that is not a socket, an address in use and an unknown host are refused`() throws {
         #expect(
             SocketPort(protocolFamily: PF_INET, socketType: Int32(SOCK_STREAM.rawValue), protocol: 0, socket: -1)
                 == nil)
@@ -247,7 +245,7 @@ import class FoundationRunLoop.SocketPort
 
     // MARK: The wire
 
-    @Test func `Frames are read as they were written`() throws {
+    @Test func `Written frames are read back`() throws {
         let inet6 = {
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
@@ -272,7 +270,7 @@ import class FoundationRunLoop.SocketPort
         #expect([UInt8](try #require(signatures[1].wire).prefix(8)) == [2, 1, 6, 28, 28, 30, 0, 80])
     }
 
-    @Test func `Bytes that are no message are refused wherever they are cut or changed`() throws {
+    @Test func `Truncated or changed frames are refused`() throws {
         let signature = SocketSignature(family: 2, type: 1, protocol: 6, address: SocketSignature.inet(port: 1))
         let frame = SocketFrame(number: 1, sender: signature, parts: [.data(Data("abc".utf8)), .port(signature)])
         let bytes = try #require(frame.bytes)
@@ -291,7 +289,7 @@ import class FoundationRunLoop.SocketPort
         #expect(read > 0 && read < 20_000)
     }
 
-    @Test func `A connection that speaks something else is closed and the port goes on`() throws {
+    @Test func `A connection with another protocol is closed and the port continues`() throws {
         try onThread {
             let (server, notes) = (try #require(SocketPort(tcpPort: 0)), PortNotes())
             server.setDelegate(notes)

@@ -24,7 +24,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A scheduled timer fires for the first time after its interval`() {
+    @Test func `A scheduled timer first fires after its interval`() {
         ManualRunLoop.with { manual in
             let timer = Timer.scheduledTimer(withTimeInterval: 1, repeats: true, block: noting(manual))
             manual.advance(by: .milliseconds(999))
@@ -37,7 +37,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A timer with an interval fires after it also where Foundation on Linux fires at once`() {
+    @Test func `A timer that does not repeat fires after its interval, unlike Foundation's on Linux`() {
         ManualRunLoop.with { manual in
             let timer = Timer(timeInterval: 2, repeats: false, block: noting(manual))
             RunLoop.current.add(timer, forMode: .default)
@@ -46,7 +46,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `The interval counts from the making of the timer and not from its adding`() {
+    @Test func `An interval counts from the creation of the timer, not from its addition`() {
         ManualRunLoop.with { manual in
             let timer = Timer(timeInterval: 2, repeats: true, block: noting(manual))
             manual.advance(by: .milliseconds(500))
@@ -56,7 +56,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A date lays the grid and a date that has passed fires at once`() {
+    @Test func `The fire date sets the grid and a past date fires at once`() {
         ManualRunLoop.with { manual in
             let past = Timer(fire: .distantPast, interval: 1, repeats: true, block: noting(manual))
             #expect(past.fireDate == .distantPast)
@@ -68,7 +68,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A timer in the distant future keeps the mode from being empty and does not fire`() {
+    @Test func `A timer in the distant future keeps its mode alive and does not fire`() {
         ManualRunLoop.with { manual in
             let timer = Timer(fire: .distantFuture, interval: 1, repeats: true, block: noting(manual))
             RunLoop.current.add(timer, forMode: .default)
@@ -92,7 +92,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A timer that fires once is valid in its closure and invalid after it`() {
+    @Test func `A timer that does not repeat is valid in its closure and invalid after it`() {
         ManualRunLoop.with { manual in
             let wasValid = Locked<[Bool]>([])
             let timer = Timer(timeInterval: 1, repeats: false) { timer in
@@ -114,7 +114,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `Firing by hand leaves the dates and ends a timer that fires once`() {
+    @Test func `fire keeps the dates and invalidates a timer that does not repeat`() {
         ManualRunLoop.with { manual in
             let repeating = Timer.scheduledTimer(withTimeInterval: 1, repeats: true, block: noting(manual))
             repeating.fire()
@@ -133,7 +133,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A date that is set moves the next fire and lays a new grid`() {
+    @Test func `Setting fireDate moves the next fire and starts a new grid`() {
         ManualRunLoop.with { manual in
             let timer = Timer.scheduledTimer(withTimeInterval: 1000, repeats: true, block: noting(manual))
             let date = Date(timeIntervalSinceNow: 3600)
@@ -152,7 +152,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `The next date is the same at each ask and on the grid`() {
+    @Test func `fireDate is stable and on the grid`() {
         ManualRunLoop.with { manual in
             let timer = Timer(fire: Date(timeIntervalSinceNow: 1), interval: 1000, repeats: true) { _ in }
             let first = timer.fireDate
@@ -168,7 +168,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `Tolerance serves several timers with one wake-up and never fires one early`() {
+    @Test func `Timers with tolerance share a wake-up and none is early`() {
         ManualRunLoop.with { manual in
             let timers = [1.0, 1.2, 1.4].map { Timer(timeInterval: $0, repeats: false, block: noting(manual)) }
             for timer in timers {
@@ -185,7 +185,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `Tolerance is bounded by half the interval and never negative`() {
+    @Test func `A tolerance is clamped to zero and half the interval`() {
         let timer = Timer(timeInterval: 2, repeats: true) { _ in }
         timer.tolerance = 5
         #expect(timer.tolerance == 1)
@@ -196,7 +196,7 @@ import class FoundationRunLoop.Timer
         #expect(once.tolerance == 5)
     }
 
-    @Test func `A tolerance set after the adding counts`() {
+    @Test func `A tolerance set after the timer was added takes effect`() {
         ManualRunLoop.with { manual in
             let exact = Timer.scheduledTimer(withTimeInterval: 1.4, repeats: false, block: noting(manual))
             let tolerant = Timer.scheduledTimer(withTimeInterval: 1, repeats: false, block: noting(manual))
@@ -207,7 +207,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A timer is in one loop and many modes of it`() {
+    @Test func `A timer can be in several modes of one loop`() {
         ManualRunLoop.with { manual in
             let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
             RunLoop.current.add(timer, forMode: .default)
@@ -226,7 +226,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A common timer fires in the modes that are marked`() {
+    @Test func `A common timer fires in the common modes`() {
         ManualRunLoop.with { manual in
             manual.loop.addCommonMode(.tracking)
             let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
@@ -241,7 +241,7 @@ import class FoundationRunLoop.Timer
 
     // MARK: Memory
 
-    @Test func `A timer that is never added goes with its owner`() {
+    @Test func `A timer that is never added is released with its owner`() {
         let witness = Witness()
         do {
             let timer = Timer(timeInterval: 1, repeats: true) { _ in }
@@ -251,7 +251,7 @@ import class FoundationRunLoop.Timer
         #expect(witness.isGone)
     }
 
-    @Test func `The loop keeps a timer until it is invalid`() {
+    @Test func `The loop retains a timer until it is invalidated`() {
         ManualRunLoop.with { manual in
             let (once, repeating, captured) = (Witness(), Witness(), Witness())
             do {
@@ -269,7 +269,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `A timer goes with its thread and is invalid then`() {
+    @Test func `A timer is invalidated and released when its thread ends`() {
         let witness = Witness()
         let kept = TestThread.run {
             witness.watch(Timer.scheduledTimer(withTimeInterval: 100, repeats: true) { _ in })

@@ -9,7 +9,7 @@ import Testing
 ///
 /// One after the other, because scenarios keep time and each has threads of its own.
 @Suite(.serialized) struct ComparisonTests {
-    @Test func `A thousand scenarios run alike on the real CFRunLoop and on ours`() {
+    @Test func `A thousand scenarios have the same trace on the real CFRunLoop and on this one`() {
         let comparison = Comparison()
         var found = 0
         // Three programs to read are enough for one failure.
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `The real CFRunLoop runs scenarios as it did before`() {
+    @Test func `The real CFRunLoop has the same trace twice`() {
         let comparison = Comparison(subject: CoreFoundationEngine.self)
         for number in 0..<100 {
             let scenario = ScenarioGenerator.scenario(number, seed: 2, mainThread: false)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `A loop that does not remove sources is found out, in a few lines`() throws {
+    @Test func `A loop that does not remove sources differs in a short scenario`() throws {
         let comparison = Comparison(subject: FaultyEngine.self, reruns: 1)
         let first = (0..<500).lazy.compactMap { number -> Difference? in
             let scenario = ScenarioGenerator.scenario(number, seed: 3, mainThread: false)
@@ -52,7 +52,8 @@ import Testing
         #expect(shrunk.real != shrunk.ours)
     }
 
-    @Test func `Sources that signal themselves in a mode that is being marked are performed in one order by both`() {
+    @Test
+    func `Sources that signal themselves while their mode is marked are performed in the same order by both loops`() {
         var scenario = Scenario(seed: 0, number: 0)
         scenario.modeCount = 2
         scenario.sources = Array(
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `A scenario that could sleep for ever is ended by the other thread`() {
+    @Test func `The other thread ends a scenario that could sleep forever`() {
         var scenario = Scenario(seed: 0, number: 0)
         scenario.sources = [.init(order: 0, tellsScheduling: false, signalsWhenScheduled: false, script: [])]
         scenario.body = [

@@ -15,13 +15,13 @@ import Testing
         }
     }
 
-    @Test func `Another seed makes other scenarios`() {
+    @Test func `Different seeds make different scenarios`() {
         let one = (0..<20).map { ScenarioGenerator.scenario($0, seed: 1, mainThread: true).allActions }
         let other = (0..<20).map { ScenarioGenerator.scenario($0, seed: 2, mainThread: true).allActions }
         #expect(one != other)
     }
 
-    @Test func `A scenario without a main thread has none, nor anything for its queue`() {
+    @Test func `A scenario off the main thread has no items of the main queue`() {
         for number in 0..<200 {
             let scenario = ScenarioGenerator.scenario(number, seed: 3, mainThread: false)
             #expect(!scenario.onMainThread)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `Every kind of action is made, in bodies and in callouts`() {
+    @Test func `Every kind of action occurs in bodies and callouts`() {
         var kinds: Set<String> = []
         for number in 0..<500 {
             for action in ScenarioGenerator.scenario(number, seed: 5, mainThread: true).allActions {
@@ -43,7 +43,7 @@ import Testing
             ]))
     }
 
-    @Test func `Timers without a sentinel are never moved nor taken away from outside`() {
+    @Test func `Timers of scenarios without a sentinel are not moved or removed by other callouts`() {
         for number in 0..<500 {
             let scenario = ScenarioGenerator.scenario(number, seed: 11, mainThread: true)
             guard !scenario.timers.isEmpty, !scenario.hasSentinels else { continue }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `In the family of the last timer nothing but timers and blocks keeps a mode alive`() {
+    @Test func `In the last-timer family only timers and blocks keep a mode alive`() {
         var removals = 0
         for number in 0..<200 {
             let scenario = ScenarioGenerator.scenario(number, seed: 13, mainThread: true, family: .lastTimer)
@@ -76,7 +76,7 @@ import Testing
         #expect(removals > 100)
     }
 
-    @Test func `Leaving out actions counts through every list`() {
+    @Test func `Actions are removed by their index through every list`() {
         let scenario = ScenarioGenerator.scenario(4, seed: 1, mainThread: false)
         let actions = scenario.allActions
         for index in actions.indices {
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `Dates are seen as what they were set to`() {
+    @Test func `A date is shown as the kind it was set to`() {
         let now: Int64 = 5_000_000
         #expect(Dates.seen(Dates.offset(.past(3), now: now), now: now) == .due)
         #expect(Dates.seen(Dates.offset(.now, now: now), now: now) == .due)

@@ -11,7 +11,7 @@ import Testing
 
     init() { stops.runBegins() }
 
-    @Test mutating func `A run after a stop takes its wake-up until the sleep is over`() {
+    @Test mutating func `A run after a stop serves its wake-up until the sleep is over`() {
         stops.calloutBegins(.beforeSleep)
         #expect(!stops.areTakenByRun)
         stops.stop()
@@ -22,7 +22,7 @@ import Testing
         #expect(!stops.areTakenByRun)
     }
 
-    @Test mutating func `A stop after the sleep has no wake-up to take`() {
+    @Test mutating func `A stop after the sleep has no wake-up`() {
         stops.calloutBegins(.afterSleep)
         stops.stop()
         #expect(!stops.areTakenByRun)
@@ -38,7 +38,7 @@ import Testing
         #expect(!stops.areTakenByRun)
     }
 
-    @Test mutating func `A stop without a run has no wake-up to take`() {
+    @Test mutating func `A stop without a run has no wake-up`() {
         stops.runEnds()
         stops.stop()
         #expect(!stops.areTakenByRun)

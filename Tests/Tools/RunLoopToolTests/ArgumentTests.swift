@@ -28,7 +28,7 @@ struct ArgumentTests {
         #expect(Duration(argument: text) == nil)
     }
 
-    @Test func `What follows the two hyphens is the program's, whatever it looks like`() throws {
+    @Test func `Words after the two hyphens belong to the program`() throws {
         let words = ["--for", "5s", "-o", "x", "--", "--help"]
         let trace = try #require(
             try RunLoopTool.parseAsRoot(["trace", "-o", "a.json", "--", "prog"] + words) as? TraceTool)
@@ -40,7 +40,7 @@ struct ArgumentTests {
         #expect(doctor.length == .milliseconds(700) && doctor.json && doctor.subject == nil)
     }
 
-    @Test func `Options and a process come in any order`() throws {
+    @Test func `Options and a process may be in any order`() throws {
         let top = try #require(
             try RunLoopTool.parseAsRoot(["top", "12", "--once", "--every=50ms", "--json"]) as? TopTool)
         #expect(top.process.number == 12 && top.once && top.json && top.every == .milliseconds(50))
@@ -56,7 +56,7 @@ struct ArgumentTests {
         "trace -o x.html 1", "trace x", "doctor", "doctor --", "doctor --for 1s", "doctor --for 1s x", "doctor x -- y",
         "doctor x y", "port listen", "port send", "port send x --count -1", "port ls x",
     ])
-    func `Misuse is refused with status 64 and a word on where help is`(line: String) {
+    func `Misuse ends with status 64 and refers to the help`(line: String) {
         let words = line.split(separator: " ").map(String.init)
         do {
             _ = try RunLoopTool.parseAsRoot(words)
@@ -71,7 +71,7 @@ struct ArgumentTests {
     }
 
     /// Words of all commands, words that are nearly theirs, and words that are nobody's.
-    @Test func `Random words are a command or are refused in a sentence, and none traps`() {
+    @Test func `Random words are parsed or refused and never trap`() {
         let words = [
             "ps", "dump", "top", "trace", "doctor", "port", "describe", "listen", "send", "ls", "--json", "--once",
             "--every", "50ms", "--every=1h", "--for", "700ms", "-o", "x.html", "--output", "--", "--id", "--count",

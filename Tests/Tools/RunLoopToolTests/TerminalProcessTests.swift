@@ -26,7 +26,7 @@ struct TerminalProcessTests {
     }
 
     @Test(arguments: [80, 5000])
-    func `top draws, answers keys, and q gives the terminal back`(columns: UInt16) throws {
+    func `top draws, answers keys and restores the terminal after q`(columns: UInt16) throws {
         let program = try Inspected()
         let terminal = try program.top("--every 50ms", columns: columns, rows: columns == 80 ? 24 : 5000)
         try terminal.wait("two loops") { $0.screen.text(row: 0).hasSuffix("2 loops") }
@@ -45,7 +45,7 @@ struct TerminalProcessTests {
         #expect(terminal.written < 1 << 20)
     }
 
-    @Test func `the window's size is followed`() throws {
+    @Test func `top follows the size of the window`() throws {
         let program = try Inspected()
         let terminal = try program.top("--every 50ms")
         try terminal.wait(for: "turns/s   wakes/s      busy  STATE")
@@ -63,7 +63,7 @@ struct TerminalProcessTests {
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT] + (Sanitizer.isThread ? [] : [SIGSEGV, SIGABRT])
 
     @Test(arguments: signals)
-    func `a signal gives the terminal back, and is what top ends by`(signal: CInt) throws {
+    func `a signal restores the terminal and ends top`(signal: CInt) throws {
         let program = try Inspected()
         let terminal = try program.top("")
         try terminal.wait(for: "WOKEN BY")
@@ -72,7 +72,7 @@ struct TerminalProcessTests {
         try expectRestored(terminal)
     }
 
-    @Test func `Ctrl-Z gives the terminal to the shell, and fg takes it again`() throws {
+    @Test func `Ctrl-Z returns the terminal to the shell and fg takes it again`() throws {
         let program = try Inspected()
         let terminal = try PseudoTerminal(
             """
@@ -93,7 +93,7 @@ struct TerminalProcessTests {
         try expectRestored(terminal)
     }
 
-    @Test func `after SIGSTOP the screen is drawn anew`() throws {
+    @Test func `top redraws the screen after SIGSTOP`() throws {
         let program = try Inspected()
         let terminal = try program.top("")
         try terminal.wait(for: "WOKEN BY")
@@ -108,7 +108,7 @@ struct TerminalProcessTests {
     }
 
     @Test(arguments: ["NO_COLOR=1", "NO_COLOR="])
-    func `colours are left out where nobody wants them`(variable: String) throws {
+    func `NO_COLOR turns colours off`(variable: String) throws {
         let program = try Inspected()
         let terminal = try program.top("", environment: [variable])
         try terminal.wait(for: "WOKEN BY")
@@ -118,7 +118,7 @@ struct TerminalProcessTests {
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `a locale without Unicode gets plain signs`() throws {
+    @Test func `a locale without Unicode gets ASCII characters`() throws {
         let program = try Inspected()
         let terminal = try program.top("--every 50ms", environment: ["LC_ALL=C"])
         try terminal.wait(for: "timers, late by")
@@ -128,7 +128,8 @@ struct TerminalProcessTests {
     }
 
     @Test(arguments: [("TERM=dumb", ""), ("LOOPUI_LINEAR=1", ""), ("", "--plain"), ("", "| cat")])
-    func `where the cursor cannot move, each interval has a line for each loop`(before: String, after: String) throws {
+    func `top prints a line for each loop and interval if the cursor cannot move`(before: String, after: String) throws
+    {
         let program = try Inspected()
         let terminal = try PseudoTerminal(
             "\(before) $tool top --every 200ms --for 2s $pid \(after)", columns: 120, program)
@@ -140,7 +141,7 @@ struct TerminalProcessTests {
         #expect(lines.count { $0.hasPrefix("   errands ") } >= 2)
     }
 
-    @Test func `the end of the process is the end of top, which says so on the main screen`() throws {
+    @Test func `top ends with the process and reports the end on the main screen`() throws {
         let program = try Inspected()
         let terminal = try program.top("--every 50ms")
         try terminal.wait(for: "WOKEN BY")

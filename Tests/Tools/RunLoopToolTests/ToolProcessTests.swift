@@ -52,7 +52,7 @@ struct ToolProcessTests {
         return processes.first { $0["process"]?.integer == process }
     }
 
-    @Test func `ps as JSON has each process with its loops, or why it does not answer`() throws {
+    @Test func `ps --json lists each process with its loops or the reason why it does not answer`() throws {
         let process = try listed("$tool ps --json")
         #expect(process?["program"]?.string == "runloop")
         #expect(process?["loops"]?.array?.first?["activity"]?.string == "asleep")
@@ -60,14 +60,14 @@ struct ToolProcessTests {
         #expect(try listed("kill $pid; wait $pid; $tool ps --json") == nil)
     }
 
-    @Test func `dump as JSON has what the loop holds`() throws {
+    @Test func `dump --json describes the loops`() throws {
         let (text, status) = try looking("$tool dump --json $pid")
         let loop = try #require(try JSON(parsing: text)["loops"]?.array?.first)
         #expect(status == 0)
         #expect(loop["description"]?.string?.contains("listen") == true)
     }
 
-    @Test func `top once ends by itself, as lines and as JSON`() throws {
+    @Test func `top --once ends by itself, with lines and with --json`() throws {
         let lines = try looking("$tool top --once --every 50ms $pid")
         #expect(lines.status == 0)
         #expect(lines.text.contains("turns/s") && lines.text.contains("asleep for"))
@@ -77,7 +77,7 @@ struct ToolProcessTests {
         #expect(try JSON(parsing: text)["loops"]?.array?.first?["statistics"]?["turns"] != nil)
     }
 
-    @Test func `doctor as JSON prints nothing else, whatever the program prints`() throws {
+    @Test func `doctor --json prints only JSON whatever the program prints`() throws {
         let (text, status) = try shell("$tool doctor --json -- $program work 500 2>errors")
         let report = try JSON(parsing: text)
         #expect(status == 0 || status == 1)
@@ -88,7 +88,7 @@ struct ToolProcessTests {
         #expect((status == 1) == !findings.isEmpty)
     }
 
-    @Test func `misuse ends with status 64, help with 0, and what cannot be done with 1`() throws {
+    @Test func `misuse ends with status 64, help with 0 and a failure with 1`() throws {
         let errors = try shell("$tool top --nonsense 2>&1; echo $?; $tool dump 2147483647 2>&1; echo $?")
         #expect(errors.text.contains("See 'runloop top --help' for more information.\n64\n"))
         #expect(errors.text.hasSuffix("Error: there is no process 2147483647\n1\n"))
@@ -97,7 +97,7 @@ struct ToolProcessTests {
         #expect(help.text.split(separator: "\n").first?.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
     }
 
-    @Test func `doctor takes a number for a process unless a file has that name`() throws {
+    @Test func `doctor takes a number as a process unless a file has that name`() throws {
         let (text, status) = try shell("cd / && $tool doctor 2147483647 2>&1")
         #expect(status == 1)
         #expect(text.contains("there is no process 2147483647"))
@@ -108,7 +108,7 @@ struct ToolProcessTests {
         #expect(try completions(of: line).sorted().joined(separator: " ") == expected)
     }
 
-    @Test func `bash completes the numbers of processes that can be looked into, and names of ports`() throws {
+    @Test func `bash completes the numbers of inspectable processes and the names of ports`() throws {
         let processes = try looking("echo $pid; " + Self.completing("runloop dump "))
         let lines = processes.text.split(separator: "\n")
         #expect(try lines.dropFirst().contains(#require(lines.first)))

@@ -10,7 +10,7 @@ import Testing
 @testable import RunLoopsDiagnostics
 @testable import runloop
 
-@Suite("What top makes of the answers", .ownThread)
+@Suite("The model and screen of top", .ownThread)
 struct TopTests {
     /// A loop that has done so much of everything.
     private static func loop(
@@ -54,7 +54,7 @@ struct TopTests {
         }
     }
 
-    @Test func `rates are of the last interval, the rest of the last ten`() throws {
+    @Test func `rates are those of the last interval and other figures those of the last ten`() throws {
         var model = TopModel()
         model.take(Self.report(0, Self.loop(0)))
         #expect(model.loops[0].turnRate == 0)
@@ -67,7 +67,7 @@ struct TopTests {
         #expect(loop.window.counts.dearest.first?.longestLately == 2_000_000)
     }
 
-    @Test func `a loop whose thread's number was used again starts anew`() {
+    @Test func `a loop on a reused thread number starts with new figures`() {
         var model = TopModel()
         model.take(Self.report(0, Self.loop(1000)))
         model.take(Self.report(1_000_000_000, Self.loop(5)))
@@ -76,7 +76,7 @@ struct TopTests {
         #expect(model.loops.isEmpty && model.count == 3)
     }
 
-    @MainActor @Test func `an answer with clocks and counts out of all bounds is no rate`() throws {
+    @MainActor @Test func `a report with clocks and counts out of range gives no rate`() throws {
         var model = TopModel()
         model.take(Self.report(.max, Self.loop(10)))
         model.take(Self.report(.min, Self.loop(20)))
@@ -87,7 +87,7 @@ struct TopTests {
     }
 
     @MainActor @Test(arguments: [1, 7, 30, 59, 60, 120, 1000], [1, 2, 3, 8, 24, 100])
-    func `how to leave is in the last line, however small the window`(columns: Int, rows: Int) throws {
+    func `the last line names the key that quits, in a window of any size`(columns: Int, rows: Int) throws {
         var model = TopModel()
         for second in 0..<3 {
             let amount = UInt64(second) * 100
@@ -100,7 +100,7 @@ struct TopTests {
         if columns >= 30, rows > 3 { #expect(lines[2].contains("worker 7")) }
     }
 
-    @MainActor @Test func `the screen says what is asked, what is not there, and who does not answer`() throws {
+    @MainActor @Test func `the screen reports a pending request, missing loops and an unresponsive process`() throws {
         var model = TopModel()
         #expect(try Self.screen(model)[1].contains("asking"))
         model.take(Self.report(0))
@@ -108,7 +108,7 @@ struct TopTests {
         #expect(try Self.screen(model, 40, notice: "stopped for 3 s")[0].contains("stopped for 3 s"))
     }
 
-    @MainActor @Test func `the marked loop is shown in full, without what would move the cursor`() throws {
+    @MainActor @Test func `the marked loop is shown in full without control characters`() throws {
         var model = TopModel()
         let hanging = LoopReport.Callout(kind: "timer", label: "slow\u{7}", place: "F.swift:1", since: 3_200_000_000)
         for second in 0..<3 {
@@ -134,7 +134,7 @@ struct TopTests {
         }
     }
 
-    @MainActor @Test func `a loop that goes away while it is marked leaves the mark to the first`() throws {
+    @MainActor @Test func `the first loop is marked when the marked loop ends`() throws {
         var model = TopModel()
         model.take(Self.report(0, Self.loop(1), Self.loop(1, thread: 8, label: "bell")))
         try TestApplication.with { app in
@@ -154,7 +154,7 @@ struct TopTests {
         }
     }
 
-    @MainActor @Test func `q ends the application, and Ctrl-C ends it as the signal does`() throws {
+    @MainActor @Test func `q ends the application and Ctrl-C ends it by the signal`() throws {
         for (key, modifiers, signal) in [("q", [], nil), ("c", .control, 2)] as [(Character, KeyModifiers, CInt?)] {
             try TestApplication.with { app in
                 app.show(TopController())
@@ -165,7 +165,7 @@ struct TopTests {
     }
 
     /// Five thousand loops on the largest screen that there is, if there is time.
-    @MainActor @Test func `many loops have a row each, and only the rows in view cost something`() throws {
+    @MainActor @Test func `each of many loops has a row and only visible rows are drawn`() throws {
         var reports: [LoopReport] = []
         let count: Int32 = isThorough ? 5000 : 1000
         for thread in 1...count { reports.append(Self.loop(1, thread: thread)) }
@@ -203,7 +203,7 @@ struct TopTests {
             ])
     }
 
-    @Test func `numbers have their formats`() {
+    @Test func `durations, percentages and counts have their formats`() {
         #expect(Format.seconds(.milliseconds(-1500)) == "-1.500" && Format.seconds(.nanoseconds(1_999_999)) == "0.001")
         #expect(Format.short(.microseconds(13)) == "13 us" && Format.short(.microseconds(249_870)) == "249.8 ms")
         #expect(Format.short(.seconds(-1)) == "0 us" && Format.short(.milliseconds(1250)) == "1.250 s")

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A ring of events", .ownThread)
 struct EventRingTests {
-    @Test func `gives back what was written, oldest first`() {
+    @Test func `events are read in the order in which they were written`() {
         let ring = EventRing(capacity: 8)
         for time in 0..<5 { ring.write(RawEvent(time: Int64(time), line: UInt64(time))) }
         let (events, lost) = ring.read()
@@ -17,7 +17,7 @@ struct EventRingTests {
         #expect(lost == 0)
     }
 
-    @Test func `overwrites the oldest and counts them`() {
+    @Test func `the oldest events are overwritten and counted`() {
         let ring = EventRing(capacity: 8)
         for time in 0..<21 { ring.write(RawEvent(time: Int64(time))) }
         let (events, lost) = ring.read()
@@ -25,13 +25,13 @@ struct EventRingTests {
         #expect(lost == 13)
     }
 
-    @Test func `an empty one has nothing`() {
+    @Test func `an empty ring has no events`() {
         let (events, lost) = EventRing(capacity: 4).read()
         #expect(events.isEmpty)
         #expect(lost == 0)
     }
 
-    @Test func `whoever reads while it is written finds whole events in a row`() {
+    @Test func `a reader of a ring that is being written finds whole events in sequence`() {
         let ring = EventRing(capacity: 64)
         let writer = TestThread {
             for number in 0..<200_000 as Range<Int64> {

@@ -45,7 +45,7 @@ private final class Folder {
     }
 }
 
-@Suite("Putting a file in place of another", .ownThread)
+@Suite("Replacing a file", .ownThread)
 struct FileReplacementTests {
     private let folder = Folder()
 
@@ -58,7 +58,7 @@ struct FileReplacementTests {
         return lstat("\(folder.path)/\(name)", &status) == 0 ? status.st_mode : 0
     }
 
-    @Test func `a file that is there is replaced, keeps its permissions, and nothing else is left`() throws {
+    @Test func `an existing file is replaced, keeps its permissions, and no other file is left`() throws {
         try write("old", "file")
         chmod("\(folder.path)/file", 0o600)
         try write("new", "file")
@@ -67,7 +67,7 @@ struct FileReplacementTests {
         #expect(folder.names == ["file"])
     }
 
-    @Test func `whoever reads finds the old file or the new file, each whole`() throws {
+    @Test func `a reader finds the whole old file or the whole new file`() throws {
         let texts = ["a", "b"].map { String(repeating: $0, count: 100_000) }
         try write(texts[0], "file")
         let isDone = Locked(false)
@@ -80,7 +80,7 @@ struct FileReplacementTests {
         writer.join()
     }
 
-    @Test func `a pipe, a directory, a device and links to them are refused and stay`() throws {
+    @Test func `a pipe, a directory, a device and links to them are refused and kept`() throws {
         let place = folder.path
         mkfifo("\(place)/pipe", 0o600)
         symlink("pipe", "\(place)/link")
@@ -96,7 +96,7 @@ struct FileReplacementTests {
         #expect(folder.names == ["link", "pipe"])
     }
 
-    @Test func `a link to a regular file, or to nothing, is replaced itself`() throws {
+    @Test func `a link to a regular file or to a missing file is replaced`() throws {
         try write("kept", "target")
         for target in ["target", "nothing"] {
             symlink(target, "\(folder.path)/link")
@@ -107,7 +107,7 @@ struct FileReplacementTests {
         #expect(folder.text("target") == "kept" && folder.names == ["target"])
     }
 
-    @Test func `a folder that is not there is known before`() {
+    @Test func `check throws for a missing folder`() {
         let error = #expect(throws: RunLoop.SystemCallError.self) {
             try FileReplacement.check("\(folder.path)/no/file")
         }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("What the doctor finds", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Findings of the doctor", .ownThread, .timeLimit(.minutes(10)))
 struct FindingTests {
     /// What is found in a recording of what `body` does.
     private func findings(_ body: (ManualRunLoop) -> Void) throws -> [RunLoop.Trace.Report.Finding] {
@@ -41,7 +41,7 @@ struct FindingTests {
 
     // MARK: Timers
 
-    @Test func `a timer without tolerance that wakes an idle loop ten times a second`() throws {
+    @Test func `a timer without tolerance that wakes an idle loop ten times a second is found`() throws {
         let found = try findings { manual in
             manual.loop.add(RunLoop.Timer(.every(.milliseconds(100)), label: "poller") { _ in }, in: .default)
             manual.advance(by: .seconds(3))
@@ -51,7 +51,7 @@ struct FindingTests {
         #expect(found.first?.text.contains("10 times a second") == true)
     }
 
-    @Test func `not one that has a tolerance, or is slower`() throws {
+    @Test func `a timer with tolerance or a long interval is not found`() throws {
         let found = try findings { manual in
             manual.loop.add(
                 RunLoop.Timer(.every(.milliseconds(100)), tolerance: .milliseconds(10)) { _ in }, in: .default)
@@ -61,7 +61,7 @@ struct FindingTests {
         #expect(found.isEmpty)
     }
 
-    @Test func `a repeating timer that is late every time`() throws {
+    @Test func `a repeating timer that is late every time is found`() throws {
         let millisecond: Int64 = 1_000_000
         let late = (1...6 as ClosedRange<Int64>).map {
             number -> (RunLoop.Trace.Event.Callee, RunLoop.Trace.Event.Wait?, Int64, Int64) in
@@ -89,7 +89,7 @@ struct FindingTests {
 
     // MARK: Others
 
-    @Test func `a source that was signalled and not woken for`() throws {
+    @Test func `a source signalled without a wake-up is found`() throws {
         func run(waking: Bool) throws -> [RunLoop.Trace.Report.Finding] {
             try findings { manual in
                 let source = RunLoop.Source(label: "mailbox") { _ in }
@@ -128,28 +128,28 @@ struct FindingTests {
         }
     }
 
-    @Test func `a block that nobody was woken for`() throws {
+    @Test func `a block posted without a wake-up is found`() throws {
         let found = try findings(waking: false)
         #expect(found.map(\.kind) == [.blockNotWoken])
         #expect(found.first?.subject.hasPrefix("RunLoopsDiagnosticsTests/FindingTests.swift:") == true)
         #expect(found.first?.text.contains("slept on for 700 ms, until something else woke it") == true)
     }
 
-    @Test func `not a block that wakes, or that the mode cannot run`() throws {
+    @Test func `a block posted with a wake-up or for another mode is not found`() throws {
         #expect(try findings(waking: true).isEmpty)
         // Slept over in the default mode, and run as soon as its own mode is run.
         #expect(try findings(waking: false, in: .tracking).isEmpty)
         #expect(try findings(waking: true, in: .tracking).isEmpty)
     }
 
-    @Test func `a callout that takes a frame, and not one that takes half of it`() throws {
+    @Test func `a callout that takes a whole frame is found and one of half a frame is not`() throws {
         let found = try findings(callouts: [(.block, nil, 0, 8_000_000), (.descriptor, nil, 9_000_000, 39_000_000)])
         #expect(found.map(\.kind) == [.takesFrame])
         #expect(found.first?.text.contains("The descriptor “it” kept loop of worker busy for 30.0 ms") == true)
     }
 
     @Test(arguments: 1...5)
-    func `runs nested deeper than three`(_ depth: Int) throws {
+    func `runs nested deeper than three are found`(_ depth: Int) throws {
         let found = try findings { manual in
             func nest(_ left: Int) {
                 manual.loop.performLocally { if left > 1 { nest(left - 1) } }
@@ -160,7 +160,7 @@ struct FindingTests {
         #expect(found.map(\.kind) == (depth > 3 ? [.nestedTooDeep] : []))
     }
 
-    @Test func `nothing, where nothing is wrong`() throws {
+    @Test func `a healthy loop has no findings`() throws {
         let found = try findings { manual in
             let source = RunLoop.Source { _ in }
             manual.loop.add(source, in: .default)

@@ -15,7 +15,7 @@ import Testing
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkProcessTests {
     // The thread sanitizer cannot follow threads that are made after a fork.
-    @Test(.disabled(if: Sanitizer.isThread)) func `A child's own watch reports, and so does its parent's`() async {
+    @Test(.disabled(if: Sanitizer.isThread)) func `The hang watches of a parent and of its child both report`() async {
         await #expect(processExitsWith: .success) {
             try TestThread.run { () throws in
                 let reported = Permit()
@@ -37,7 +37,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A recording of the parent's records no loop of a child, which records its own`() async {
+    @Test func `A parent's recording records no loop of a child, whose own recording does`() async {
         await #expect(processExitsWith: .success) {
             let recording = RunLoop.Recording()
             recording.addNewLoops()

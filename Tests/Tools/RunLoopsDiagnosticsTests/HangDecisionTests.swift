@@ -8,7 +8,7 @@ import Testing
 
 private let millisecond: Int64 = 1_000_000
 
-@Suite("When a hang begins and ends")
+@Suite("The beginning and end of a hang")
 final class HangDetectorTests {
     private var detector = HangDetector(limit: 250 * millisecond, interval: 50 * millisecond)
 
@@ -21,7 +21,7 @@ final class HangDetectorTests {
         HangDetector.Look(now: now * millisecond, isBusy: false, since: since * millisecond)
     }
 
-    @Test func `a stretch is a hang from the limit on, and the limit is when to look`() {
+    @Test func `a hang begins at the limit, and the next look is at the limit`() {
         #expect(detector.look(busy(1000, since: 990)) == .newStretch)
         #expect(detector.nextLook == 1240 * millisecond)
         #expect(detector.look(busy(1239, since: 990)) == .nothing)
@@ -31,14 +31,14 @@ final class HangDetectorTests {
         #expect(detector.look(asleep(1500, since: 1395)) == .nothing)
     }
 
-    @Test func `short stretches one after the other are no hang`() {
+    @Test func `short stretches in sequence are not a hang`() {
         for start in stride(from: Int64(0), to: 100_000, by: 125) {
             #expect(detector.look(busy(start + 120, since: start)) == .newStretch)
         }
         #expect(!detector.isHanging)
     }
 
-    @Test func `the loop's thread knows the end better than the look that finds it`() {
+    @Test func `the end that the loop's thread noted is more exact than the look that finds it`() {
         _ = detector.look(busy(1000, since: 1000))
         _ = detector.look(busy(1250, since: 1000))
         var look = busy(1900, since: 1800)
@@ -47,7 +47,7 @@ final class HangDetectorTests {
         #expect(detector.stretch == 1800 * millisecond && detector.nextLook == 2050 * millisecond)
     }
 
-    @Test func `a hang that follows another at once is one of its own`() {
+    @Test func `a hang directly after another is a separate hang`() {
         _ = detector.look(busy(1000, since: 1000))
         #expect(detector.look(busy(1250, since: 1000)) == .began)
         #expect(detector.look(busy(1700, since: 1300)) == .ended(300 * millisecond))
@@ -55,7 +55,7 @@ final class HangDetectorTests {
         #expect(detector.look(busy(1701, since: 1300)) == .began)
     }
 
-    @Test func `a hang that was over before a late look is found all the same, once`() {
+    @Test func `a hang that ended before a late look is reported once`() {
         _ = detector.look(busy(1000, since: 1000))
         var look = asleep(1500, since: 1400)
         look.ended = (1000 * millisecond, 1400 * millisecond)
@@ -67,7 +67,7 @@ final class HangDetectorTests {
         #expect(detector.look(look) == .newStretch, "the process was stopped in it")
     }
 
-    @Test func `time in which the process was stopped does not count`() {
+    @Test func `time in which the process was stopped is not counted`() {
         _ = detector.look(busy(1000, since: 1000))
         #expect(detector.look(busy(4200, since: 1000, standstill: 3200)) == .nothing)
         #expect(detector.nextLook == 4450 * millisecond)
@@ -76,7 +76,7 @@ final class HangDetectorTests {
         #expect(detector.look(asleep(4500, since: 4500)) == .ended(300 * millisecond))
     }
 
-    @Test func `a stretch that began during a standstill loses no more than it has`() {
+    @Test func `a stretch that began during a standstill loses at most its own time`() {
         _ = detector.look(asleep(1000, since: 500))
         #expect(detector.look(busy(4000, since: 1100, standstill: 3000)) == .newStretch)
         #expect(detector.standstill == 2900 * millisecond)
@@ -84,7 +84,7 @@ final class HangDetectorTests {
         #expect(detector.look(busy(4250, since: 1100)) == .began)
     }
 
-    @Test func `in a long hang the looks become rare`() {
+    @Test func `looks become rare during a long hang`() {
         _ = detector.look(busy(1000, since: 1000))
         var looks = 0
         var now: Int64 = 1250
@@ -96,7 +96,7 @@ final class HangDetectorTests {
         #expect((900...1300).contains(looks), "an hour")
     }
 
-    @Test func `only one that has slept through some looks is idle`() {
+    @Test func `a loop is idle after it slept through several looks`() {
         for look in 0..<4 { _ = detector.look(asleep(Int64(1000 + look * 125), since: 900)) }
         #expect(!detector.isIdle)
         _ = detector.look(asleep(1500, since: 900))
@@ -106,7 +106,7 @@ final class HangDetectorTests {
     }
 }
 
-@Suite("Why a loop hangs")
+@Suite("The cause of a hang")
 struct HangEvidenceTests {
     private func cause(
         _ duration: Int64, processor: Int64, delay: Int64 = 0, longest: Int64? = nil, others: Bool = false,
@@ -118,37 +118,37 @@ struct HangEvidenceTests {
         ).cause
     }
 
-    @Test func `one callout that uses the processor computes`() {
+    @Test func `one callout that uses the processor is computing`() {
         #expect(cause(300, processor: 290) == .computing)
         #expect(cause(300, processor: 290, longest: 200, others: true) == .computing)
     }
 
-    @Test func `a thread that does not run waits for what it was found to wait for`() {
+    @Test func `a thread that does not run is waiting for what was seen most`() {
         #expect(cause(300, processor: 5, waits: [.lock: 3, .sleep: 1]) == .waiting(.lock))
         #expect(cause(300, processor: 5, waits: [.lock: 1, .sleep: 1]) == .waiting(.lock), "always the same of equals")
         #expect(cause(300, processor: 5) == .waiting(.other(call: -1)))
     }
 
-    @Test func `many of which none took half are congestion`() {
+    @Test func `many callouts of which none took half are congestion`() {
         #expect(cause(300, processor: 290, longest: 20, others: true) == .congestion)
         #expect(cause(300, processor: 290, longest: 20) == .computing, "the loop's own work")
     }
 
-    @Test func `what would have been none with a processor is starvation`() {
+    @Test func `a stretch that would be no hang with a processor is starvation`() {
         #expect(cause(1000, processor: 50, delay: 900) == .starvation)
         #expect(cause(1000, processor: 50, delay: 900, longest: 10, others: true) == .starvation)
         #expect(cause(1000, processor: 400, delay: 600) == .computing, "it would have been a hang anyway")
         #expect(cause(1000, processor: 10, delay: 100, waits: [.sleep: 3]) == .waiting(.sleep))
     }
 
-    @Test func `a thread that is ready and does not run is starved before the kernel has counted it`() {
+    @Test func `a ready thread that does not run is starved before the kernel counts its delay`() {
         #expect(cause(250, processor: 0, runs: 1, isOver: false) == .starvation)
         #expect(cause(250, processor: 100, runs: 1, isOver: false) == .computing, "not clear enough")
         #expect(cause(250, processor: 0, waits: [.sleep: 1], isOver: false) == .waiting(.sleep))
     }
 }
 
-@Suite("Whether the process was stopped")
+@Suite("Detecting that the process was stopped")
 final class StandstillTests {
     private func at(_ time: Int64, suspended: Int64 = 0, delay: Int64 = 0) -> Instants {
         Instants(
@@ -161,41 +161,41 @@ final class StandstillTests {
         clock.standstill(now, wanted: wanted * millisecond, askedAt: 1000 * millisecond) / millisecond
     }
 
-    @Test func `a thread that is much later than it wanted to be was stopped, nobody knows since when`() {
+    @Test func `a thread that is much later than its wanted time was stopped`() {
         #expect(standstill(at(1000), wanted: 900) == 0, "the first time")
         #expect(standstill(at(1130), wanted: 1125) == 0)
         #expect(standstill(at(4000), wanted: 1255) == 2870)
     }
 
-    @Test func `a thread that was ready to run, and did not, was not stopped`() {
+    @Test func `a late thread that was ready to run was not stopped`() {
         _ = standstill(at(1000), wanted: 1000)
         #expect(standstill(at(4000, delay: 2870), wanted: 1125) == 0)
     }
 
-    @Test func `nor one that asked too late`() {
+    @Test func `a thread that asked too late was not stopped`() {
         _ = standstill(at(500), wanted: 500)
         #expect(standstill(at(1001), wanted: 600) == 0)
     }
 
-    @Test func `a machine that was suspended shows in the clock that went on`() {
+    @Test func `a suspended machine shows in the difference of the clocks`() {
         _ = standstill(at(1000), wanted: 1000)
         #expect(standstill(at(1126, suspended: 60_000), wanted: 1125) == 126)
         #expect(standstill(at(1251, suspended: 60_000), wanted: 1250) == 0)
     }
 
-    @Test func `a thread that waits for ever is never late`() {
+    @Test func `a thread that waits without limit is never late`() {
         _ = standstill(at(1000), wanted: 1000)
         #expect(clock.standstill(at(1_000_000), wanted: .max, askedAt: 0) == 0)
     }
 }
 
-@Suite("The same hang again")
+@Suite("Repeated hangs")
 struct HangAnnealerTests {
     private func key(_ functions: UInt64..., callout: String = "timer tick") -> HangAnnealer.Key {
         HangAnnealer.Key(callout: callout, functions: functions)
     }
 
-    @Test func `is reported the 1st, 2nd, 4th, 8th time, and those between are counted`() {
+    @Test func `a repeated hang is reported the 1st, 2nd, 4th and 8th time and the others are counted`() {
         var annealer = HangAnnealer()
         var reported: [Int] = []
         var leftOut: [Int] = []
@@ -211,7 +211,7 @@ struct HangAnnealerTests {
         #expect(leftOut == [0, 0, 1, 3, 7])
     }
 
-    @Test func `another stack, or another callout, is another hang`() {
+    @Test func `a hang with another stack or callout is a different hang`() {
         var annealer = HangAnnealer()
         for _ in 0..<3 {
             _ = annealer.begins(key(1, 2))
@@ -223,7 +223,7 @@ struct HangAnnealerTests {
         #expect(same == (true, 1) && stack == (true, 0) && callout == (true, 0))
     }
 
-    @Test func `the keys that have not come for longest are forgotten`() {
+    @Test func `the keys that are oldest are dropped`() {
         var annealer = HangAnnealer()
         annealer.ends(key(1))
         for function in 2...65 { annealer.ends(key(UInt64(function))) }
@@ -233,27 +233,27 @@ struct HangAnnealerTests {
     }
 }
 
-@Suite("Where a thread is most of the time")
+@Suite("The majority of stack samples")
 struct MajorityStackTests {
     private func find(_ stacks: [UInt64]...) -> (index: Int, depth: Int, count: Int)? {
         HangSamples.majority(of: stacks)
     }
 
-    @Test func `no stack, no answer`() {
+    @Test func `no stack gives no majority`() {
         #expect(HangSamples.majority(of: []) == nil)
         #expect(HangSamples.majority(of: [[]]) == nil)
         #expect(find([1], [2]) == nil, "one in each")
     }
 
-    @Test func `one stack is the answer as a whole`() {
+    @Test func `one stack is the majority as a whole`() {
         #expect(find([3, 2, 1])! == (0, 3, 1))
     }
 
-    @Test func `functions that come and go inside are left off`() {
+    @Test func `inner functions that differ are left off`() {
         #expect(find([9, 2, 1], [8, 2, 1], [7, 6, 2, 1], [2, 1])! == (0, 2, 4))
     }
 
-    @Test func `what is in more than half goes before what is in others`() {
+    @Test func `functions in more than half of the stacks are preferred`() {
         #expect(find([5, 4, 1], [3, 1], [6, 4, 1], [6, 4, 1], [6, 4, 1])! == (2, 3, 3))
     }
 }

@@ -45,9 +45,9 @@ private struct Sample {
     }
 }
 
-@Suite("A spoilt library", .ownThread, .timeLimit(.minutes(60)))
+@Suite("Symbols of a damaged library", .ownThread, .timeLimit(.minutes(60)))
 struct HangFuzzTests {
-    @Test func `has functions, or none`() throws {
+    @Test func `are read or missing`() throws {
         let sample = try Sample()
         var random = SeededRandom(13)
         let file = try #require(ELFFile { offset, count in Array(sample.bytes.dropFirst(Int(offset)).prefix(count)) })
@@ -77,7 +77,7 @@ struct HangFuzzTests {
         #expect(found > inputs / 10, "most were spoilt before any function was read")
     }
 
-    @Test func `can be unwound, as far as it makes sense`() throws {
+    @Test func `can be unwound as far as they make sense`() throws {
         let sample = try Sample()
         try #require(sample.code.index_size > 0)
         let index = Int(sample.code.index - sample.base)

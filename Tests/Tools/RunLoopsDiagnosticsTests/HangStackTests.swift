@@ -87,7 +87,7 @@ struct StackSamplerTests {
     }
 
     /// A function that has made room in a page of its stack, and has not written to it, has its pointer where nothing is yet.
-    @Test func `A stack whose pointer is in a page that is not there yet is copied from the next page on`() throws {
+    @Test func `The copy of a stack whose pointer is in an unreadable page begins with the next page`() throws {
         let page = 4096
         let memory = try #require(mmap(nil, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
         defer { munmap(memory, 3 * page) }
@@ -106,15 +106,17 @@ struct StackSamplerTests {
     }
 
     @Test(.enabled(if: dlsym(nil, "__tsan_init") == nil, "the thread sanitizer holds signals back"))
-    func `that computes`() throws { #expect(try find("spinsForTheTest", .spin) == nil) }
+    func `is found while it computes`() throws { #expect(try find("spinsForTheTest", .spin) == nil) }
 
-    @Test func `that sleeps, which goes on sleeping`() throws {
+    @Test func `is found while it sleeps without ending the sleep`() throws {
         #expect(try find("napsForTheTest", .nap) == .sleep)
     }
 
-    @Test func `that waits for descriptors`() throws { #expect(try find("waitsForTheTest", .wait) == .descriptors) }
+    @Test func `is found while it waits for descriptors`() throws {
+        #expect(try find("waitsForTheTest", .wait) == .descriptors)
+    }
 
-    @Test func `does not end naps, however often it is taken`() throws {
+    @Test func `does not end a sleep however often it is sampled`() throws {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         let victim = Victim(.longNap)
         // Before it sleeps it may be sent the signal.
@@ -125,7 +127,7 @@ struct StackSamplerTests {
         #expect(samples > 0 && !victim.wasInterrupted)
     }
 
-    @Test func `is taken of threads that end meanwhile`() throws {
+    @Test func `may be sampled while the thread ends`() throws {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         for _ in 0..<100 {
             let number = Locked<Int32>(0)
@@ -141,14 +143,14 @@ struct StackSamplerTests {
         }
     }
 
-    @Test func `of a thread that has ended is none`() throws {
+    @Test func `is empty after the thread has ended`() throws {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         let victim = Victim(.spin)
         victim.finish()
         #expect(sampler.sample(victim.thread, stackEnd: victim.stackEnd).counters.isEmpty)
     }
 
-    @Test func `a signal that something handles is refused, and so is a second signal`() throws {
+    @Test func `a signal that is in use is refused, and so is a second signal`() throws {
         let own = try StackSampler.start(signal: nil)
         #expect(try StackSampler.start(signal: own) == own)
         #expect(throws: RunLoop.SystemCallError(call: "sigaction", code: EBUSY)) {
@@ -164,7 +166,7 @@ struct StackSamplerTests {
 
 @Suite("Names of functions", .ownThread)
 struct SymbolizerTests {
-    @Test func `what the optimiser has done to a function is left off`() {
+    @Test func `the optimiser's additions to a function's name are removed`() {
         #expect(Symbolizer.plain("A.b() -> ()") == "A.b() -> ()")
         #expect(
             Symbolizer.plain(
@@ -175,21 +177,21 @@ struct SymbolizerTests {
         #expect(Symbolizer.plain("generic specialization <never closed") == "<never closed")
     }
 
-    @Test func `names that are not Swift's stay`() {
+    @Test func `names of C functions are kept`() {
         #expect(Symbolizer.readable("clock_nanosleep") == "clock_nanosleep")
     }
 
-    @Test func `an address outside of everything has no name`() {
+    @Test func `an address outside all libraries has no name`() {
         #expect(Symbolizer().symbol(at: 8).name == nil)
     }
 
-    @Test func `a file that is no program is refused`() {
+    @Test func `a file that is not an ELF file is refused`() {
         for path in ["/proc/self/cmdline", "/nonexistent", "/dev/null", "/etc/passwd", "/", "/dev/zero"] {
             #expect(ELFFile(path: path) == nil, "\(path)")
         }
     }
 
-    @Test func `a library that is unloaded takes its names along, and no harm is done`() {
+    @Test func `an unloaded library has no names`() {
         let symbolizer = Symbolizer()
         let address = UInt64(UInt(bitPattern: dlsym(nil, "getenv")))
         let before = LoadedCode.now()
@@ -198,7 +200,7 @@ struct SymbolizerTests {
         #expect(LoadedCode(Array("junk\n7f-6f r-xp 0 0 0 /x\n1-2 r-xp 00 0:0 0 /y\n".utf8)).codes.map(\.start) == [1])
     }
 
-    @Test func `a part of the stack that is not there ends the copy`() {
+    @Test func `an unreadable page ends the copy`() {
         // SAFETY: two pages, of which the second may not be read.
         let pages = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
         defer { munmap(pages, 8192) }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("The callouts of a stretch of work", .ownThread, .timeLimit(.minutes(10)))
+@Suite("The callouts of a stretch", .ownThread, .timeLimit(.minutes(10)))
 struct StretchTallyTests {
     private let label = UInt64(UInt(bitPattern: Self.file.utf8Start))
     private static let file: StaticString = "Module/File.swift"
@@ -19,7 +19,7 @@ struct StretchTallyTests {
         tally.returns(frame, at: end)
     }
 
-    @Test func `are counted by label, the greatest first`() {
+    @Test func `are counted by label, the label with the most time first`() {
         let tally = StretchTally(limit: 1000)
         tally.begins(at: 0)
         for time in 0..<50 { returns(tally, line: 7, Int64(time), Int64(time) + 1) }
@@ -31,7 +31,7 @@ struct StretchTallyTests {
         #expect(stretch.longest?.label?.text == "Module/File.swift:8" && stretch.longest?.time == 10)
     }
 
-    @Test func `a callout that only waited for another inside it is not the longest`() {
+    @Test func `a callout that only waited for a nested callout is not the longest`() {
         let tally = StretchTally(limit: 1000)
         tally.begins(at: 0)
         returns(tally, line: 2, 10, 500)
@@ -41,7 +41,7 @@ struct StretchTallyTests {
         #expect(tally.read().present.longest?.label?.text == "Module/File.swift:0", "it took as much by itself")
     }
 
-    @Test func `time before the stretch does not count`() {
+    @Test func `time before the stretch is not counted`() {
         let tally = StretchTally(limit: 1000)
         tally.begins(at: 100)
         returns(tally, line: 1, 0, 150)
@@ -61,7 +61,7 @@ struct StretchTallyTests {
         #expect(present.callouts == 1)
     }
 
-    @Test func `a thousand labels need no more room than eight, and the heaviest stays`() {
+    @Test func `a thousand labels take no more room than eight and the label with the most time is kept`() {
         let tally = StretchTally(limit: .max)
         tally.begins(at: 0)
         var time: Int64 = 0
@@ -103,7 +103,7 @@ struct HangWatchTests {
         return reports.copy
     }
 
-    @Test func `one report when the limit is passed, one at the end`() throws {
+    @Test func `a hang is reported when it passes the limit and when it ends`() throws {
         let line = #line + 1
         let reports = try reports { isReported in
             // As long as it takes until it is found, whatever else the machine has to do.
@@ -120,7 +120,7 @@ struct HangWatchTests {
         #expect(throws: Never.self) { _ = try JSON(parsing: reports[1].json) }
     }
 
-    @Test func `a loop that is not watched any more is not reported`() throws {
+    @Test func `a loop is not reported after stop`() throws {
         let reports = Locked(0)
         let watch = try RunLoop.HangWatch { _ in reports.increment() }
         TestThread.run {
@@ -136,7 +136,7 @@ struct HangWatchTests {
         #expect(reports.copy == 0)
     }
 
-    @Test func `a limit of no time is misuse`() async {
+    @Test func `a limit of zero traps`() async {
         await #expect(processExitsWith: .failure) {
             let watch = try RunLoop.HangWatch { _ in }
             try watch.add(.main, limit: .zero)

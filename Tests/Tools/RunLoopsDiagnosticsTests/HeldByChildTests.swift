@@ -12,7 +12,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .serialized) struct HeldByChildTests {
     private let rounds = isFull ? 1000 : 20
 
-    @Test func `An inspector that has stopped is gone, whoever has a copy of its sockets`() throws {
+    @Test func `A stopped inspector refuses connections even if a child holds copies of its sockets`() throws {
         let forker = Forker(holding: 2_000)
         defer { forker.end() }
         let folder = InspectorFolder()
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `What was begun for a client that has gone ends, whoever has a copy of its connection`() throws {
+    @Test func `Work for a disconnected client ends even if a child holds a copy of its connection`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         defer { thread.end() }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("Clients without manners", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Misbehaving clients", .ownThread, .timeLimit(.minutes(10)))
 struct InspectorGarbageTests {
     private func answers(_ inspector: TestInspector) -> Bool {
         // Places are given back when the inspector's thread has seen a client go.
@@ -18,7 +18,7 @@ struct InspectorGarbageTests {
         }
     }
 
-    @Test func `random bytes are refused, and the next client is served`() throws {
+    @Test func `random bytes are refused and the next client is served`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         var random = SeededRandom(3)
@@ -32,7 +32,7 @@ struct InspectorGarbageTests {
         thread.end()
     }
 
-    @Test func `almost right requests are refused or answered, and none does harm`() throws {
+    @Test func `nearly correct requests are refused or answered and do no harm`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         let lines = ["loops", "dump", "statistics", "record 16", "recorded"].map {
@@ -54,7 +54,7 @@ struct InspectorGarbageTests {
         waitUntil { inspector.server.loops.followerCount == 0 }
     }
 
-    @Test func `a client that asks and goes, in the middle of an answer too, holds nothing up`() throws {
+    @Test func `a client that disconnects during an answer blocks no other`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector) { loop in
             // An answer that no socket's buffer takes whole.
@@ -72,14 +72,14 @@ struct InspectorGarbageTests {
         thread.end()
     }
 
-    @Test func `a request that does not end is refused`() throws {
+    @Test func `a request that is too long is refused`() throws {
         let inspector = try TestInspector()
         let client = try inspector.connectRaw()
         client.send([UInt8](repeating: UInt8(ascii: "a"), count: InspectorProtocol.longestRequest))
         #expect(client.readToEnd().hasSuffix("the request is too long"))
     }
 
-    @Test func `requests that come at once are answered one after the other`() throws {
+    @Test func `pipelined requests are answered in order`() throws {
         let inspector = try TestInspector()
         let client = try inspector.connectRaw()
         client.send("runloop-inspect/3 loops\nrunloop-inspect/3 nothing\n")
@@ -88,7 +88,7 @@ struct InspectorGarbageTests {
         #expect(said.hasSuffix("unknown request"))
     }
 
-    @Test func `more clients than there are places are turned away`() throws {
+    @Test func `clients above the limit are refused`() throws {
         let inspector = try TestInspector()
         let clients = try (0..<InspectorServer.mostClients).map { _ in try inspector.connect() }
         for client in clients { _ = try client.dump(within: plenty) }
@@ -97,7 +97,7 @@ struct InspectorGarbageTests {
     }
 
     @Test(arguments: [ENOMEM, ENOBUFS, EPERM])
-    func `a client that the system cannot let in does not keep the thread awake, and is served later`(
+    func `a client whose accept fails does not keep the thread awake and is served later`(
         _ code: CInt
     ) throws {
         let refusals = Locked([RunLoop.Instant]())
@@ -114,7 +114,7 @@ struct InspectorGarbageTests {
         #expect(refused.count == 2 && refused[0].duration(to: refused[1]) >= .seconds(1))
     }
 
-    @Test func `nobody waits for a client that says nothing, or takes nothing`() throws {
+    @Test func `a client that sends nothing or reads nothing is disconnected`() throws {
         let inspector = try TestInspector(
             patience: .init(greeting: 20_000_000, idle: 20_000_000, taking: 20_000_000))
         let thread = InspectedThread(inspector) { loop in

@@ -20,7 +20,7 @@ private let canBeNobody: Bool = {
     return system("\(asNobody) '\(builtFolder)/runloop' --help >/dev/null 2>&1") == 0
 }()
 
-@Suite("Looking into another process", .ownThread, .timeLimit(.minutes(10)), .enabled(if: builtFolder != nil))
+@Suite("Inspecting another process", .ownThread, .timeLimit(.minutes(10)), .enabled(if: builtFolder != nil))
 struct InspectorProcessTests {
     private let folder = InspectorFolder()
 
@@ -62,7 +62,7 @@ struct InspectorProcessTests {
         ).text
     }
 
-    @Test func `a timer in Foundation's main loop, which nobody runs, is found without linking Foundation`() throws {
+    @Test func `an unserved timer in Foundation's main loop is found without linking Foundation`() throws {
         let said = try shell("$program foundation").text
         if said == "no Foundation\n" { return }
         #expect(said == "[]\n[\"foundationLoopNotRun\"]\n[]\n")
@@ -77,14 +77,14 @@ struct InspectorProcessTests {
         #expect(said.contains("status 0"))
     }
 
-    @Test func `doctor looks into a process, which goes on`() throws {
+    @Test func `doctor inspects a process, which continues`() throws {
         let said = try during("idle", "$tool doctor --json --for 300ms $pid; kill -0 $pid && echo it goes on")
         #expect(said.contains("\"findings\""))
         #expect(said.contains("it goes on"))
     }
 
     @Test(.disabled(if: Sanitizer.isAny, "a sanitizer takes the report of a crash, which reads stacks, for a fault"))
-    func `a crash of an inspected program is reported without a complaint about the inspector's thread`() throws {
+    func `the crash report of an inspected program has no complaint about the inspector's thread`() throws {
         let backtrace = "SWIFT_BACKTRACE=enable=yes,color=no,interactive=no,symbolicate=off"
         let said = try shell("RUNLOOP_INSPECT=1 \(backtrace) timeout 300 $program end trap").text
         #expect(said.contains("asked for"))
@@ -92,13 +92,13 @@ struct InspectorProcessTests {
         #expect(!said.contains("failed to suspend"), "\(said.prefix(1000))")
     }
 
-    @Test func `top says in lines what it would show`() throws {
+    @Test func `top --plain prints lines`() throws {
         let said = try during("idle", "$tool top --plain --every 50ms --for 500ms $pid </dev/null; echo status $?")
         #expect(said.contains("asleep for"))
         #expect(said.contains("status 0"))
     }
 
-    @Test func `trace records a process that goes on`() throws {
+    @Test func `trace records a process, which continues`() throws {
         let said = try during(
             "idle", "$tool trace --for 100ms -o live.json $pid; echo status $?; kill -0 $pid && echo alive")
         #expect(said.contains("Page: live.html   Perfetto: live.json"))
@@ -106,7 +106,7 @@ struct InspectorProcessTests {
     }
 
     @Test(.disabled(if: Sanitizer.isThread, "ThreadSanitizer has a thread of its own, which the clock wakes"))
-    func `nothing wakes a process that was recorded and looked into, once that is over`() throws {
+    func `no thread of an inspected process is woken after the inspection ended`() throws {
         // How often each thread has slept: what ends with the looking may come in the first second, and what wakes a thread
         // by the clock does so in each.
         let said = try during(
@@ -126,13 +126,13 @@ struct InspectorProcessTests {
         #expect(said.contains("at rest"), "\(said)")
     }
 
-    @Test func `a process that does not want it is not looked into`() throws {
+    @Test func `a process without RUNLOOP_INSPECT is not inspected`() throws {
         let said = try during("idle", environment: "", "$tool ps | grep -c $pid; $tool dump $pid; echo status $?")
         #expect(said.hasPrefix("0\n"))
         #expect(said.contains("cannot be looked into: it must be this user's") && said.contains("status 1"))
     }
 
-    @Test func `the name goes with the process, and one that is killed is forgotten`() throws {
+    @Test func `the socket is removed when the process ends, or by the next command after it was killed`() throws {
         let count = "ls run-loop-inspect | wc -l"
         let killed = try during("idle", "\(count); kill -9 $pid; wait $pid; \(count); $tool ps >/dev/null; \(count)")
         #expect(killed.split(separator: "\n").map { $0.trimming(" ") }.filter { $0.count == 1 } == ["1", "1", "0"])
@@ -140,14 +140,14 @@ struct InspectorProcessTests {
         #expect(ended.trimming(" \n") == "0")
     }
 
-    @Test func `a stopped process is said to be stopped, and holds up nobody`() throws {
+    @Test func `ps shows a stopped process as stopped and does not wait for it`() throws {
         let said = try during("idle", "kill -STOP $pid; $tool ps; kill -CONT $pid; $tool ps")
         #expect(said.contains("stopped"))
         #expect(said.contains("asleep for"))
     }
 
     @Test(.enabled(if: canBeNobody, "Only root can become somebody else, who must be able to run what was built."))
-    func `another user gets refused by the directory, the tool and the process`() throws {
+    func `another user is refused by the directory, the tool and the process`() throws {
         let said = try during(
             "hang",
             """
@@ -179,7 +179,7 @@ struct InspectorProcessTests {
 
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
-    @Test func `a child made by fork neither serves nor keeps anything open`() async {
+    @Test func `a forked child serves no client and keeps no socket open`() async {
         await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
             let folder = InspectorFolder(of: path)
             setenv("XDG_RUNTIME_DIR", folder.path, 1)
@@ -214,7 +214,7 @@ struct InspectorProcessTests {
         }
     }
 
-    @Test func `thousands of clients without manners leave no descriptor and hold no loop up`() async {
+    @Test func `thousands of misbehaving clients leave no descriptor open and do not block a loop`() async {
         await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
             await letDispatchOpenItsTimers()
             let inspector = try TestInspector(in: InspectorFolder(of: path))
@@ -240,7 +240,7 @@ struct InspectorProcessTests {
         }
     }
 
-    @Test func `a process without a descriptor left is not kept awake by a client that knocks`() async {
+    @Test func `a process without free descriptors is not kept awake by a connecting client`() async {
         await #expect(processExitsWith: .exitCode(7)) { [path = folder.path as String] in
             let inspector = try TestInspector(in: InspectorFolder(of: path))
             let knocking = (0..<4).map { _ in PrivateDescriptor(adopting: rl_inspect_socket()) }

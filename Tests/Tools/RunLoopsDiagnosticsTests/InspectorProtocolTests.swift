@@ -7,7 +7,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("What an inspector and those who ask it say", .ownThread)
+@Suite("The protocol of the inspector", .ownThread)
 struct InspectorProtocolTests {
     private typealias Request = InspectorProtocol.Request
 
@@ -15,7 +15,7 @@ struct InspectorProtocolTests {
         Result { () throws(InspectorProtocol.Refusal) in try Request(line.utf8) }
     }
 
-    @Test func `each request is read as it was written`() {
+    @Test func `each written request is read back`() {
         let requests: [Request] = [
             .loops, .dump, .statistics, .record(capacity: 1), .record(capacity: Request.mostEvents), .recorded,
         ]
@@ -32,11 +32,11 @@ struct InspectorProtocolTests {
         "runloop-inspect/3 events 0", "runloop-inspect/3 record 99999999999999999999",
         "GET / HTTP/1.1", "\u{0}\u{1}\u{2}", "runloop-inspect/3 \u{FFFD}",
     ])
-    func `what is no request is refused`(_ line: String) {
+    func `invalid requests are refused`(_ line: String) {
         #expect(throws: InspectorProtocol.Refusal.self) { try read(line).get() }
     }
 
-    @Test func `an answer says how long it is`() throws {
+    @Test func `an answer begins with its length`() throws {
         let answer = InspectorProtocol.answer(.success(Array("text".utf8)))
         #expect(String(decoding: answer, as: UTF8.self) == "runloop-inspect/3 ok 4\ntext")
         let head = try #require(InspectorProtocol.head("runloop-inspect/3 ok 4".utf8))
@@ -49,7 +49,7 @@ struct InspectorProtocolTests {
         }
     }
 
-    @Test func `a recording that is longer than an answer loses its oldest events`() throws {
+    @Test func `a recording above the size of an answer loses its oldest events`() throws {
         let events = (0..<1000 as Range<Int64>).flatMap { turn in
             [
                 RunLoop.Trace.Event(time: turn * 2000, depth: 1, kind: .calloutBegan(.block, "number \(turn)")),
@@ -73,7 +73,7 @@ struct InspectorProtocolTests {
         #expect(trace.chromeJSON(atMost: 100) == nil)
     }
 
-    @Test func `statistics arrive as they were`() throws {
+    @Test func `written statistics are read back`() throws {
         var statistics = RunLoop.Statistics()
         statistics.turns = 12
         statistics.busy = 3_000_000_000
@@ -92,7 +92,7 @@ struct InspectorProtocolTests {
         #expect(RunLoop.Statistics(json: try JSON(parsing: text)) == statistics)
     }
 
-    @Test func `a report that makes no sense is refused, and none traps`() throws {
+    @Test func `an invalid report is refused without a trap`() throws {
         let texts = [
             "{}", "[]", "{\"program\":1}", "{\"program\":\"a\",\"loops\":[1]}", "{\"program\":\"a\",\"loops\":[{}]}",
         ]
@@ -109,7 +109,7 @@ struct InspectorProtocolTests {
         #expect(report.loops[0].wakings == [.timer: 0] && report.loops[0].callouts.count == 1)
     }
 
-    @Test func `a report arrives as it was, with every nanosecond`() throws {
+    @Test func `a written report is read back with every nanosecond`() throws {
         var loop = LoopReport()
         loop.thread = 77
         loop.name = "worker \u{2028}"
@@ -131,7 +131,7 @@ struct InspectorProtocolTests {
         #expect(read.document.text == text)
     }
 
-    @Test func `spoilt requests, heads and answers are read or refused, and none traps`() {
+    @Test func `damaged requests, heads and answers are read or refused without a trap`() {
         var report = ProcessReport(process: 7, program: "program", time: 12, loops: [])
         report.loops = [LoopReport(), LoopReport()]
         let answer = InspectorProtocol.answer(.success(Array(report.document.text.utf8)))

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("An inspector", .ownThread, .timeLimit(.minutes(10)))
 struct InspectorTests {
-    @Test func `describes a loop that sleeps`() throws {
+    @Test func `describes a sleeping loop`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector) { loop in
             loop.add(RunLoop.Timer(.every(.seconds(100)), tolerance: .seconds(1), label: "tick") { _ in }, in: .default)
@@ -29,7 +29,7 @@ struct InspectorTests {
         #expect(loop.timers.first?.interval == 100_000_000_000 && loop.timers.first?.tolerance == 1_000_000_000)
     }
 
-    @Test func `answers while a callout hangs, and names it with the place where it was made`() throws {
+    @Test func `answers while a callout hangs and names it with its source location`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         let (hangs, goOn, isOver) = (Permit(), Permit(), Permit())
@@ -58,7 +58,7 @@ struct InspectorTests {
         thread.end()
     }
 
-    @Test func `answers while somebody holds a loop's lock, and says what it does not know`() throws {
+    @Test func `answers while a thread holds a loop's lock and marks the loop as locked`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         waitUntil { thread.loop.isWaiting }
@@ -71,7 +71,7 @@ struct InspectorTests {
         thread.end()
     }
 
-    @Test func `forgets loops whose threads have ended, and holds nothing of them`() throws {
+    @Test func `releases loops whose threads have ended`() throws {
         let inspector = try TestInspector()
         weak var loop: RunLoop?
         do {
@@ -84,7 +84,7 @@ struct InspectorTests {
         #expect(try inspector.connect().dump(within: plenty).loops.isEmpty)
     }
 
-    @Test func `lets go of what it has described on the loop's own thread`() throws {
+    @Test func `releases described items on the loop's own thread`() throws {
         /// Notes the thread on which it dies.
         final class Witness: Sendable {
             let thread: Locked<Int32>
@@ -115,7 +115,7 @@ struct InspectorTests {
         #expect(died.copy == owner)
     }
 
-    @Test func `knows every loop that is made while it watches`() throws {
+    @Test func `includes every loop made while it watches`() throws {
         let loops = Subscription<InspectedLoop>(keepsStamps: false) { _, _ in InspectedLoop() }
         loops.addNewLoops()
         defer { _ = loops.stop() }
@@ -128,7 +128,7 @@ struct InspectorTests {
 
     // MARK: Only while somebody looks
 
-    @Test func `counts from the first ask on, and takes its meter away with the client`() throws {
+    @Test func `counts from the first request and removes its meter with the client`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         var client: InspectorClient? = try inspector.connect()
@@ -156,7 +156,7 @@ struct InspectorTests {
         return try client.takeReport(until: InspectorClient.deadline(plenty))
     }
 
-    @Test func `records what happens between two requests, as a whole trace`() throws {
+    @Test func `records a whole trace between two requests`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         waitUntil { thread.loop.isWaiting }
@@ -184,7 +184,7 @@ struct InspectorTests {
         newcomer.end()
     }
 
-    @Test func `a live trace of a loop that hangs shows the callout under way, since it began`() throws {
+    @Test func `a live trace of a hanging loop shows the callout since it began`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         let (isInside, mayGo) = (Permit(), Permit())
@@ -207,7 +207,7 @@ struct InspectorTests {
         thread.end()
     }
 
-    @Test func `a live trace of a loop that sleeps says since when`() throws {
+    @Test func `a live trace of a sleeping loop shows since when it sleeps`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         waitUntil { thread.loop.isWaiting }
@@ -224,7 +224,7 @@ struct InspectorTests {
 
     // MARK: Who may look
 
-    @Test func `refuses another user, in words`() throws {
+    @Test func `refuses another user with a message`() throws {
         let inspector = try TestInspector(user: geteuid() + 1)
         let client = try inspector.connectRaw()
         #expect(client.readToEnd().contains("only user \(geteuid() + 1) may look into this process"))
@@ -232,7 +232,7 @@ struct InspectorTests {
         #expect(try inspector.connectRaw().readToEnd().contains("only user"))
     }
 
-    @Test func `uses no directory that others may enter, that is a link, or that is somebody else's`() throws {
+    @Test func `refuses a directory open to other users, a link and another user's directory`() throws {
         let folder = InspectorFolder()
         mkdir(folder.directory, 0o755)
         chmod(folder.directory, 0o755)
@@ -250,7 +250,7 @@ struct InspectorTests {
 
     // MARK: Names
 
-    @Test func `takes its name away when it stops, and the next client removes what the dead have left`() throws {
+    @Test func `removes its socket when it stops, and the next client removes sockets of dead processes`() throws {
         let folder = InspectorFolder()
         let directory = try InspectorDirectory(folder.directory, makes: true)
         let server = try InspectorServer(directory)

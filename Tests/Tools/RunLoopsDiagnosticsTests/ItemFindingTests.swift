@@ -9,7 +9,7 @@ import Testing
 
 @testable import RunLoopsDiagnostics
 
-@Suite("What the doctor finds by looking at items", .ownThread, .timeLimit(.minutes(10)))
+@Suite("Findings of the doctor about items", .ownThread, .timeLimit(.minutes(10)))
 struct ItemFindingTests {
     /// What is found in a recording of what `body` does.
     private func findings(_ body: (ManualRunLoop) -> Void) throws -> [RunLoop.Trace.Report.Finding] {
@@ -28,7 +28,7 @@ struct ItemFindingTests {
 
     // MARK: A mode nobody runs
 
-    @Test func `items in a mode nobody runs`() throws {
+    @Test func `items in a mode that is never run are found`() throws {
         let found = try findings { manual in
             manual.loop.add(slowTimer("heart"), in: .default)
             manual.loop.add(slowTimer("refresh"), in: .modalPanel)
@@ -41,7 +41,7 @@ struct ItemFindingTests {
         #expect(found.first?.text.contains("those that are run: kCFRunLoopDefaultMode") == true)
     }
 
-    @Test func `not if the mode is run, the items are in another too, came just now, or are observers`() throws {
+    @Test func `items in a mode that is run, in several modes, just added, and observers are not found`() throws {
         let found = try findings { manual in
             let (timer, source) = (slowTimer("refresh"), RunLoop.Source { _ in })
             manual.loop.add(timer, in: .modalPanel)
@@ -57,7 +57,7 @@ struct ItemFindingTests {
         #expect(found.isEmpty)
     }
 
-    @Test func `items of a loop that nobody runs at all`() throws {
+    @Test func `items of a loop that is never run are found`() throws {
         let found = try findings { manual in
             manual.loop.add(slowTimer("never"), in: .default)
             manual.advance(by: .seconds(3), in: "another")
@@ -83,22 +83,22 @@ struct ItemFindingTests {
         }
     }
 
-    @Test func `a mode that was marked as common after it had been run`() throws {
+    @Test func `a mode marked as common after it had been run is found`() throws {
         let found = try tracked(marking: false, adding: true)
         #expect(found.map(\.kind) == [.commonTooLate])
         #expect(found.first?.subject == "animation")
         #expect(found.first?.text.contains("had run in that mode for 1.0 s without it") == true)
     }
 
-    @Test func `an item that was made common after a mode had been run without it`() throws {
+    @Test func `an item made common after a mode had been run without it is found`() throws {
         #expect(try tracked(marking: true, adding: false).map(\.kind) == [.commonTooLate])
     }
 
-    @Test func `not one that was common from the beginning`() throws {
+    @Test func `an item that was common from the beginning is not found`() throws {
         #expect(try tracked(marking: true, adding: true).isEmpty)
     }
 
-    @Test func `not one that stands still because it is to`() throws {
+    @Test func `a timer of the default mode that pauses in the tracking mode is not found`() throws {
         let found = try findings { manual in
             manual.loop.addCommonMode(.tracking)
             manual.loop.add(slowTimer("default only"), in: .default)
@@ -115,7 +115,7 @@ struct ItemFindingTests {
     /// Each signal of the process takes a place in a row that all of them share: the more others come after this one, the
     /// less is kept of it.
     @Test(arguments: [0, 2_000, 1_100_000])
-    func `a source that was signalled and never woken for, to the end`(andOthersAfterwards others: Int) throws {
+    func `a source signalled and never woken for is found at the end`(andOthersAfterwards others: Int) throws {
         let recording = RunLoop.Recording()
         let made = Locked<(RunLoop, RunLoop.Source)?>(nil)
         let thread = TestThread {
@@ -142,7 +142,7 @@ struct ItemFindingTests {
         thread.join()
     }
 
-    @Test func `a block that was posted without a wake-up, to the end`() throws {
+    @Test func `a block posted without a wake-up is found at the end`() throws {
         let recording = RunLoop.Recording()
         let made = Locked<RunLoop?>(nil)
         let ran = Permit()
@@ -176,7 +176,7 @@ struct ItemFindingTests {
 
     // MARK: The book
 
-    @Test func `a loop that changes often has not more than so many pages, and the latest`() {
+    @Test func `a loop that changes often keeps a limited number of pages, the latest included`() {
         let pages = ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -190,7 +190,7 @@ struct ItemFindingTests {
         #expect(pages.last?.items.entries.count == 200)
     }
 
-    @Test func `the items of a thread that has ended are those of its last run's end`() throws {
+    @Test func `the items of an ended thread are those at the end of its last run`() throws {
         let recording = RunLoop.Recording()
         TestThread {
             let loop = RunLoop.current

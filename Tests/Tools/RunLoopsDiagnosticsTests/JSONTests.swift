@@ -14,14 +14,14 @@ struct JSONTests {
         "none": nil, "b": [:], "c": [],
     ]
 
-    @Test func `is read as it was written`() throws {
+    @Test func `written JSON is read back`() throws {
         #expect(try JSON(parsing: value.text) == value)
         #expect(
             value.text
                 == #"{"a":[1,-25.5,true,false,null,"x\"\\\n\u0001\u003c/\u2028é😀"],"b":{},"c":[]}"#)
     }
 
-    @Test func `is read as others write it`() throws {
+    @Test func `JSON of other writers is read`() throws {
         let text =
             #" {"a":[1,-2.55e1,true,false,null,"x\"\\\n\u0001\u003c\/\u2028\u00e9\ud83d\uDe00"],"b":{ },"c":[ ]} "#
         #expect(try JSON(parsing: text) == value)
@@ -36,7 +36,7 @@ struct JSONTests {
         ("5e-324", .decimal(.leastNonzeroMagnitude)),
         ("1e-999", .decimal(0)),
     ])
-    func `numbers are exact where 64 bits hold them`(_ text: String, _ number: JSON) throws {
+    func `integers of 64 bits are exact`(_ text: String, _ number: JSON) throws {
         #expect(try JSON(parsing: text) == number)
         #expect(try JSON(parsing: number.text) == number)
     }
@@ -54,11 +54,11 @@ struct JSONTests {
         "1e999",
         "-1e999", "\"\\u+123\"", "\"\\u12\"", "\"", "\"\\", "{a:1}", "{\"a\":1,}", "NaN", "Infinity", "\u{0}", "1\u{0}",
     ])
-    func `refuses what is not`(_ text: String) {
+    func `invalid JSON is refused`(_ text: String) {
         #expect(throws: JSON.ReadingError.self) { try JSON(parsing: text) }
     }
 
-    @Test func `refuses what is too deep for the stack`() throws {
+    @Test func `JSON that is nested too deeply is refused`() throws {
         for opening in ["[", "{\"\":", "[{\"a\":"] {
             let text = String(repeating: opening, count: 1_000_000)
             #expect(throws: JSON.ReadingError.self) { try JSON(parsing: text) }
@@ -68,7 +68,7 @@ struct JSONTests {
         #expect(throws: JSON.ReadingError.malformed(at: 128)) { try JSON(parsing: "[" + deep + "]") }
     }
 
-    @Test func `takes no more values than it may`() throws {
+    @Test func `JSON with too many values is refused`() throws {
         let text = "[" + String(repeating: "0,", count: 99) + "0]"
         #expect(try JSON(parsing: text, most: 101).array?.count == 100)
         #expect(throws: JSON.ReadingError.tooManyValues) { try JSON(parsing: text, most: 100) }

@@ -20,7 +20,7 @@ private func inspected(_ loop: RunLoop) -> LoopState? {
 struct LoopStateTests {
     private func watched(_ loop: RunLoop) throws -> LoopState { try #require(inspected(loop)) }
 
-    @Test func `says what is under way, with label, place and since when`() throws {
+    @Test func `has the callouts under way with label, place and start`() throws {
         try ManualRunLoop.with { manual in
             let status = try watched(manual.loop)
             #expect(status.snapshot().activity == .outside)
@@ -56,7 +56,7 @@ struct LoopStateTests {
         }
     }
 
-    @Test func `knows callouts inside runs inside callouts`() throws {
+    @Test func `has callouts of nested runs`() throws {
         try ManualRunLoop.with { manual in
             let status = try watched(manual.loop)
             nonisolated(unsafe) var inner: LoopState.Snapshot?
@@ -70,7 +70,7 @@ struct LoopStateTests {
         }
     }
 
-    @Test func `is known to another thread while the loop sleeps, and while a callout hangs`() {
+    @Test func `can be read by another thread while the loop sleeps and while a callout hangs`() {
         let made = Locked<LoopState?>(nil)
         let gate = Locked(false)
         let loop = Locked<RunLoop?>(nil)
@@ -118,7 +118,7 @@ struct LoopSubscriberTests {
         }
     }
 
-    @Test func `a recording that comes in the middle of a run knows its depth`() {
+    @Test func `a recording added in the middle of a run has the run's depth`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             let loop = manual.loop

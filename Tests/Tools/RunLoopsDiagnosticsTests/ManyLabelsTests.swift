@@ -12,14 +12,14 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct ManyLabelsTests {
     private static let most = 20_000
 
-    @Test func `Ten thousands of items with one label keep their label and their place`() {
+    @Test func `Tens of thousands of items with one label keep their label and place`() {
         let reports = reports { _ in "child" }
         #expect(reports.count == Self.most)
         #expect(Set(reports.map(\.label)) == ["child"])
         #expect(Set(reports.map(\.place)) == ["Program/Main.swift:7"])
     }
 
-    @Test func `Ten thousands of different labels are all told`() {
+    @Test func `Tens of thousands of different labels are all reported`() {
         let reports = reports { $0 % 2 == 0 ? "child" : "child \($0)" }
         #expect(reports.count == Self.most)
         #expect(reports.count { $0.label == "child" } == Self.most / 2)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `Texts that nothing points to any more are released, and those that something points to stay`() throws {
+    @Test func `Unused texts are released and texts in use are kept`() throws {
         let keeper = LabelKeeper()
         let holder = Holder()
         keeper.add(holder)
@@ -50,7 +50,7 @@ import Testing
         #expect(keeper.count <= 6144)
     }
 
-    @Test func `A service of a month, in virtual time, is still named`() throws {
+    @Test func `A timer has its name after a month of virtual time`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let stream = try #require(LoopStream.of(loop))

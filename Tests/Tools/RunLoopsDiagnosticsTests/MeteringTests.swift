@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Metering", .ownThread, .timeLimit(.minutes(10)))
 struct MeteringTests {
-    @Test func `counts what a loop does, until it is asked`() throws {
+    @Test func `counts the loop's work until it is read`() throws {
         try ManualRunLoop.with { manual in
             let metering = RunLoop.Metering()
             #expect(metering.add(manual.loop) && metering.add(manual.loop))
@@ -27,7 +27,7 @@ struct MeteringTests {
         }
     }
 
-    @Test func `A turn is woken at most once, whatever is posted, put off and run inside it`() throws {
+    @Test func `A turn counts at most one wake-up whatever is posted, postponed and run inside it`() throws {
         let result = Locked<RunLoop.Statistics?>(nil)
         let thread = TestThread {
             let loop = RunLoop.current
@@ -60,7 +60,7 @@ struct MeteringTests {
         #expect(statistics.wakings.values.reduce(0, +) <= statistics.turns)
     }
 
-    @Test func `tells before a sleep, at most once an interval, and a last time when it is stopped`() {
+    @Test func `reports before a sleep, at most once an interval, and when it is stopped`() {
         ManualRunLoop.with { manual in
             let told = Locked<[RunLoop.Metering.Report]>([])
             let metering = RunLoop.Metering(every: .seconds(1)) { _ in { report in told.withLock { $0.append(report) } }
@@ -82,7 +82,7 @@ struct MeteringTests {
         }
     }
 
-    @Test func `tells nothing by itself without an interval, and when it is asked everything once`() {
+    @Test func `reports only on request if it has no interval`() {
         ManualRunLoop.with { manual in
             let told = Locked<[UInt64]>([])
             let metering = RunLoop.Metering(every: nil) { loop in
@@ -101,7 +101,7 @@ struct MeteringTests {
         }
     }
 
-    @Test func `knows of a sleep, and of a callout, that still go on, and what waits`() {
+    @Test func `includes the sleep, the callout and the pending work under way`() {
         let metering = RunLoop.Metering()
         let shared = Locked<RunLoop?>(nil)
         let gate = Locked(false)
@@ -128,7 +128,7 @@ struct MeteringTests {
         thread.join()
     }
 
-    @Test func `a thread that has ended reports a last time, and is forgotten`() {
+    @Test func `a loop whose thread has ended is reported once more and removed`() {
         let told = Locked<[RunLoop.Metering.Report]>([])
         let metering = RunLoop.Metering(every: .seconds(3600)) { _ in { report in told.withLock { $0.append(report) } }
         }
@@ -149,7 +149,7 @@ struct MeteringTests {
 
 @Suite("A watch on callouts and runs", .ownThread, .timeLimit(.minutes(10)))
 struct LoopWatchTests {
-    @Test func `reports a slow callout, with its label, place and length, and no fast one`() throws {
+    @Test func `reports a slow callout with its label, place and duration, and no fast one`() throws {
         let told = Locked<[RunLoop.Watch.SlowCallout]>([])
         let watch = RunLoop.Watch(limits: [.timer: .milliseconds(2)], watchesRuns: false) { event in
             if case .slowCallout(let callout) = event { told.withLock { $0.append(callout) } }
@@ -183,7 +183,7 @@ struct LoopWatchTests {
         #expect(!told.copy.contains { $0.callee == .block })
     }
 
-    @Test func `of one kind and label tells once in a while, and counts in between`() {
+    @Test func `reports one kind and label at most once a pause and counts the others`() {
         let told = Locked<[RunLoop.Watch.SlowCallout]>([])
         ManualRunLoop.with { manual in
             let limits: [RunLoop.Trace.Event.Callee: Duration] = [.timer: .milliseconds(10)]
@@ -209,7 +209,7 @@ struct LoopWatchTests {
         #expect(told.copy.first?.description.hasSuffix(": 20 ms, limit 10 ms") == true)
     }
 
-    @Test func `what a callout's own runs sleep is not its own`() {
+    @Test func `the sleep of a nested run does not count for its callout`() {
         let told = Locked<[String]>([])
         ManualRunLoop.with { manual in
             let watch = RunLoop.Watch(limits: [.block: .milliseconds(5)], watchesRuns: false) { event in
@@ -224,7 +224,7 @@ struct LoopWatchTests {
         #expect(told.copy.isEmpty)
     }
 
-    @Test func `reports each run that ends, inner ones first`() {
+    @Test func `reports each run that ends, nested runs first`() {
         let told = Locked<[RunLoop.Watch.EndedRun]>([])
         ManualRunLoop.with { manual in
             let watch = RunLoop.Watch(limits: [:]) { event in

@@ -38,7 +38,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `says how long a timer was due, and that it woke the thread`() {
+    @Test func `has the lateness of a timer and the wake-up it caused`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -56,7 +56,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `says when a source was signalled, and by which thread`() async {
+    @Test func `has the time and thread of a source's signal`() async {
         // A process of its own: a storm in another test's threads pushes the signal out of the process's row.
         await #expect(processExitsWith: .success) {
             ManualRunLoop.with { manual in
@@ -76,7 +76,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `says when a block was posted, and by which thread`() {
+    @Test func `has the time and thread that posted a block`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -92,7 +92,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `says since when a descriptor was found ready`() {
+    @Test func `has the time at which a descriptor was found ready`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -105,7 +105,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `names the thread that woke the loop`() async {
+    @Test func `has the thread that woke the loop`() async {
         // A process of its own: a storm in another test's threads pushes the wake-up out of the process's row.
         await #expect(processExitsWith: .success) {
             let (waker, wakings, threads) = TestThread.run { () -> (Int32, [RunLoop.Trace.Event.Waking], [Int32]) in
@@ -136,7 +136,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `nested runs are deeper`() {
+    @Test func `has a greater depth for nested runs`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -149,7 +149,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `keeps the last events and counts the others`() {
+    @Test func `keeps the last events and counts the lost ones`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording(capacity: 60)
             #expect(recording.capacity == 64)
@@ -162,7 +162,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `texts outlive their items`() {
+    @Test func `keeps the labels of released items`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -177,7 +177,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `more texts than are kept unused have their names`() {
+    @Test func `keeps the labels of its events if there are more than the limit of unused labels`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -193,7 +193,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `ends when it is stopped, and the loop forgets it`() {
+    @Test func `ends when it is stopped and is removed from the loop`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -210,7 +210,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `a loop that a trace recorder has is not recorded`() {
+    @Test func `cannot be added to a loop with a trace recorder`() {
         ManualRunLoop.with { manual in
             let recorder = RunLoop.TraceRecorder(manual.loop)
             #expect(!RunLoop.Recording().add(manual.loop))

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A histogram of durations")
 struct DurationHistogramTests {
-    @Test func `has a step for every duration, in order, and none is longer than its step's end`() {
+    @Test func `has a step for every duration, in order, and none exceeds the end of its step`() {
         var last = -1
         for power in 0..<44 {
             for offset in [0, 1, 3] {
@@ -28,7 +28,7 @@ struct DurationHistogramTests {
         #expect(RunLoop.DurationHistogram.step(.max) == RunLoop.DurationHistogram.stepCount - 1)
     }
 
-    @Test func `gives percentiles within an eighth, and the longest exactly`() {
+    @Test func `gives percentiles within an eighth and the exact longest duration`() {
         var histogram = RunLoop.DurationHistogram()
         for value in 1...1000 { histogram.add(nanoseconds: Int64(value) * 1000) }
         #expect(histogram.count == 1000 && histogram.mean == 500_500 && histogram.longest == 1_000_000)
@@ -41,7 +41,7 @@ struct DurationHistogramTests {
         #expect(RunLoop.DurationHistogram().percentile(0.5) == 0)
     }
 
-    @Test func `a difference has what came since`() {
+    @Test func `a difference has the durations added since`() {
         var histogram = RunLoop.DurationHistogram()
         histogram.add(nanoseconds: 5)
         let earlier = histogram
@@ -51,7 +51,7 @@ struct DurationHistogramTests {
         #expect(difference.longest == 100)
     }
 
-    @Test func `a difference has its own longest, and not the longest of all time`() {
+    @Test func `a difference has its own longest duration`() {
         var histogram = RunLoop.DurationHistogram()
         histogram.add(nanoseconds: 3_000_000_000)
         let earlier = histogram
@@ -90,7 +90,7 @@ struct LoopStatisticsTests {
         }
     }
 
-    @Test func `what a callout sleeps in a run inside it is not its own`() throws {
+    @Test func `the sleep of a nested run does not count for its callout`() throws {
         try ManualRunLoop.with { manual in
             let meter = try Self.metered(manual.loop)
             let loop = manual.loop
@@ -106,7 +106,7 @@ struct LoopStatisticsTests {
         }
     }
 
-    @Test func `say how long a signal and a block had waited`() async {
+    @Test func `have the time that a signal and a block waited`() async {
         // A process of its own: a storm of signals in another test's threads pushes this one out of the process's row.
         await #expect(processExitsWith: .success) {
             try ManualRunLoop.with { manual in
@@ -126,7 +126,7 @@ struct LoopStatisticsTests {
         }
     }
 
-    @Test func `of items with one label are counted together, and a difference leaves out what was before`() throws {
+    @Test func `of items with one label are summed, and a difference leaves out earlier callouts`() throws {
         try ManualRunLoop.with { manual in
             let meter = try Self.metered(manual.loop)
             let sources = (0..<3).map { _ in RunLoop.Source(label: "same") { _ in } }
@@ -144,7 +144,7 @@ struct LoopStatisticsTests {
         }
     }
 
-    @Test func `of more kinds of callouts than there is room for are counted as such`() {
+    @Test func `of more kinds of callouts than the table has room for are counted as not assigned`() {
         let table = CalloutTable()
         for number in 1...300 { table.add(.block, (0, UInt64(number)), 1) }
         let statistics = Self.read(table)
@@ -152,7 +152,7 @@ struct LoopStatisticsTests {
         #expect(statistics.notAssigned == 44 && statistics.timeNotAssigned == 44)
     }
 
-    @Test func `keep the dearest, however many others there are`() throws {
+    @Test func `keep the callout with the greatest total time among many others`() throws {
         let table = CalloutTable()
         let labels = LabelKeeper()
         var exact: UInt64 = 0
@@ -182,7 +182,7 @@ struct LoopStatisticsTests {
         return statistics
     }
 
-    @Test func `tell the longest callout of all time from the longest since the last report`() {
+    @Test func `have the longest callout of all time and since the last report`() {
         let table = CalloutTable()
         table.add(.block, (0, 1), 500)
         #expect(Self.read(table, endsRound: true).dearest.map(\.longestLately) == [500])
@@ -192,7 +192,7 @@ struct LoopStatisticsTests {
         #expect(Self.read(table, endsRound: true).dearest.map(\.longestLately) == [0])
     }
 
-    @Test func `A timer that uses its tolerance is not late`() throws {
+    @Test func `a timer that fires within its tolerance is not late`() throws {
         try ManualRunLoop.with { manual in
             let meter = try Self.metered(manual.loop)
             let second = Duration.seconds(1)

@@ -27,7 +27,7 @@ struct SubscriptionTests {
         Subscription(most: most, whenOver: { _ in over.withLock { $0 += 1 } }, make: { _, _ in Listener() })
     }
 
-    @Test func `has one subscriber for a loop, however often the loop is added`() {
+    @Test func `has one subscriber for a loop however often the loop is added`() {
         ManualRunLoop.with { manual in
             let subscription = subscription()
             #expect(subscription.add(manual.loop) && subscription.add(manual.loop))
@@ -37,7 +37,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `that was stopped adds no loop, and leaves no tracer`() {
+    @Test func `that was stopped adds no loop and leaves no tracer`() {
         ManualRunLoop.with { manual in
             let subscription = subscription()
             #expect(subscription.add(manual.loop))
@@ -49,7 +49,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `leaves out the loops beyond its limit, without a tracer`() {
+    @Test func `does not add loops above its limit`() {
         let subscription = subscription(most: 1)
         ManualRunLoop.with { first in
             #expect(subscription.add(first.loop))
@@ -66,7 +66,7 @@ struct SubscriptionTests {
         #expect(subscription.present.isEmpty && over.copy == 1)
     }
 
-    @Test func `that follows another has its loops, later ones too, until it is stopped`() {
+    @Test func `that follows another has its loops, including later ones, until it is stopped`() {
         ManualRunLoop.with { first in
             let (leader, follower) = (subscription(), subscription())
             #expect(leader.add(first.loop))
@@ -84,7 +84,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test func `begins in the middle of a run with the run's mode`() {
+    @Test func `begins in the middle of a run with that run's mode`() {
         ManualRunLoop.with { manual in
             let subscription = subscription()
             let loop = manual.loop

@@ -36,7 +36,7 @@ private func recordedTrace() -> RunLoop.Trace {
 
 @Suite("The JSON of a trace", .ownThread, .timeLimit(.minutes(10)))
 struct TraceFormatTests {
-    @Test func `keeps the rules of the format`() async {
+    @Test func `follows the rules of the format`() async {
         // A process of its own: a storm of signals in another test's threads pushes this one out of the process's row.
         await #expect(processExitsWith: .success) {
             let report = try RunLoop.Trace.Report(json: recordedTrace().chromeJSON())
@@ -47,7 +47,7 @@ struct TraceFormatTests {
         }
     }
 
-    @Test func `nested runs nest`() throws {
+    @Test func `has nested slices for nested runs`() throws {
         let report = try RunLoop.Trace.Report(json: recordedTrace().chromeJSON())
         let runs = report.slices.filter { $0.kind == "run" }
         #expect(runs.map { $0.detail("depth") }.contains(2))
@@ -60,7 +60,7 @@ struct TraceFormatTests {
         }
     }
 
-    @Test func `a wake-up is a flow from its waker to the sleep it ended`() async {
+    @Test func `has a flow from the waking thread to the sleep that it ended`() async {
         // A process of its own: a storm of signals in another test's threads pushes this one out of the process's row.
         await #expect(processExitsWith: .success) {
             let trace = recordedTrace()
@@ -75,7 +75,7 @@ struct TraceFormatTests {
         }
     }
 
-    @Test func `is whole when the beginning was overwritten`() throws {
+    @Test func `is complete if the beginning was overwritten`() throws {
         for capacity in [16, 32, 64] {
             let trace = ManualRunLoop.with { manual in
                 let recording = RunLoop.Recording(capacity: capacity)
@@ -105,7 +105,7 @@ struct TraceFormatTests {
         return try RunLoop.Trace.Report(json: trace.chromeJSON())
     }
 
-    @Test func `a callout that hangs begins when it began, and ends with the trace`() throws {
+    @Test func `has a hanging callout from its beginning to the end of the trace`() throws {
         // Recorded from 90 ms on: the run is made up, the callout says since when it has hung.
         let report = try report([(90, .runBegan(.default)), (10, .calloutBegan(.timer, "hangs"))])
         let callout = try #require(report.slices.last)
@@ -114,7 +114,7 @@ struct TraceFormatTests {
         #expect(report.findings().map(\.kind) == [.takesFrame])
     }
 
-    @Test func `a loop that sleeps does so to the trace's end, and nothing woke it`() throws {
+    @Test func `has a sleep to the end of the trace without a wake-up for a sleeping loop`() throws {
         let report = try report(
             [(0, .runBegan(.default)), (1, .passed(.beforeTimers)), (2, .passed(.beforeWaiting))], asleepSince: 2)
         let sleep = try #require(report.slices.last)
@@ -123,7 +123,7 @@ struct TraceFormatTests {
         #expect(report.awake == [1000])
     }
 
-    @Test func `a sleep that is older than the recording is shown from its beginning on`() throws {
+    @Test func `has a sleep older than the recording from the beginning of the trace`() throws {
         let waking = RunLoop.Trace.Event.Waking(cause: .timer, asleepSince: 1_000_000, calledAt: 0, thread: 0)
         let report = try report([(50, .runBegan(.default)), (60, .woke(waking))])
         #expect(report.slices.map(\.kind) == ["run", "sleep"])
@@ -132,7 +132,7 @@ struct TraceFormatTests {
 
     // MARK: What is no trace
 
-    @Test func `of nothing is a trace of nothing`() throws {
+    @Test func `of an empty recording has no slices`() throws {
         let report = try RunLoop.Trace.Report(json: RunLoop.Recording().trace().chromeJSON())
         #expect(report.slices.isEmpty)
         #expect(report.summary().count == 2)
@@ -149,11 +149,11 @@ struct TraceFormatTests {
         (#"{"traceEvents":[{"ph":"B","ts":1,"pid":1,"tid":1e300,"name":"a"}]}"#, "event 0 has no thread or no process"),
         (#"[]"#, "it has no traceEvents"),
     ])
-    func `the checker finds what breaks a rule`(_ text: String, _ complaint: String) {
+    func `that breaks a rule is refused with the reason`(_ text: String, _ complaint: String) {
         #expect(throws: RunLoop.Trace.Report.ReadingError.notTrace(complaint)) { try RunLoop.Trace.Report(json: text) }
     }
 
-    @Test func `the summary names who woke the loop and what was slow`() throws {
+    @Test func `has a summary that names the waking threads and the slow callouts`() throws {
         let text = try RunLoop.Trace.Report(json: recordedTrace().chromeJSON()).summary().joined(separator: "\n")
         #expect(text.contains("Who woke the loop"))
         #expect(text.contains("wake-up by thread"))
@@ -164,7 +164,7 @@ struct TraceFormatTests {
 
 @Suite("The page of a trace", .ownThread)
 struct TracePageTests {
-    @Test func `needs nothing else, and its data ends where it should`() throws {
+    @Test func `refers to no other file and contains its data unbroken`() throws {
         let page = recordedTrace().page()
         #expect(!page.contains("http://") && !page.contains("https://"))
         // The labels of a program must not end the element they stand in.

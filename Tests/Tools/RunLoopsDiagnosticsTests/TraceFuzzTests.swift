@@ -63,7 +63,7 @@ private struct TraceBreaker {
     }
 }
 
-@Suite("Broken traces", .ownThread, .timeLimit(.minutes(60)))
+@Suite("Damaged traces", .ownThread, .timeLimit(.minutes(60)))
 struct TraceFuzzTests {
     /// A small trace with something of everything.
     private func smallTrace() -> RunLoop.Trace {
@@ -95,7 +95,7 @@ struct TraceFuzzTests {
         return trace
     }
 
-    @Test func `broken in any way are read or refused, and none traps`() {
+    @Test func `are read or refused without a trap`() {
         let text = smallTrace().chromeJSON()
         // RUNLOOPS_FUZZ=1000000 takes an hour in a debug build.
         let count = fuzzedInputs(orElse: isFull ? 100_000 : Sanitizer.isAny || !isThorough ? 500 : 5000)

@@ -53,7 +53,7 @@ struct TraceProcessTests {
         return lines.filter { $0.hasPrefix("•") && !$0.contains(" busy for ") && !$0.contains(" was late by ") }
     }
 
-    @Test func `the environment alone makes a program write its trace`() throws {
+    @Test func `RUNLOOP_TRACE makes a program write its trace`() throws {
         let folder = Folder()
         let status = shell(
             "RUNLOOP_TRACE=$folder/trace.json $program work 300 >$folder/output 2>&1",
@@ -65,7 +65,7 @@ struct TraceProcessTests {
         #expect(Set(report.slices.filter { $0.kind == "run" }.map(\.thread)).count == 2)
     }
 
-    @Test func `runloop trace leaves JSON and a page, and prints a summary`() throws {
+    @Test func `runloop trace writes JSON and a page and prints a summary`() throws {
         let folder = Folder()
         let status = shell(
             "$tool trace --output $folder/trace.json -- $program work 300 >$folder/output 2>&1",
@@ -76,7 +76,7 @@ struct TraceProcessTests {
         #expect(folder.text("output").contains("Who woke the loop"))
     }
 
-    @Test func `a program that records nothing is named, and so is its status`() {
+    @Test func `runloop trace reports a program that records nothing`() {
         let folder = Folder()
         let status = shell(
             "$tool trace --output $folder/trace.json -- true >$folder/output 2>&1", in: folder)
@@ -84,14 +84,14 @@ struct TraceProcessTests {
         #expect(folder.text("output").contains("true left no trace"))
     }
 
-    @Test func `runloop doctor refuses what is no trace`() {
+    @Test func `runloop doctor refuses a file that is not a trace`() {
         let folder = Folder()
         #expect(
             shell("echo '{}' >$folder/trace.json; $tool doctor $folder/trace.json 2>$folder/output", in: folder) == 1)
         #expect(folder.text("output").contains("it has no traceEvents"))
     }
 
-    @Test func `runloop doctor finds nothing wrong where nothing is`() {
+    @Test func `runloop doctor has no findings for a healthy program`() {
         let folder = Folder()
         let status = shell(
             "TMPDIR=$folder $tool doctor -- $program work 1500 >$folder/output 2>&1", in: folder
@@ -100,7 +100,7 @@ struct TraceProcessTests {
         #expect(findings(in: folder) == [])
     }
 
-    @Test func `runloop doctor asks a program to end when its time is over, and leaves no file`() {
+    @Test func `runloop doctor ends a program after --for and leaves no file`() {
         let folder = Folder()
         // A pipe that this shell holds open itself: of what the program reads there is no end.
         let status = shell(
@@ -111,7 +111,7 @@ struct TraceProcessTests {
         #expect(shell("ls -d $folder/runloop-*", in: folder) != 0)
     }
 
-    @Test func `runloop doctor ends a program that records nothing, too`() {
+    @Test func `runloop doctor ends a program that records nothing`() {
         let folder = Folder()
         let status = shell("$tool doctor --for 10ms -- sleep 3600 >$folder/output 2>&1", in: folder)
         #expect(status == 1)
@@ -128,7 +128,7 @@ struct TraceProcessTests {
     // MARK: Files
 
     @Test(arguments: ["", "pipe", "/dev/null", "no/trace.json"])
-    func `runloop trace refuses a name that is no regular file's before it runs the program`(_ name: String) {
+    func `runloop trace refuses an output that is not a regular file before it runs the program`(_ name: String) {
         let folder = Folder()
         let output = name.hasPrefix("/") ? name : "$folder/\(name)"
         let status = shell(
@@ -138,7 +138,7 @@ struct TraceProcessTests {
         #expect(folder.text("output").hasPrefix("Error: \(name.hasPrefix("/") ? name : folder.path)"))
     }
 
-    @Test func `a trace that is there stays if the program leaves none, and is replaced otherwise`() throws {
+    @Test func `runloop trace keeps an older trace if the program leaves none and otherwise replaces it`() throws {
         let folder = Folder()
         #expect(shell("echo old >$folder/trace.json; $tool trace -o $folder/trace.json -- true 2>&-", in: folder) == 1)
         #expect(folder.text("trace.json") == "old\n")
@@ -146,7 +146,7 @@ struct TraceProcessTests {
         _ = try RunLoop.Trace.Report(json: folder.text("trace.json"))
     }
 
-    @Test func `runloop doctor reads no more of an endless file than a trace can have`() {
+    @Test func `runloop doctor reads at most the largest size of a trace`() {
         let folder = Folder()
         #expect(shell("$tool doctor /dev/zero 2>$folder/output", in: folder) == 1)
         #expect(folder.text("output") == "Error: /dev/zero: larger than 256 MB, which no trace is\n")
@@ -168,7 +168,7 @@ struct TraceProcessTests {
     ]
 
     @Test(arguments: signals.map { ("\($0)", $0) } + mistakes)
-    func `a program that a signal ends leaves its trace, and ends by the signal`(how: String, signal: CInt) throws {
+    func `a program that a signal ends leaves its trace and ends by that signal`(how: String, signal: CInt) throws {
         // The sanitizers answer faults themselves.
         if Sanitizer.isThread || Sanitizer.isAddress, how != "\(SIGTERM)" { return }
         let folder = Folder()
@@ -179,20 +179,20 @@ struct TraceProcessTests {
         #expect(report.program == "RunLoopsDiagnosticsPrograms")
     }
 
-    @Test func `a program's own handler is called, and no other`() {
+    @Test func `a program's own signal handler is called alone`() {
         let folder = Folder()
         #expect(shell("RUNLOOP_TRACE=$folder/trace.json $program end handler", in: folder) == 7)
         #expect(folder.text("trace.json") == "")
     }
 
     @Test(.enabled(if: !Sanitizer.isAny, "A sanitizer has handlers of its own."))
-    func `a forked child ends by its signal and writes nothing`() throws {
+    func `a forked child that a signal ends writes no trace`() throws {
         let folder = Folder()
         #expect(shell("RUNLOOP_TRACE=$folder/trace.json $program end child", in: folder) == 7)
         _ = try RunLoop.Trace.Report(json: folder.text("trace.json"))
     }
 
-    @Test func `runloop trace says a signal's status, with the trace`() {
+    @Test func `runloop trace ends with the signal's status and writes the trace`() {
         let folder = Folder()
         let status = shell(
             "ulimit -c 0; $tool trace -o $folder/trace.json -- $program end abort >$folder/output 2>&1", in: folder)

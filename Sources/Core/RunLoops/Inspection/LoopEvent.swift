@@ -7,19 +7,19 @@ internal import CLinuxKernel
 package enum LoopEvent: Sendable {
     /// A run begins in the mode.
     case runBegins(RunLoop.Mode)
-    /// A run passes a point, whether anybody observes it or not.
+    /// A run passes a point, with or without an observer of it.
     case passes(RunLoop.Activities)
     /// A callout begins; with the item's label, or the place where a block was added.
     case calls(Callee, ItemLabel)
-    /// Since when the callout that has just begun was wanted.
+    /// The time at which the callout that has just begun became ready.
     ///
-    /// Reported where it is known, before the user's closure.
+    /// Reported before the user's closure, if the time is known.
     case wanted(LoopWait)
     /// The innermost callout has returned.
     case returns
     /// The thread goes to sleep; all earlier events have been reported.
     case sleeps
-    /// The thread is awake again; reported before the observers of that are called.
+    /// The thread is awake again; reported before the observers are called.
     case wakes(LoopWaking)
     /// The innermost run ends.
     case runEnds(RunLoop.RunResult)
@@ -28,7 +28,7 @@ package enum LoopEvent: Sendable {
     package enum Callee: String, Sendable {
         case observer, block, source, descriptor, timer
         case mainQueue = "main queue"
-        /// A part of another callout that somebody queued by itself.
+        /// A job that was queued by itself and runs inside another callout.
         case job
     }
 }

@@ -14,17 +14,17 @@ extension RunLoop {
     /// called once, and again when ``events`` is set anew.
     ///
     /// The caller keeps the descriptor, unless the source is made to close it: invalidate the source before you close
-    /// the descriptor. When a descriptor is closed under its source, the source falls silent, even if another file gets
-    /// the number at once. Make the descriptor non-blocking: other code may have taken what was ready when the closure
-    /// runs.
+    /// the descriptor. If a descriptor is closed before its source is invalidated, the source is no longer called, even
+    /// if another file gets the number at once. Make the descriptor non-blocking: other code may have taken what was
+    /// ready when the closure runs.
     ///
     /// Corresponds to a `CFRunLoopSource` of version 1, and to `CFFileDescriptor`, whose callbacks are like a source
-    /// that does not repeat. Any descriptor will do, also descriptors that `epoll(7)` refuses because they are always
-    /// ready.
+    /// that does not repeat. Any descriptor can be used, including descriptors that `epoll(7)` refuses because they are
+    /// always ready.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class DescriptorSource: Item, @unchecked Sendable {
-        /// What a descriptor can be ready for.
+        /// The events that a descriptor can be ready for.
         public typealias Events = DescriptorEvents
 
         /// The file descriptor.
@@ -56,12 +56,12 @@ extension RunLoop {
         ///   - descriptor: The file descriptor.
         ///   - events: The events that the closure is called for; see ``events``.
         ///   - repeats: Whether the closure is called for as long as the descriptor is ready, or once.
-        ///   - closes: Whether the source closes the descriptor when it is invalidated or goes away: after the kernel
+        ///   - closes: Whether the source closes the descriptor when it is invalidated or released: after the kernel
         ///     has stopped watching, and never while the closure runs.
         ///   - label: The name in descriptions and tools; where the source was made, if `nil`.
         ///   - fileID: Where the source was made.
         ///   - line: Where the source was made.
-        ///   - handler: Called with the source and what the descriptor is ready for.
+        ///   - handler: Called with the source and the events that the descriptor is ready for.
         ///
         /// Corresponds to `CFRunLoopSourceCreate` with a context of version 1, and to `CFFileDescriptorCreate`.
         /// Adding the source to the loop of another thread traps.
@@ -138,8 +138,8 @@ extension RunLoop {
         /// closure is called. Setting the property arms the source again, also from inside the closure.
         ///
         /// A change takes effect before the next callout. If the system refuses it, because the descriptor is no longer
-        /// open (`EBADF`, `ENOENT`) or the system is out of something (`ENOMEM`, `ENOSPC`, `EMFILE`, `ENFILE`), the
-        /// closure is called once with `.error`, in the next turn, and the set is empty.
+        /// open (`EBADF`, `ENOENT`) or a resource of the system is exhausted (`ENOMEM`, `ENOSPC`, `EMFILE`, `ENFILE`),
+        /// the closure is called once with `.error`, in the next turn, and the set is empty.
         ///
         /// Corresponds to `CFFileDescriptorEnableCallBacks` and `CFFileDescriptorDisableCallBacks`.
         /// - Complexity: one system call for each loop and mode the source is in, when the set changes.

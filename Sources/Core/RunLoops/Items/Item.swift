@@ -4,7 +4,7 @@
 internal import Synchronization
 
 extension RunLoop {
-    /// What can be added to a run loop: a timer, a source, a descriptor source or an observer.
+    /// An item of a run loop: a timer, a source, a descriptor source or an observer.
     ///
     /// Thread safety: all members may be used by any thread. The item's closure runs on the loop's thread.
     public class Item: @unchecked Sendable, CustomStringConvertible {
@@ -19,19 +19,19 @@ extension RunLoop {
             self.allowedThread = allowedThread
         }
 
-        /// What the item is called in descriptions and tools: the label it was given, or where it was made.
+        /// The item's name in descriptions and tools: its label, or the line that made it.
         public final var label: String { labelStorage.text }
 
         /// Whether the item can still fire.
         ///
-        /// Once `false`, for ever `false`.
+        /// Never becomes `true` again.
         @inline(__always)
         public final var isValid: Bool {
             // acquiring: whoever finds the item invalid also finds what was done to it before.
             valid.load(ordering: .acquiring)
         }
 
-        /// Takes the item out of every loop and mode, for good, and releases its closure.
+        /// Removes the item from every loop and mode permanently, and releases its closure.
         ///
         /// Legal everywhere, also inside the item's own callout, which ends normally. A second call does nothing.
         /// Corresponds to `CFRunLoopTimerInvalidate` and the same calls of the other kinds.

@@ -14,7 +14,7 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Observer: Item, @unchecked Sendable {
-        /// Among the observers of one mode the lowest order goes first.
+        /// The order of the observer; in one mode, observers of lower order are called first.
         public let order: Int
         /// The points at which the observer is called.
         public let activities: Activities

@@ -26,7 +26,7 @@ extension RunLoop {
             let place: SignalQueue<Source>.Place
         }
 
-        /// Among the sources of one mode the lowest order goes first.
+        /// The order of the source; in one mode, sources of lower order are performed first.
         public let order: Int
 
         private let calls = CallWord()
@@ -57,7 +57,7 @@ extension RunLoop {
         ///   - order: Lower orders are performed first.
         ///   - label: The name in descriptions and tools; where it was made, if `nil`.
         ///   - schedule: Called when the source is added to a mode of a loop, on the thread that adds it.
-        ///   - cancel: Called when the source is taken out of a mode of a loop, or is made invalid, on the thread that
+        ///   - cancel: Called when the source is removed from a mode of a loop, or is invalidated, on the thread that
         ///     does so.
         ///   - fileID: The file that makes the source.
         ///   - line: The line that makes the source.
@@ -77,8 +77,9 @@ extension RunLoop {
 
         /// A source whose closures may run on any thread: it can be added to any number of loops.
         ///
-        /// A `Sendable` class that keeps its own source in a `let` cannot give the closure itself, because Swift wants every
-        /// constant before it. Give the closure what it needs of the class: an object that is made first.
+        /// If a `Sendable` class keeps its own source in a `let`, the closure cannot capture the object in the
+        /// initializer, because Swift requires all constants to be set before. Let the closure capture a part of the
+        /// object that is made first.
         ///
         /// The parameters are the same as for ``init(order:label:schedule:cancel:fileID:line:perform:)``.
         public static func sendable(
@@ -123,8 +124,8 @@ extension RunLoop {
         ///
         /// Does not wake the loop.
         ///
-        /// A source that has been signalled and not yet performed stays as it is, and so does an invalid source.
-        /// Corresponds to `CFRunLoopSourceSignal`.
+        /// The call has no effect on an invalid source, or on a source that is signalled already. Corresponds to
+        /// `CFRunLoopSourceSignal`.
         /// Thread safety: any thread.
         /// - Complexity: O(1) in the number of sources; O(k) in the modes that this source is in.
         public func signal() {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RunLoop {
-    /// What a descriptor can be ready for.
+    /// The events that a descriptor can be ready for.
     public struct DescriptorEvents: OptionSet, Hashable, Sendable, CustomStringConvertible {
         /// The bits.
         public let rawValue: UInt8
@@ -14,13 +14,14 @@ extension RunLoop {
         public static var readable: DescriptorEvents { DescriptorEvents(rawValue: 1) }
         /// Writing would not block.
         public static var writable: DescriptorEvents { DescriptorEvents(rawValue: 2) }
-        /// The other side has closed its end, or sends no more.
+        /// The other side has closed its end, or has stopped sending.
         ///
-        /// Reported to whoever asks for anything; asked for alone, nothing else is but an error.
+        /// Reported to every source that asks for any event. A source that asks for this event alone gets no other
+        /// event except an error.
         public static var hangUp: DescriptorEvents { DescriptorEvents(rawValue: 4) }
         /// An error is pending on the descriptor.
         ///
-        /// Reported to whoever asks for anything.
+        /// Reported to every source that asks for any event.
         public static var error: DescriptorEvents { DescriptorEvents(rawValue: 8) }
         /// Urgent data (out-of-band bytes, a change in sysfs, a state change in a control group).
         public static var priority: DescriptorEvents { DescriptorEvents(rawValue: 16) }

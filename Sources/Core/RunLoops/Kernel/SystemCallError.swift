@@ -4,7 +4,7 @@
 internal import LinuxLibC
 
 extension RunLoop {
-    /// A call that the system refused, and the error number that it gave.
+    /// A system call that failed, and its error number.
     public struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The system call, by its Linux name.
         public let call: String

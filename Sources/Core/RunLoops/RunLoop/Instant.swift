@@ -11,10 +11,10 @@ extension RunLoop {
     public struct Instant: InstantProtocol, Sendable {
         /// The clock that the instant is counted on.
         public let base: TimeBase
-        /// Nanoseconds since the clock's own beginning.
+        /// Nanoseconds since the epoch of the clock.
         public let nanoseconds: Int64
 
-        /// The instant `nanoseconds` after the beginning of `base`.
+        /// The instant `nanoseconds` after the epoch of `base`.
         public init(nanoseconds: Int64, base: TimeBase = .monotonic) {
             self.nanoseconds = nanoseconds
             self.base = base
@@ -35,9 +35,9 @@ extension RunLoop {
             Instant(nanoseconds: nanoseconds.clampedAdding(duration.clampedNanoseconds), base: base)
         }
 
-        /// The same point in time on another clock, by what both clocks say now.
+        /// The same point in time on another clock, computed from the present readings of both clocks.
         ///
-        /// The distance from the present stays. If the machine is suspended later, or its date is changed, the two
+        /// The distance from now is the same. If the machine is suspended later, or its date is changed, the two
         /// instants are no longer the same point in time.
         /// - Complexity: one read of each clock; none if `base` is the clock of this instant.
         public func converted(to base: TimeBase) -> Instant {
@@ -48,7 +48,7 @@ extension RunLoop {
             return Instant(nanoseconds: TimerClock.now(base), base: base).advanced(by: distance)
         }
 
-        /// How long it is from this instant until `other`.
+        /// The duration from this instant to `other`.
         ///
         /// If `other` is counted on another clock, it is converted first, see ``converted(to:)``.
         public func duration(to other: Instant) -> Duration {
@@ -79,7 +79,7 @@ extension RunLoop {
             return Instant(nanoseconds: nanoseconds, base: instant.base)
         }
 
-        /// How long it is from `right` to `left`.
+        /// The duration from `right` to `left`.
         ///
         /// If they are counted on different clocks, `left` is converted first, see ``converted(to:)``.
         public static func - (left: Instant, right: Instant) -> Duration { right.duration(to: left) }

@@ -9,8 +9,8 @@ extension RunLoop {
     /// strings.
     ///
     /// Names are interned: comparing, hashing and copying a mode costs as much as it does for an integer. The strings
-    /// are kept until the process ends. A loop looks through the modes that it has, except for the default mode: a loop has
-    /// few. With 10,000 of them a call takes some 0.1 milliseconds.
+    /// are kept until the process ends. A loop finds a mode by a linear search of its own modes, except for the default
+    /// mode; a loop usually has few modes. With 10,000 modes a call takes about 0.1 milliseconds.
     ///
     /// Corresponds to `CFRunLoopMode`. Thread safety: a value; any thread.
     public struct Mode: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -47,7 +47,7 @@ extension RunLoop {
 
         /// The mode for everything that needs no other mode (`kCFRunLoopDefaultMode`).
         public static var `default`: Mode { Mode(number: 0) }
-        /// Not a mode to run in but a mark: all modes that are marked as common (`kCFRunLoopCommonModes`).
+        /// Stands for all modes that are marked as common (`kCFRunLoopCommonModes`); a loop cannot run in it.
         public static var common: Mode { Mode(number: 1) }
         /// The mode while the user drags (`UITrackingRunLoopMode`).
         ///

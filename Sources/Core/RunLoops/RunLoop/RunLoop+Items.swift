@@ -8,11 +8,11 @@ extension RunLoop {
     ///
     /// A timer is in one loop at most. Adding a timer twice is the same as adding it once. If a sleeping loop has to
     /// sleep shorter for the timer, the call wakes the loop.
-    /// **Delays count from the making of the timer, and not from its adding**: a timer whose date has passed meanwhile
+    /// **Delays count from the creation of the timer, not from its addition**: a timer whose date has passed meanwhile
     /// fires in the next turn.
     ///
-    /// - Returns: Whether the timer is in `mode` now. A timer that is invalid or in another loop is passed over, as in
-    ///   Core Foundation, and so is every timer after the end of the loop's thread.
+    /// - Returns: Whether the timer is in `mode` now. A timer that is invalid or in another loop is not added, as in
+    ///   Core Foundation. After the end of the loop's thread no timer is added.
     ///
     /// Corresponds to `CFRunLoopAddTimer`.
     /// - Precondition: the timer's closure may run on this loop's thread. The loop's timers are in at most 65,535 different
@@ -42,8 +42,8 @@ extension RunLoop {
     ///
     /// The source's schedule closure is called for each mode that is new for the source.
     ///
-    /// - Returns: Whether the source is in `mode` now. An invalid source is passed over, and so is every source after
-    ///   the end of the loop's thread.
+    /// - Returns: Whether the source is in `mode` now. An invalid source is not added. After the end of the loop's
+    ///   thread no source is added.
     ///
     /// Corresponds to `CFRunLoopAddSource`.
     /// - Precondition: the source's closure may run on this loop's thread.
@@ -55,12 +55,12 @@ extension RunLoop {
     ///
     /// An observer is in one loop at most.
     ///
-    /// - Returns: Whether the observer is in `mode` now. An observer that is invalid or in another loop is passed over,
-    ///   and so is every observer after the end of the loop's thread.
+    /// - Returns: Whether the observer is in `mode` now. An observer that is invalid or in another loop is not added.
+    ///   After the end of the loop's thread no observer is added.
     ///
     /// Corresponds to `CFRunLoopAddObserver`.
     /// - Precondition: the observer's closure may run on this loop's thread.
-    /// - Complexity: O(1). The next activity that one of n observers wants sorts them once more, in O(n log n).
+    /// - Complexity: O(1). The next activity that one of n observers asks for sorts the observers again, in O(n log n).
     @discardableResult
     public func add(_ observer: Observer, in mode: Mode) -> Bool { addWithoutDescriptor(observer, mode) }
 
@@ -70,10 +70,10 @@ extension RunLoop {
     /// refuses one of the common modes, the call changes nothing: the source is in the modes that it was in before, and is
     /// a common item if it was one before.
     ///
-    /// - Returns: Whether the source is in `mode` now. An invalid source is passed over, and so is every source after
-    ///   the end of the loop's thread.
-    /// - Throws: What `epoll_ctl(2)`, `epoll_create1(2)` or `eventfd(2)` refused: `EBADF` for a descriptor that is not
-    ///   open, `EMFILE`, `ENFILE`, `ENOMEM` and `ENOSPC` when the system is out of something.
+    /// - Returns: Whether the source is in `mode` now. An invalid source is not added. After the end of the loop's
+    ///   thread no source is added.
+    /// - Throws: The error of `epoll_ctl(2)`, `epoll_create1(2)` or `eventfd(2)`: `EBADF` for a descriptor that is not
+    ///   open; `EMFILE`, `ENFILE`, `ENOMEM` and `ENOSPC` when a resource of the system is exhausted.
     ///
     /// Corresponds to `CFRunLoopAddSource`.
     /// - Precondition: the source's closure may run on this loop's thread.
@@ -168,8 +168,8 @@ extension RunLoop {
     /// added later.
     ///
     /// A mode cannot be unmarked. On the main loop the mode serves the main queue from its next run on.
-    /// Traps if the system refuses a common descriptor source a place in the mode, which happens when the process is
-    /// out of descriptors or memory.
+    /// Traps if the system refuses to add a common descriptor source to the mode, which happens when the process has no
+    /// more descriptors or memory.
     /// Corresponds to `CFRunLoopAddCommonMode`.
     /// - Complexity: O(n·m) for n common timers in m common modes, and O(n) for n other common items.
     public func addCommonMode(_ mode: Mode) {
@@ -200,10 +200,10 @@ extension RunLoop {
 
     // MARK: Removing
 
-    /// Takes an item out of `mode`, or, if it was added to the common modes, out of all common modes.
+    /// Removes an item from `mode`, or, with `.common`, from all common modes if it was added to them.
     ///
-    /// A source's cancel closure is called for each mode that the source leaves. The item stays valid and can be added
-    /// again.
+    /// A source's cancel closure is called for each mode that the source is removed from. The item stays valid and can
+    /// be added again.
     /// Legal in every callout; takes effect before the next turn looks at the mode.
     /// Corresponds to `CFRunLoopRemoveTimer` and similar calls.
     /// - Complexity: as for adding.
@@ -242,8 +242,8 @@ extension RunLoop {
     /// Whether a run in `mode` would end at once, because nothing could ever happen in the mode: it has no source, no
     /// timer, and no closure that could run.
     ///
-    /// Observers do not count. On the main loop the main queue counts in every common mode. `.common` is no mode to run
-    /// in, and it is always empty.
+    /// Observers do not count. On the main loop the main queue counts in every common mode. `.common` is not a mode to
+    /// run in, and is always empty.
     ///
     /// - Precondition: called on the loop's own thread; any other traps.
     /// - Complexity: O(n) in the closures that wait for another mode.

@@ -34,8 +34,8 @@ extension RunLoop {
 
     /// Runs a closure on the loop's thread, in the next turn of a run in one of `modes`.
     ///
-    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``; without any mode nothing
-    /// happens.
+    /// The parameters are those of ``perform(in:wake:fileID:line:_:)-(RunLoop.Mode,_,_,_,_)``; with an empty list of
+    /// modes nothing happens.
     public func perform(
         in modes: [Mode], wake: Bool = true, fileID: StaticString = #fileID, line: UInt = #line,
         _ body: consuming @escaping @Sendable () -> Void

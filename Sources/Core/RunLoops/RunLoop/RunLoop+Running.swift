@@ -114,10 +114,10 @@ extension RunLoop {
     /// Corresponds to nothing in Core Foundation. Thread safety: any thread.
     public var currentRun: Run? { withLock { state.runs.last.map { Run(number: $0.number) } } }
 
-    /// Ends a given run in progress, and not only the innermost run.
+    /// Ends a given run in progress, which need not be the innermost run.
     ///
     /// The innermost run ends as with ``stop()``. Another run ends at the end of its turn, when the runs that are
-    /// nested in it have ended by themselves: the nested runs go on. A run that has ended stays ended.
+    /// nested in it have ended by themselves: the nested runs go on. The call has no effect on a run that has ended.
     ///
     /// Corresponds to `g_main_loop_quit` of GLib; Core Foundation has nothing like it. Thread safety: any thread.
     /// - Complexity: O(n) in the nested runs.

@@ -16,8 +16,8 @@ package import Synchronization
 /// Corresponds to `CFRunLoop`. The article <doc:OneTurn> describes what a loop does, rule by rule.
 ///
 /// Thread safety: any thread may use all members, except members that run the loop. The loop calls closures on its own
-/// thread with no lock held, so that a closure may call anything, the loop itself included. After the thread's end all
-/// members are harmless and do nothing. After `fork()` a loop of the parent traps in the child.
+/// thread with no lock held, so that a closure may call anything, the loop itself included. After the end of the thread
+/// all members may still be called and do nothing. After `fork()` a loop of the parent traps in the child.
 public final class RunLoop: @unchecked Sendable {
     /// What other threads share with this one: the lock, and what it guards.
     let state: State
@@ -126,8 +126,8 @@ public final class RunLoop: @unchecked Sendable {
 
     /// The main thread's loop.
     ///
-    /// It runs what `DispatchQueue.main` and `@MainActor` have queued, in every common mode, when the main thread runs
-    /// it. A forked child has a main loop of its own, which does not serve that queue if its parent's main loop did.
+    /// It runs the work of `DispatchQueue.main` and `@MainActor`, in every common mode, when the main thread runs it. A
+    /// forked child has a main loop of its own, which does not serve that queue if its parent's main loop did.
     /// Corresponds to `CFRunLoopGetMain`. Thread safety: any thread.
     public static var main: RunLoop { mainLoop.own }
     private static let mainLoop = PerProcess {
@@ -157,7 +157,7 @@ public final class RunLoop: @unchecked Sendable {
     /// the value is `true` even while the host's own code runs. Corresponds to `CFRunLoopIsWaiting`.
     public var isWaiting: Bool { state.wakeWord.phase.isAsleep }
 
-    /// When the next timer of `mode` is due, on that timer's clock; `nil` if there is none.
+    /// The date of the next timer of `mode`, on that timer's clock; `nil` if there is none.
     ///
     /// A timer whose callout is under way counts with the date that is being served.
     /// Corresponds to `CFRunLoopGetNextTimerFireDate`.

@@ -8,7 +8,7 @@ extension RunLoop {
         case finished = 1
         /// `stop()` was called.
         case stopped = 2
-        /// The time was over.
+        /// The time limit was reached.
         case timedOut = 3
         /// A source was handled, and the run was asked to return after one.
         case handledSource = 4

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RunLoop {
-    /// Names a closure that waits for its delay to pass, so that the closure can be cancelled.
+    /// Identifies a delayed closure, so that the closure can be cancelled.
     ///
     /// A small value, which you may drop. For a closure in one mode it keeps nothing alive. For a closure in the common
     /// modes it keeps the closure alive until the closure has run or is cancelled, also after the end of the loop's
@@ -28,7 +28,7 @@ extension RunLoop {
         enum Kind: Hashable, Sendable {
             case inMode(Name)
             case inCommonModes(CommonTimer)
-            /// The closure came after the end of the loop's thread.
+            /// The closure was posted after the end of the loop's thread.
             case never
         }
 
@@ -37,16 +37,16 @@ extension RunLoop {
 
     /// Runs a closure on the loop's thread once, when a delay has passed.
     ///
-    /// The lightest timer there is: in one mode it takes a cell of a table and no object. The loop serves it with all
+    /// The cheapest kind of timer: in one mode it uses an entry of a table and no object. The loop serves it with all
     /// other timers, in the order of the dates. It keeps the mode from being empty, and wakes the loop.
     ///
     /// - Parameters:
-    ///   - delay: How long to wait, on the monotonic clock; not positive means as soon as the loop turns.
-    ///   - mode: The mode; `.common` for all common modes, which takes a ``Timer``.
-    ///   - fileID: The file that asks for the closure.
-    ///   - line: The line that asks for the closure.
+    ///   - delay: The time to wait, on the monotonic clock; a delay that is not positive ends in the next turn.
+    ///   - mode: The mode; `.common` for all common modes, which needs a ``Timer``.
+    ///   - fileID: The file that posts the closure.
+    ///   - line: The line that posts the closure.
     ///   - body: Runs once; released without a run if it is cancelled, or if the thread ends before.
-    /// - Returns: What ``cancel(_:)`` takes.
+    /// - Returns: The value with which ``cancel(_:)`` cancels the closure.
     ///
     /// Corresponds to `performSelector:withObject:afterDelay:inModes:`, and to a Core Foundation timer that fires once.
     /// Thread safety: any thread.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RunLoop.Timer {
-    /// When a timer fires: the first time, and how often after that.
+    /// The date of a timer's first fire, and the interval of its repeats.
     ///
     /// Thread safety: a value; any thread.
     public struct Schedule: Sendable, Hashable {
@@ -20,8 +20,8 @@ extension RunLoop.Timer {
         /// Fires after `delay`, then, if `interval` is given, again and again.
         ///
         /// **The delay counts from the moment at which the timer is made, and not from the moment at which it is
-        /// added.** A timer that is made early and added late calls ``RunLoop/Timer/restart(after:)`` first. A `delay`
-        /// that is not positive means as soon as the loop turns.
+        /// added.** If you add a timer later than you make it, call ``RunLoop/Timer/restart(after:)`` first. A `delay`
+        /// that is not positive ends in the next turn.
         ///
         /// - Precondition: `interval` is `nil` or at least one nanosecond. **An interval of zero or less traps**, see
         ///   ``every(_:clock:)``.

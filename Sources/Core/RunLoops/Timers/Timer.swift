@@ -7,9 +7,9 @@ extension RunLoop {
     /// Calls a closure at an instant, once or again and again.
     ///
     /// A timer is added to modes of one loop, and fires when it is due and one of these modes runs. Repeats stay on the
-    /// grid that the first date lays: a late fire does not shift the next, and dates that passed while the thread was
-    /// busy are skipped. A timer does not fire inside its own callout. A timer that fires once is invalid after its
-    /// callout, unless ``restart(after:)`` was called there.
+    /// grid of the first date: a late fire does not shift the next, and dates that passed while the thread was busy are
+    /// skipped. A timer does not fire inside its own callout. A timer that fires once is invalid after its callout,
+    /// unless ``restart(after:)`` was called there.
     ///
     /// Giving a timer another date is cheaper than making a new timer, and a tolerance saves wake-ups and work. A
     /// closure that is to run once, after a delay, needs no timer: ``RunLoop/perform(after:in:fileID:line:_:)``.
@@ -185,10 +185,10 @@ extension RunLoop {
             }
         }
 
-        /// When the timer fires next, on its own clock.
+        /// The date of the next fire, on the timer's own clock.
         ///
         /// Inside the timer's callout this is the date that is being served. Setting a date there replaces the next
-        /// date of the grid and lays a new grid. For a timer that fires once it has no effect, unlike
+        /// date of the grid and starts a new grid. For a timer that fires once it has no effect, unlike
         /// ``restart(after:)``. An instant that has passed counts as the present instant. If a sleeping loop must now
         /// sleep shorter, it is woken for that, and does not turn.
         ///
@@ -207,18 +207,18 @@ extension RunLoop {
             }
         }
 
-        /// How long it is until the timer is due, on its own clock; negative if it is overdue, `nil` if it is invalid.
+        /// The time until the timer is due, on its own clock; negative if it is overdue, `nil` if it is invalid.
         ///
-        /// Inside the timer's callout it is counted to the date that is being served.
+        /// Inside the timer's callout, the time until the date that is being served.
         public var timeRemaining: Duration? {
             withFields { state in isValid ? .nanoseconds(fire) - .nanoseconds(now(of: state)) : nil }
         }
 
-        /// Fires the timer next when `delay` has passed; if `delay` is not positive, as soon as the loop turns.
+        /// Sets the next fire to `delay` from now; if `delay` is not positive, to the next turn.
         ///
-        /// The cheapest way to put a time-out off: the timer changes its place, and nothing is made or released. Inside
-        /// the timer's callout the call keeps a timer that fires once from becoming invalid, and gives a timer that
-        /// repeats another next date and another grid. An invalid timer stays as it is.
+        /// The cheapest way to postpone a time-out: the timer moves in its queue, and nothing is allocated or released.
+        /// Inside the timer's callout the call keeps a timer that fires once from becoming invalid, and gives a timer
+        /// that repeats another next date and another grid. The call has no effect on an invalid timer.
         ///
         /// Corresponds to `CFRunLoopTimerSetNextFireDate`, which cannot restart a timer that fires once in its callout.
         /// - Complexity: O(log n) in the timers of the loop.

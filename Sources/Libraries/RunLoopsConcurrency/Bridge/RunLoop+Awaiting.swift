@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Runs a closure on the loop's thread, and waits for what it returns.
+    /// Runs a closure on the loop's thread, and waits for its result.
     ///
     /// The closure runs in the next turn of a run in `mode`; the call wakes the loop. If the task is cancelled before
     /// the closure has begun, the closure does not run. Once the closure has begun, the task waits for its result.
@@ -12,9 +12,9 @@ extension RunLoop {
     /// - Parameters:
     ///   - mode: The mode; `.common` for all common modes.
     ///   - body: The closure; may use no other thread's state.
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws; `CancellationError`; ``ThreadEndedError`` when the loop's thread has ended or ends
-    ///   before.
+    /// - Returns: The result of `body`.
+    /// - Throws: The error of `body`; `CancellationError`; ``ThreadEndedError`` when the loop's thread has ended or
+    ///   ends before.
     ///
     /// Thread safety: any thread, also the loop's own: the task waits, not the thread.
     public func result<Success: Sendable>(
@@ -43,11 +43,11 @@ extension RunLoop {
     /// result.
     ///
     /// The nested run begins in the next turn of a run in `outer`. When the task is cancelled, that run is stopped, and
-    /// no other: runs that are nested in that run come to their own end first.
+    /// no other: runs that are nested in that run end by themselves first.
     ///
     /// - Parameters:
     ///   - mode: The mode to run in.
-    ///   - duration: How long at most; `nil` for no limit. With a duration that is not positive the run polls once.
+    ///   - duration: The time limit; `nil` for none. With a duration that is not positive the run polls once.
     ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
     ///   - outer: The mode of the run that the new run is nested in; `.common` for all common modes.
     /// - Returns: Why the run ended; `stopped` also when it was stopped by cancellation.

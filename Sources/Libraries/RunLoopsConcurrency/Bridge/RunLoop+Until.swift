@@ -11,14 +11,14 @@ extension RunLoop {
     ///
     /// A task that needs the thread cannot go on while one of the thread's own jobs waits for the task here. Called
     /// inside such a job, of ``executor`` or another executor of the loop, or of the main actor on the main loop, this
-    /// call traps at once instead of hanging now and then: await the task there.
+    /// call traps at once instead of hanging occasionally: await the task there.
     ///
     /// - Parameters:
-    ///   - task: The task; whether it runs on this thread or elsewhere does not matter.
+    ///   - task: The task; it may run on this thread or elsewhere.
     ///   - mode: The mode to run in. A task that runs on the loop goes on if its executor's mode is this mode, or if
     ///     the executor's mode is common and so is this mode.
-    /// - Returns: What the task returns.
-    /// - Throws: What the task throws.
+    /// - Returns: The result of the task.
+    /// - Throws: The error of the task.
     ///
     /// - Precondition: called on the loop's own thread, outside its jobs, while the thread lives; `mode` is not
     ///   `.common`.

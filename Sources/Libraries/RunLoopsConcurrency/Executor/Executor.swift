@@ -8,21 +8,21 @@ internal import Synchronization
 extension RunLoop {
     /// Runs tasks and actors on the thread of a run loop.
     ///
-    /// An executor is one item of its loop, a source of order 0. In a turn in which it has work it runs up to 64 jobs, and
-    /// then lets the loop look at everything else: a flood of jobs delays a timer by one such batch and no more. The more
-    /// urgent jobs go first, jobs of equal urgency in the order in which they came. A task that is escalated while it waits
-    /// moves up. The last place of a full batch is for the least urgent job, so that no job waits for ever.
+    /// An executor is one item of its loop, a source of order 0. In a turn in which it has work it runs up to 64 jobs,
+    /// and then the loop serves its other items: a flood of jobs delays a timer by one such batch and no more. More
+    /// urgent jobs run first, jobs of equal urgency in the order in which they were enqueued. A task that is escalated
+    /// while it waits moves up. The last job of a full batch is the least urgent job, so that no job waits forever.
     ///
     /// Jobs run while the loop runs in the executor's mode. A run that is begun inside a job serves the loop's other items
     /// and no further job of the same executor: the jobs are serial, and the job that is under way has not ended.
     ///
-    /// While the thread is awake a job costs no system call. While it sleeps, any number of jobs costs one wake-up. Jobs
-    /// that come from the loop's own thread take no lock.
+    /// While the thread is awake a job costs no system call. While it sleeps, any number of jobs costs one wake-up.
+    /// Jobs that are enqueued on the loop's own thread take no lock.
     ///
     /// The executor keeps its mode from being empty: a run in that mode ends by `RunLoop.stop()` or its time limit.
     ///
-    /// When the thread ends, waiting jobs run there and then, to the end. A job that comes later traps: nothing could ever
-    /// run the job, and the task would hang without a word.
+    /// When the thread ends, it first runs all waiting jobs. Enqueuing a job later traps: nothing could run the job,
+    /// and its task would hang silently.
     ///
     /// Thread safety: all members may be used by any thread.
     /// Core Foundation has no counterpart.
@@ -76,7 +76,7 @@ extension RunLoop {
             if loop.isEnded { lock.withLock { hasEnded = true } }
         }
 
-        /// Whether the loop's thread has ended; jobs cannot be run any more then, and enqueuing one traps.
+        /// Whether the loop's thread has ended; after that, enqueuing a job traps.
         public var isEnded: Bool { lock.withLock { hasEnded } }
 
         /// Whether a job is under way; the loop's thread.
@@ -84,14 +84,14 @@ extension RunLoop {
 
         // MARK: Jobs come
 
-        /// Takes a job, to be run in a later turn of the loop.
+        /// Enqueues a job, which runs in a later turn of the loop.
         ///
-        /// Swift calls this.
+        /// Called by Swift.
         /// - Precondition: the loop's thread has not ended.
         /// - Complexity: O(1) amortised; one system call if the loop sleeps, none otherwise.
         public func enqueue(_ job: consuming ExecutorJob) { take(job, isOfActor: true) }
 
-        /// Takes a job of a task that prefers the executor; otherwise like ``enqueue(_:)``.
+        /// Enqueues a job of a task that prefers the executor; otherwise like ``enqueue(_:)``.
         @_implements(TaskExecutor,enqueue(_:))
         public func enqueueForTask(_ job: consuming ExecutorJob) {
             // The runtime calls the executor in two roles by one name, and a job of one role is run differently from a job
@@ -264,7 +264,7 @@ extension RunLoop.Executor: CustomStringConvertible {
 
     /// Traps if the calling code does not run on the loop's thread.
     ///
-    /// `assumeIsolated` and similar calls ask this. All code on the thread may use what is bound to the thread, also a
+    /// Called by `assumeIsolated` and similar calls. All code on the thread may use what is bound to the thread, also a
     /// timer's callout that runs outside every task, as with the main actor and the main thread.
     public func checkIsolated() {
         require(

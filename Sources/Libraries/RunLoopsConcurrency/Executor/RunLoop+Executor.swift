@@ -6,8 +6,8 @@ public import RunLoops
 extension RunLoop {
     /// Runs tasks and actors on this loop's thread, in all common modes.
     ///
-    /// Every call returns the same object, so that code that goes from one actor to another on this executor stays
-    /// where it is. Keep the executor in a constant where you use it often.
+    /// Every call returns the same object, so that calls from one actor to another on this executor need no switch.
+    /// Keep the executor in a constant where you use it often.
     ///
     /// Thread safety: any thread.
     /// - Complexity: one look-up under a lock.

@@ -6,18 +6,17 @@ internal import LinuxLibC
 public import RunLoops
 
 extension RunLoop {
-    /// What runs the jobs of the main actor, in a program whose main loop runs on the main thread.
+    /// The executor of the main actor, in a program whose main loop runs on the main thread.
     public enum MainExecutor: Sendable {
         /// libdispatch's main queue, as in every Swift program on Linux; the main loop serves it.
         ///
-        /// Work of `DispatchQueue.main` and jobs of the main actor run in one order, the order in which they were put
-        /// in.
+        /// Work of `DispatchQueue.main` and jobs of the main actor run in the order in which they were enqueued.
         case mainQueue
         /// The executor of the main loop, the same object as `RunLoop.main.executor`.
         ///
         /// Jobs of the main actor have the properties of ``RunLoop/Executor`` jobs: the more urgent first, 64 a turn,
         /// and no system call and no lock on the main thread itself. An actor that is bound to the main loop is on the
-        /// main actor's executor: going from one to the other is no hop. The main loop serves `DispatchQueue.main` as
+        /// main actor's executor: calls between the two need no switch. The main loop serves `DispatchQueue.main` as
         /// before, beside the executor. Work of `DispatchQueue.main` may assume the main actor, and its order with the
         /// main actor's jobs is not defined.
         case runLoop

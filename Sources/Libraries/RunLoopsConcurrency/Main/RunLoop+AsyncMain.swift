@@ -95,11 +95,11 @@ extension RunLoop {
     /// Swift and this package.
     ///
     /// - Parameters:
-    ///   - mainExecutor: What runs the jobs of the main actor. An async `main` gets ``MainExecutor/runLoop`` by linking
+    ///   - mainExecutor: The executor of the main actor. An async `main` gets ``MainExecutor/runLoop`` by linking
     ///     `RunLoopsMainActor`, because the executor has to be in place before the first line of `main`.
     ///   - body: The program.
     ///
-    /// Corresponds to what `NSApplicationMain` and similar calls do with `CFRunLoopRun`.
+    /// Corresponds to `NSApplicationMain` and similar calls, which run `CFRunLoopRun`.
     /// - Precondition: called on the main thread; any other traps. For ``MainExecutor/runLoop``, no other library has
     ///   replaced the main actor's executor, and the runtime lets it be replaced; otherwise the call traps, and the
     ///   message says what to do.

@@ -4,17 +4,17 @@
 public import RunLoops
 
 extension RunLoop {
-    /// The events of a run loop, as a sequence that a task goes through.
+    /// A sequence of events of a run loop, for one task.
     ///
     /// The loop's items are callbacks; this type turns an item into a sequence. The sequence collects events from the
-    /// moment it is made. It ends, and its item is taken out of the loop, when the first of these happens: the task
-    /// that goes through it is cancelled; ``invalidate()`` is called; sequence and iterator are released; the thread of
-    /// the loop ends.
+    /// moment it is made. It ends, and its item is removed from the loop, when the first of these happens: the task
+    /// that iterates over it is cancelled; ``invalidate()`` is called; sequence and iterator are released; the thread
+    /// of the loop ends.
     ///
     /// Events that happen while no task waits are kept as ``Buffering`` says; each function that makes a sequence
     /// states its buffering.
     ///
-    /// One task goes through a sequence, once.
+    /// One task may iterate over a sequence, once.
     ///
     /// Thread safety: may be sent to any thread.
     public struct EventSequence<Element: Sendable>: AsyncSequence, Sendable {
@@ -24,7 +24,7 @@ extension RunLoop {
         private let stream: AsyncStream<Element>
         private let registration: Registration
 
-        /// A sequence of what `start` registers for.
+        /// A sequence of the events of an item that `start` registers.
         ///
         /// The sequences of this package are made with this initializer, and your own sequences can be, too:
         ///
@@ -37,10 +37,10 @@ extension RunLoop {
         /// ```
         ///
         /// - Parameters:
-        ///   - buffering: What is kept of events that come while no task waits.
+        ///   - buffering: Which events are kept while no task waits.
         ///   - start: Registers an item that emits events. The closure gives the emitter to the loop's item, and to
         ///     nothing else: when the item releases the emitter, because the thread of the loop has ended, the sequence
-        ///     ends. Returns how to stop, which must not keep the item alive.
+        ///     ends. Returns a ``Stop``, which must not keep the item alive.
         public init<Refusal: Error>(
             buffering: Buffering, start: (Emitter) throws(Refusal) -> Stop
         ) throws(Refusal) {
@@ -54,8 +54,7 @@ extension RunLoop {
             self.registration = registration
         }
 
-        /// Ends the sequence: the item is taken out of the loop, and the task that goes through the sequence comes to
-        /// its end.
+        /// Ends the sequence: the item is removed from the loop, and the iteration of the task ends.
         ///
         /// Thread safety: any thread. A second call does nothing.
         public func invalidate() { registration.end() }
@@ -65,7 +64,7 @@ extension RunLoop {
             Iterator(base: stream.makeAsyncIterator(), registration: registration)
         }
 
-        /// Goes through the sequence.
+        /// The iterator of a sequence.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate var base: AsyncStream<Element>.Iterator
             fileprivate let registration: Registration
@@ -86,7 +85,7 @@ extension RunLoop {
 }
 
 extension RunLoop.EventSequence {
-    /// What is kept of events that come while no task waits.
+    /// The events that are kept while no task waits.
     public enum Buffering: Sendable, Hashable {
         /// All events, without limit.
         case unbounded
@@ -104,7 +103,7 @@ extension RunLoop.EventSequence {
         }
     }
 
-    /// The place where events come in; whoever releases the emitter has ended the sequence.
+    /// Adds events to a sequence; releasing the emitter ends the sequence.
     public final class Emitter: Sendable {
         private let continuation: AsyncStream<Element>.Continuation
 
@@ -117,18 +116,18 @@ extension RunLoop.EventSequence {
         /// Thread safety: any thread.
         public func emit(_ event: Element) { continuation.yield(event) }
 
-        /// Ends the sequence after the kept events; events that come later are dropped.
+        /// Ends the sequence after the kept events; events that are emitted later are dropped.
         ///
         /// Thread safety: any thread.
         public func finish() { continuation.finish() }
     }
 
-    /// How a sequence takes its item out, and what it does when its task asks for more.
+    /// The closures that a sequence calls at its end, and when its task asks for the next event.
     public struct Stop: Sendable {
         fileprivate let stop: @Sendable () -> Void
         fileprivate let demand: (@Sendable () -> Void)?
 
-        /// Makes what ends a sequence, and what may slow it down.
+        /// Creates a stop from its closures.
         ///
         /// - Parameters:
         ///   - demand: Called when the task asks for the next event, before it waits: for items that are to report one

@@ -4,17 +4,16 @@
 public import RunLoops
 
 extension RunLoop {
-    /// The fires of a repeating timer, as a sequence of the instants it was due at.
+    /// A sequence of the instants at which a repeating timer was due.
     ///
-    /// The timer belongs to the loop, with a grid that no delay shifts. Of fires that no task waits for, the last is
-    /// kept.
+    /// The timer belongs to the loop, with a grid that no delay shifts. While no task waits, the last fire is kept.
     ///
     /// - Parameters:
     ///   - interval: The time between two fires, and before the first fire.
     ///   - tolerance: How much later than due a fire may be, never earlier.
-    ///   - base: Which of the system's clocks counts.
+    ///   - base: The clock of the timer.
     ///   - mode: The mode that the timer is in; `.common` for all common modes.
-    ///   - buffering: What is kept of fires that no task waits for.
+    ///   - buffering: Which fires are kept while no task waits.
     ///
     /// - Precondition: `interval` is at least one nanosecond.
     public func ticks(
@@ -31,16 +30,16 @@ extension RunLoop {
         }
     }
 
-    /// The activities of the loop's runs, as a sequence.
+    /// A sequence of the activities of the loop's runs.
     ///
     /// The loop does not wait for the task: the sequence reports what the loop has passed, not where the loop is now.
-    /// Of activities that no task waits for, the last 64 are kept.
+    /// While no task waits, the last 64 activities are kept.
     ///
     /// - Parameters:
-    ///   - activities: Which ones.
-    ///   - order: The observer's place among others.
+    ///   - activities: The activities to report.
+    ///   - order: The order of the observer.
     ///   - mode: The mode that is observed; `.common` for all common modes.
-    ///   - buffering: What is kept of activities that no task waits for.
+    ///   - buffering: Which activities are kept while no task waits.
     public func activities(
         _ activities: Activities, order: Int = 0, in mode: Mode = .common,
         buffering: EventSequence<Activities>.Buffering = .newest(64)
@@ -52,12 +51,12 @@ extension RunLoop {
         }
     }
 
-    /// A source to signal, and its performs as a sequence.
+    /// A source to signal, and a sequence of its performs.
     ///
     /// Signals before the source is performed collapse into one, and so do performs that no task waits for.
     ///
     /// - Parameters:
-    ///   - order: The source's place among others.
+    ///   - order: The order of the source.
     ///   - mode: The mode that the source is in; `.common` for all common modes.
     /// - Returns: The source, which any code may signal and should follow with `RunLoop.wakeUp()`, and the events.
     public func performs(order: Int = 0, in mode: Mode = .common) -> (source: Source, events: EventSequence<Void>) {
@@ -76,19 +75,18 @@ extension RunLoop {
         return (made, events)
     }
 
-    /// What a descriptor is ready for, as a sequence.
+    /// A sequence of the events that a descriptor is ready for.
     ///
     /// The descriptor is watched while the task waits and not while it works, so that nothing has to be kept, and the
-    /// loop does not turn for unwanted events. Each event says what holds after the task has asked. The descriptor
-    /// stays the caller's, as with a descriptor source: end the sequence before you close the descriptor, and make the
-    /// descriptor non-blocking.
+    /// loop does not turn for unwanted events. Each element contains the events that hold after the task has asked for
+    /// it. The caller keeps the descriptor, as with a descriptor source: end the sequence before you close the
+    /// descriptor, and make the descriptor non-blocking.
     ///
     /// - Parameters:
     ///   - descriptor: The file descriptor.
-    ///   - events: What is asked for; hang-up and error are always reported.
+    ///   - events: The events to report; hang-up and error are always reported.
     ///   - mode: The mode that is watched; `.common` for all common modes.
-    /// - Throws: What the system refuses at first, as for adding a descriptor source. What it refuses later ends the
-    ///   sequence.
+    /// - Throws: The error of adding the descriptor source. A later error ends the sequence.
     ///
     /// - Precondition: `descriptor` is not negative.
     /// - Complexity: two system calls for each event that has to be waited for.

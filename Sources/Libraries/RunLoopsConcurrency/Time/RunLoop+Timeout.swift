@@ -7,22 +7,23 @@ extension RunLoop {
     /// Runs an async operation, and cancels it when it has taken too long.
     ///
     /// The operation and the sleep are child tasks. The task that ends first decides. The other task is cancelled, and
-    /// the call waits for its end, so that nothing goes on behind the caller's back: the call does not leave an
-    /// operation early that ignores cancellation. `await task.value` is such an operation: it waits for the task,
-    /// whoever is cancelled. A result that the operation still brings after the time is over is dropped.
+    /// the call waits for its end, so that no work goes on after it: the call does not return before an operation that
+    /// ignores cancellation. `await task.value` is such an operation: it ignores the cancellation of the task that
+    /// waits. A result after the timeout is dropped.
     ///
-    /// The runtime's clocks, among them the default, keep the memory of a cancelled sleep (some 700 bytes) until its date. Where
-    /// long timeouts are usually won, give `RunLoop.clock` of a loop that runs, which keeps nothing.
+    /// The runtime's clocks, among them the default, keep the memory of a cancelled sleep (some 700 bytes) until its
+    /// date. If operations usually end long before their timeouts, pass `RunLoop.clock` of a running loop, which keeps
+    /// nothing.
     ///
     /// - Parameters:
     ///   - duration: How long the operation may take.
     ///   - tolerance: How much later the time may be over.
-    ///   - clock: Which clock counts, such as `RunLoop.clock`, which is virtual in tests. Without it, the time that
-    ///     goes on while the machine is suspended.
+    ///   - clock: The clock of the timeout, such as `RunLoop.clock`, which is virtual in tests. The default goes on
+    ///     while the machine is suspended.
     ///   - operation: The operation.
-    /// - Returns: What the operation has returned.
-    /// - Throws: ``TimeoutError`` when the time was over first; what the operation throws; `CancellationError` when the
-    ///   caller is cancelled.
+    /// - Returns: The result of the operation.
+    /// - Throws: ``TimeoutError`` when the time was over first; the error of the operation; `CancellationError` when
+    ///   the caller is cancelled.
     public static func withTimeout<Success: Sendable, C: Clock>(
         _ duration: C.Duration, tolerance: C.Duration? = nil, clock: C = ContinuousClock(),
         _ operation: @escaping @Sendable () async throws -> Success

@@ -27,7 +27,7 @@ public struct RunLoopClock: Clock {
     /// Which of the system's clocks this clock is.
     public let base: RunLoop.TimeBase
 
-    /// The present instant, on the loop's own idea of time.
+    /// The present instant of the loop's clock, which is virtual in a manual loop.
     public var now: Instant { Instant(nanoseconds: loop.kernel.now(base), base: base) }
 
     /// A nanosecond.
@@ -35,8 +35,8 @@ public struct RunLoopClock: Clock {
 
     /// Sleeps until `deadline`, or until the task is cancelled.
     ///
-    /// The sleeper is a timer that fires once. It is taken out of the loop at cancellation, before this throws. A loop
-    /// that is not running wakes nobody: the sleep ends when the loop runs again in the clock's mode.
+    /// The sleeper is a timer that fires once. It is taken out of the loop at cancellation, before this throws. While
+    /// the loop does not run, no sleep ends: it ends when the loop runs again in the clock's mode.
     ///
     /// - Parameters:
     ///   - deadline: When to wake up, on this clock.

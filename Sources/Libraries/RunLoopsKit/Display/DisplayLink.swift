@@ -6,9 +6,9 @@ public import RunLoops
 extension RunLoop {
     /// Calls a closure once a frame, at a rate of your choice.
     ///
-    /// Frames lie on a grid that does not move. A late call does not shift the next frame. Frames that pass while the
-    /// thread is busy are skipped and counted; the link never makes up for them. Links of the same rate are in step, on
-    /// any thread. While a link is paused, or while its modes do not run, the link wakes no thread.
+    /// Frames are on a fixed grid. A late call does not shift the next frame. Frames that pass while the thread is busy
+    /// are skipped and counted; the link never makes up for them. Links of the same rate are in step, on any thread.
+    /// While a link is paused, or while its modes do not run, the link wakes no thread.
     ///
     /// Corresponds to `CADisplayLink`, on a timer in place of a screen's refresh.
     ///
@@ -21,9 +21,9 @@ extension RunLoop {
             /// The number of frames that were due since the link was made, skipped frames included; the first frame has
             /// number 0.
             public let number: Int
-            /// When the frame began; the call comes at this instant or later.
+            /// The beginning of the frame; the closure is called at this instant or later.
             public let time: RunLoop.Instant
-            /// When the next frame begins: what is drawn now should be ready by then.
+            /// The beginning of the next frame; what is drawn in this frame should be ready before it.
             public let next: RunLoop.Instant
             /// How many frames were skipped just before this one.
             public let skipped: Int
@@ -80,7 +80,7 @@ extension RunLoop {
             }
         }
 
-        /// Ends the link for good: it delivers no more frames.
+        /// Ends the link permanently: it delivers no more frames.
         ///
         /// If the link's own callout calls this, the frame of that callout is the last. A second call does nothing.
         public func invalidate() { alarm = nil }

@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop.IdleQueue {
-    /// Which jobs go first.
+    /// The priority of a job; jobs of higher priority run first.
     public enum Priority: Int, CaseIterable, Comparable, Sendable {
         /// After all others.
         case low
@@ -19,7 +19,7 @@ extension RunLoop.IdleQueue {
 
     /// One job of an ``IdleQueue``.
     public final class Job {
-        /// Which jobs this job goes before.
+        /// The priority of the job.
         public let priority: Priority
         /// When the job runs even though the loop is not idle; `nil` for never.
         public let latest: RunLoop.Instant?
@@ -37,7 +37,7 @@ extension RunLoop.IdleQueue {
         /// Whether the job has neither begun nor been cancelled.
         public var isPending: Bool { body != nil }
 
-        /// Takes the job back; returns whether that was in time.
+        /// Cancels the job; returns `false` if it has begun or was cancelled before.
         ///
         /// The job's closure is released at once.
         @discardableResult

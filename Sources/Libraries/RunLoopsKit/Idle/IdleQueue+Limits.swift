@@ -6,7 +6,7 @@ public import RunLoops
 extension RunLoop.IdleQueue {
     /// How much an ``IdleQueue`` does in one idle moment.
     public struct Limits: Hashable, Sendable {
-        /// The most jobs; at least one.
+        /// The maximum number of jobs; at least one.
         public var count: Int
         /// The time after which no further job is begun.
         public var time: Duration
@@ -18,7 +18,7 @@ extension RunLoop.IdleQueue {
         }
     }
 
-    /// How far the work of an ``IdleQueue`` has got since the queue was last empty.
+    /// The progress of an ``IdleQueue`` since the queue was last empty.
     public struct Progress: Hashable, Sendable {
         /// Jobs that have run.
         public internal(set) var completed = 0

@@ -8,8 +8,8 @@ extension RunLoop {
     ///
     /// Before the thread sleeps, the queue does as many jobs as its limits allow. While there are more jobs, it makes
     /// the loop turn again, and the loop serves timers, sources and descriptors between two portions. A portion also
-    /// ends when a timer is due. In modes that are not the queue's the queue stands still: with the default mode alone,
-    /// for example, while the user drags.
+    /// ends when a timer is due. In other modes than the queue's no job runs: with the default mode alone, for example,
+    /// none runs while the user drags.
     ///
     /// Waiting jobs keep the queue's modes from being empty. Without jobs the queue has nothing in the loop except an
     /// observer, and wakes no thread.
@@ -23,7 +23,7 @@ extension RunLoop {
 
         /// How much is done in one idle moment; may be changed at any time.
         public var limits: Limits
-        /// How far the work has got since the queue was last empty.
+        /// The progress of the work since the queue was last empty.
         public private(set) var progress = Progress()
         /// Called after each portion of work, and when a late job has run.
         public var progressHandler: ((Progress) -> Void)?
@@ -60,7 +60,7 @@ extension RunLoop {
 
         deinit { keeper.invalidate() }
 
-        /// Ends the queue for good: waiting jobs are taken back, and jobs that are added later are cancelled at once.
+        /// Ends the queue permanently: waiting jobs are cancelled, and jobs that are added later are cancelled at once.
         ///
         /// A second call does nothing.
         public func invalidate() {
@@ -78,8 +78,8 @@ extension RunLoop {
         /// Adds a job.
         ///
         /// - Parameters:
-        ///   - priority: Which jobs the job goes before; jobs of equal priority go first in, first out.
-        ///   - delay: How long the job may be put off. After that time the job runs as soon as the loop turns in any
+        ///   - priority: The priority of the job; jobs of equal priority run first in, first out.
+        ///   - delay: How long the job may be postponed. After that time the job runs as soon as the loop turns in any
         ///     common mode, idle or not; `nil` for no limit.
         ///   - body: Runs once on this thread.
         /// - Returns: The job, with which it can be cancelled.
@@ -108,7 +108,7 @@ extension RunLoop {
             return job
         }
 
-        /// Takes all jobs back.
+        /// Cancels all jobs.
         public func cancelAll() {
             while let job = jobs.next() { job.cancel() }
         }

@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop.NotificationQueue {
-    /// Something that has happened: a name, and the object that it happened to.
+    /// An event: its name, and the object that it happened to.
     ///
     /// A ``NotificationQueue`` delivers it.
     public struct Notification {

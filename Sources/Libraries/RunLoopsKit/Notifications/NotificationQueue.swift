@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Calls observers with what has happened: now, as soon as possible, or when the loop is idle, and once instead of
+    /// Delivers notifications to observers: now, as soon as possible, or when the loop is idle, and once instead of
     /// many times.
     ///
     /// Corresponds to `NSNotificationQueue`, with observers of its own in place of a notification center.
@@ -69,7 +69,7 @@ extension RunLoop {
         /// Makes a queue on the calling thread's loop.
         public init() {}
 
-        /// Ends the queue for good: waiting notifications are dropped, and later notifications reach no observer.
+        /// Ends the queue permanently: waiting notifications are dropped, and later notifications reach no observer.
         ///
         /// A second call does nothing.
         public func invalidate() {
@@ -143,7 +143,8 @@ extension RunLoop {
             }
         }
 
-        /// Takes back the waiting notifications that agree with `notification` in what `coalescing` names.
+        /// Removes the waiting notifications that have the same properties as `notification`, of those that
+        /// `coalescing` names.
         public func removeWaiting(like notification: Notification, _ coalescing: Coalescing) {
             if coalescing.isEmpty { return }
             waiting.removeAll { entry in

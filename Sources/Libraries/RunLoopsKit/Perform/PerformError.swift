@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Why a thread that waits for a closure on another thread's loop does not get its result.
+    /// The reason why a thread that waits for a closure on another thread's loop gets no result.
     public enum PerformError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The thread has ended, before the call or during the wait, and the closure was released without having run.
         case threadEnded(waiting: RunLoopThread.Identity, on: RunLoopThread.Identity)

@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// A closure that a loop was asked to run, as long as it waits for its turn.
+    /// A request to run a closure on a loop, which can be cancelled until the closure runs.
     ///
     /// Thread safety: all members may be used by any thread.
     public struct PerformRequest: Sendable {
@@ -13,11 +13,12 @@ extension RunLoop {
         /// Whether the closure has neither begun nor been cancelled, and its loop's thread lives.
         public var isPending: Bool { ticket.isPending }
 
-        /// Takes the request back.
+        /// Cancels the request.
         ///
         /// The closure is released at once.
         ///
-        /// - Returns: Whether that was in time: otherwise the closure has begun, or was cancelled before.
+        /// - Returns: Whether this call has cancelled the request; `false` if the closure has begun, or was cancelled
+        ///   before.
         ///
         /// Corresponds to `cancelPreviousPerformRequests` for one request.
         /// - Complexity: O(1).
@@ -27,15 +28,15 @@ extension RunLoop {
 }
 
 extension RunLoop {
-    /// Asks the loop to run a closure, soon or after a delay, in a way that can be taken back.
+    /// Requests the loop to run a closure, soon or after a delay; the request can be cancelled.
     ///
     /// Without a delay the loop is woken, and runs the closure with its blocks, first in, first out. With a delay, a
     /// timer that fires once is added to each of the modes.
     ///
     /// - Parameters:
-    ///   - target: The object that the request is for: ``cancelPerforms(for:)`` takes back all requests for the same
-    ///     object. The request keeps the object alive until then.
-    ///   - delay: How long to wait; `nil` for not at all. Not positive: a timer that is due at once.
+    ///   - target: The object that the request is for: ``cancelPerforms(for:)`` cancels all requests for the same
+    ///     object. The request keeps the object alive until it has run or is cancelled.
+    ///   - delay: The time to wait; `nil` for none. A delay that is not positive makes a timer that is due at once.
     ///   - modes: In which of the loop's modes the closure may run; without any mode the closure never runs.
     ///   - body: Runs once on the loop's thread; released without having run if the thread ends before.
     /// - Returns: The request, to be cancelled or dropped; dropping it changes nothing.
@@ -64,11 +65,11 @@ extension RunLoop {
         return PerformRequest(ticket: ticket)
     }
 
-    /// Takes back all requests for `target` that wait on this loop.
+    /// Cancels all requests for `target` that wait on this loop.
     ///
-    /// - Returns: How many were in time.
+    /// - Returns: The number of requests that this call has cancelled.
     ///
-    /// Corresponds to `cancelPreviousPerformRequests(withTarget:)`, which takes back the requests of the current loop.
+    /// Corresponds to `cancelPreviousPerformRequests(withTarget:)`, which cancels the requests of the current loop.
     /// Thread safety: any thread.
     /// - Complexity: O(k) in the requests for the target.
     @discardableResult

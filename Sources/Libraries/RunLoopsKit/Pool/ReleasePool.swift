@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Keeps the objects that are handed to it alive until the turn of the loop sleeps.
+    /// Keeps the objects that are handed to it alive until the loop sleeps.
     ///
     /// Made on a loop's thread, it opens a pool whenever a run in one of its modes begins, empties the pool before the
     /// thread sleeps, and closes the pool when the run ends. A nested run has a pool of its own. ``with(_:)`` opens a
@@ -54,7 +54,7 @@ extension RunLoop {
             var depths: [Int] = []
         }
 
-        /// Ends it for good: later runs have no pools of it.
+        /// Ends the pools permanently: later runs open none.
         ///
         /// Inside a run the pool of that run stays open: call this where no run is in progress. A second call does
         /// nothing.
@@ -65,7 +65,7 @@ extension RunLoop {
         /// Hands an object to the innermost pool of the calling thread, and returns it.
         ///
         /// Corresponds to `autorelease`.
-        /// - Precondition: the thread has an open pool; otherwise the call traps, where the original would leak.
+        /// - Precondition: the thread has an open pool; otherwise the call traps, where `autorelease` would leak.
         /// - Complexity: O(1) amortised.
         @discardableResult
         public static func hold<Object: AnyObject>(_ object: Object) -> Object {
@@ -102,7 +102,7 @@ extension RunLoop {
         /// The most objects that the pools of the calling thread ever held at once.
         public static var highWaterMark: Int { PoolStack.current.highWaterMark }
 
-        /// Begins to count the high-water mark anew.
+        /// Restarts the count of the high-water mark.
         public static func resetHighWaterMark() { PoolStack.current.resetHighWaterMark() }
     }
 }

@@ -6,15 +6,15 @@ extension RunLoopThread {
     ///
     /// Thread safety: a value; any thread.
     public struct Attributes: Hashable, Sendable {
-        /// How the kernel shares the processors out; see `sched(7)`.
+        /// The scheduling class of a thread; see `sched(7)`.
         public enum SchedulingClass: Hashable, Sendable {
             /// As other threads of the process.
             case inherited
             /// `SCHED_OTHER`: a fair share, weighed by the nice value.
             case normal
-            /// `SCHED_BATCH`: the same share, for work that nobody waits for.
+            /// `SCHED_BATCH`: the same share, for work in the background.
             case batch
-            /// `SCHED_IDLE`: the time that no other thread wants.
+            /// `SCHED_IDLE`: the time that no other thread uses.
             case idle
             /// `SCHED_FIFO`: before all of the above, by priority from 1 to 99; needs a privilege.
             case firstInFirstOut(priority: Int)
@@ -36,7 +36,7 @@ extension RunLoopThread {
         /// it.
         public var processors: Set<Int>?
 
-        /// Attributes; what is left out is inherited or the system's default.
+        /// Creates attributes; omitted values are inherited or the system's defaults.
         public init(
             name: String, stackSize: Int? = nil, nice: Int? = nil, schedulingClass: SchedulingClass = .inherited,
             processors: Set<Int>? = nil

@@ -5,13 +5,13 @@ internal import RunLoops
 internal import RunLoopsConcurrency
 
 extension RunLoopThread {
-    /// Runs a closure on the thread, after the closures that were posted before, and waits for what it returns.
+    /// Runs a closure on the thread, after the closures that were posted before, and waits for its result.
     ///
     /// The task waits, and no thread does. If the task is cancelled before the closure has begun, the closure does not
     /// run. Once the closure has begun, the task waits for its result.
     ///
-    /// - Throws: What `body` throws; `CancellationError`; `ThreadEndedError` if the thread was stopped before the call,
-    ///   or ends before the closure runs.
+    /// - Throws: The error of `body`; `CancellationError`; `ThreadEndedError` if the thread was stopped before the
+    ///   call, or ends before the closure runs.
     ///
     /// Thread safety: any thread, also this thread itself.
     public func result<Success: Sendable>(
@@ -32,12 +32,12 @@ extension RunLoopThread {
     /// The task waits, and no thread does. The call does not stop the thread: ``stop(_:)`` does. If the thread has
     /// ended already, the call returns at once, in a cancelled task too. Any number of tasks may wait, and wait again.
     ///
-    /// If the task is cancelled meanwhile, it waits no longer, and the thread goes on. A task that has to wait
-    /// nevertheless gives the wait to a task of its own: `await Task { try await thread.ended() }.value`.
+    /// If the task is cancelled during the wait, the wait ends, and the thread goes on. To wait regardless of
+    /// cancellation, wait in a separate task: `await Task { try await thread.ended() }.value`.
     ///
     /// - Throws: `CancellationError`.
     ///
-    /// - Precondition: the task does not run on the executor of this thread's loop, which takes no job after the end.
+    /// - Precondition: the task does not run on the executor of this thread's loop, which accepts no job after the end.
     ///
     /// Thread safety: any thread. The asynchronous counterpart of ``join()``.
     public func ended() async throws {

@@ -9,15 +9,15 @@ public import RunLoops
 /// The thread runs its loop in the default mode and sleeps while there is nothing to do. Tasks run one after the other
 /// in the order in which they were posted; timers and sources can be added to the ``loop`` beside them.
 ///
-/// Releasing the object stops the thread: tasks that were posted before run, then the thread ends. Nobody waits for the
-/// thread in that case, so that a task may hold the last reference.
+/// Releasing the object stops the thread: tasks that were posted before run, then the thread ends. The release does not
+/// wait for the thread, so that a task may hold the last reference.
 ///
 /// Corresponds to a thread that adds a port to its run loop and runs it, as networking libraries for Apple's platforms
 /// keep one.
 ///
 /// Thread safety: any thread may use all members, also the thread itself, except ``join()``.
 public final class RunLoopThread: Sendable {
-    /// What happens to tasks that were posted and have not begun.
+    /// The treatment of posted tasks that have not begun.
     public enum Ending: Sendable {
         /// They run before the thread ends, whatever modes they were posted in.
         case draining
@@ -36,12 +36,12 @@ public final class RunLoopThread: Sendable {
     /// The tasks that await the thread's end.
     let waiters: EndWaiters
 
-    /// Starts a thread, and returns when the thread takes tasks.
+    /// Starts a thread, and returns when the thread accepts tasks.
     ///
     /// - Parameter attributes: The thread's name and its scheduling.
-    /// - Throws: What the system refused: `pthread_create` with `EAGAIN` when there are too many threads and `EINVAL`
+    /// - Throws: The error of the system: `pthread_create` with `EAGAIN` when there are too many threads and `EINVAL`
     ///   for a stack that is too small, `setpriority` with `EACCES` and `sched_setscheduler` with `EPERM` without the
-    ///   privilege, `sched_setaffinity` with `EINVAL` for processors that are not there. No thread is left then.
+    ///   privilege, `sched_setaffinity` with `EINVAL` for missing processors. In that case no thread is left.
     public init(_ attributes: RunLoopThread.Attributes) throws(RunLoop.SystemCallError) {
         let body = ThreadBody(attributes)
         let (handle, loop) = try body.start()
@@ -64,7 +64,7 @@ public final class RunLoopThread: Sendable {
 
     /// Runs a closure on the thread, in any common mode, after the closures that were posted before.
     ///
-    /// - Returns: Whether the thread has taken the closure: after ``stop(_:)`` it takes none, and the closure is
+    /// - Returns: Whether the thread has accepted the closure: after ``stop(_:)`` it accepts none, and the closure is
     ///   released.
     ///
     /// - Complexity: O(1) amortised.
@@ -79,14 +79,14 @@ public final class RunLoopThread: Sendable {
     /// in that mode.
     ///
     /// The thread itself runs its loop in the default mode; other modes belong to runs inside tasks, timers and
-    /// sources. If the modes of a task have not run when the thread ends, the task runs then, with no run in progress,
-    /// unless the ending was to drop tasks.
+    /// sources. If the modes of a task have not run when the thread ends, the task runs at the end, with no run in
+    /// progress, unless the thread was stopped with ``Ending/dropping``.
     ///
     /// - Parameters:
     ///   - modes: In which of the loop's modes the closure may run; without any mode the closure waits for the thread's
     ///     end.
     ///   - task: Runs once, or is released.
-    /// - Returns: Whether the thread has taken the closure: after ``stop(_:)`` it takes none, and the closure is
+    /// - Returns: Whether the thread has accepted the closure: after ``stop(_:)`` it accepts none, and the closure is
     ///   released.
     ///
     /// - Complexity: O(k) in the lists of modes that were ever posted in, amortised.
@@ -102,16 +102,15 @@ public final class RunLoopThread: Sendable {
         loop.perform(in: modes) { [tasks] in tasks.runWaiting(queue, on: RunLoop.current) }
     }
 
-    /// Runs a closure on the thread, after the closures that were posted before, and waits for what it returns or
-    /// throws.
+    /// Runs a closure on the thread, after the closures that were posted before, and waits for its result or error.
     ///
     /// On the thread itself the closure runs at once.
     ///
     /// - Parameters:
     ///   - modes: In which of the loop's modes the closure may run.
-    ///   - limit: How long to wait for the closure to begin; `nil` for ever.
+    ///   - limit: How long to wait for the closure to begin; `nil` for no limit.
     ///   - body: Runs once, or not at all where an error of the wait is thrown.
-    /// - Throws: What the closure threw, or a ``RunLoops/RunLoop/PerformError`` as `RunLoop.performAndWait` does. A
+    /// - Throws: The error of the closure, or a ``RunLoops/RunLoop/PerformError`` as `RunLoop.performAndWait` does. A
     ///   thread that was stopped counts as ended.
     @available(*, noasync, message: "The wait blocks a thread of Swift's pool: await result(of:).")
     public func performAndWait<Value: Sendable>(
@@ -125,13 +124,13 @@ public final class RunLoopThread: Sendable {
         }
     }
 
-    /// Makes the thread end after the task that it runs; the thread takes no more tasks.
+    /// Ends the thread after the task that it runs; the thread accepts no more tasks.
     ///
     /// Returns at once. Called twice, `dropping` after `draining` drops what is left, and any other second call changes
-    /// nothing. Nested runs of common modes end as well. A nested run of a private mode goes on to its own end, and
-    /// runs the tasks that were posted in that mode until then.
+    /// nothing. Nested runs of common modes end as well. A nested run of a private mode goes on until it ends by
+    /// itself, and runs the tasks that were posted in that mode until then.
     ///
-    /// - Parameter ending: What happens to tasks that have not begun.
+    /// - Parameter ending: Whether tasks that have not begun run or are released.
     public func stop(_ ending: Ending = .draining) {
         // A forked child does not have the thread.
         if loop.isInherited { return }

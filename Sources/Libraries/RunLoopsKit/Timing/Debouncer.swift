@@ -4,9 +4,9 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Calls a closure once things have been quiet for a while.
+    /// Calls a closure when ``call()`` has not been called for a while.
     ///
-    /// Each ``call()`` puts the closure off again. Use it for work that should be done once after the last of many
+    /// Each ``call()`` postpones the closure again. Use it for work that should be done once after the last of many
     /// changes, such as a search while somebody types. While nothing is pending, nothing is in the loop.
     ///
     /// It receives its modes when it is made. It works until it is invalidated or released.
@@ -23,10 +23,10 @@ extension RunLoop {
         /// Makes a debouncer on the calling thread's loop.
         ///
         /// - Parameters:
-        ///   - delay: How long it must have been quiet.
-        ///   - limit: How long a call may be put off in all; `nil` for ever.
+        ///   - delay: The time without a call after which the closure is called.
+        ///   - limit: The maximum time that a call may be postponed; `nil` for no limit.
         ///   - modes: The modes in which the closure may be called.
-        ///   - action: What is to be done.
+        ///   - action: The closure.
         public init(
             after delay: Duration, atMost limit: Duration? = nil, in modes: [RunLoop.Mode] = [.common],
             action: @escaping () -> Void
@@ -41,10 +41,10 @@ extension RunLoop {
             }
         }
 
-        /// Whether the closure is going to be called.
+        /// Whether a call of the closure is pending.
         public var isPending: Bool { alarm?.isSet ?? false }
 
-        /// Asks for the closure to be called when it has been quiet.
+        /// Postpones the closure until no call has followed for the delay.
         public func call() {
             guard let alarm else { return }
             let now = alarm.now
@@ -60,13 +60,13 @@ extension RunLoop {
             action()
         }
 
-        /// Takes the pending call back.
+        /// Cancels the pending call.
         public func cancel() {
             latest = nil
             alarm?.clear()
         }
 
-        /// Ends it for good: a pending call is taken back, and later calls do nothing.
+        /// Ends the debouncer permanently: a pending call is cancelled, and later calls do nothing.
         public func invalidate() { alarm = nil }
     }
 }

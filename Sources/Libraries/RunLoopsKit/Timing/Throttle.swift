@@ -6,8 +6,8 @@ public import RunLoops
 extension RunLoop {
     /// Calls a closure at once, and then not more often than once an interval.
     ///
-    /// Calls that come too soon are collapsed into one at the end of the interval: the last state is always seen. While
-    /// no call is pending, nothing is in the loop.
+    /// Further calls during the interval are collapsed into one at its end: the last state is always seen. While no
+    /// call is pending, nothing is in the loop.
     ///
     /// It receives its modes when it is made. It works until it is invalidated or released.
     ///
@@ -23,10 +23,10 @@ extension RunLoop {
         /// Makes a throttle on the calling thread's loop.
         ///
         /// - Parameters:
-        ///   - interval: The least time between two calls.
-        ///   - isTrailing: Whether calls that come too soon are made up for at the end of the interval, or dropped.
+        ///   - interval: The minimum time between two calls.
+        ///   - isTrailing: Whether further calls during the interval lead to one call at its end, or are dropped.
         ///   - modes: The modes in which the call at the end may be made.
-        ///   - action: What is to be done.
+        ///   - action: The closure.
         public init(
             every interval: Duration, isTrailing: Bool = true, in modes: [RunLoop.Mode] = [.common],
             action: @escaping () -> Void
@@ -47,10 +47,10 @@ extension RunLoop {
             if isTrailing { alarm.set(free) }
         }
 
-        /// Takes the pending call back.
+        /// Cancels the pending call.
         public func cancel() { alarm?.clear() }
 
-        /// Ends it for good: a pending call is taken back, and later calls do nothing.
+        /// Ends the throttle permanently: a pending call is cancelled, and later calls do nothing.
         public func invalidate() { alarm = nil }
 
         private func run() {

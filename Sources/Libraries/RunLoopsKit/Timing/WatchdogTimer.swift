@@ -4,11 +4,11 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Calls a closure when nothing has fed it for too long.
+    /// Calls a closure when ``feed()`` has not been called for too long.
     ///
-    /// ``feed()`` says that the watched activity is alive, and costs a look at the clock: the timer is moved when it
-    /// fires, not at each feed. So a busy connection under guard costs one wake-up for each limit. The watchdog belongs
-    /// to the loop: it notices that feeds stop coming, but not that its own thread hangs.
+    /// ``feed()`` reports that the watched activity is alive, and costs one read of the clock: the timer is moved when
+    /// it fires, not at each feed. So a busy connection that is watched costs one wake-up for each limit. The watchdog
+    /// belongs to the loop: it notices that feeds stop coming, but not that its own thread hangs.
     ///
     /// It receives its modes when it is made. It works until it is invalidated or released.
     ///
@@ -22,7 +22,7 @@ extension RunLoop {
         /// Makes a watchdog on the calling thread's loop; the watch begins with the first ``feed()``.
         ///
         /// - Parameters:
-        ///   - limit: How long it may take from one feed to the next.
+        ///   - limit: The maximum time between two feeds.
         ///   - modes: The modes in which the closure may be called.
         ///   - action: Called once; the next feed starts the watch anew.
         public init(limit: Duration, in modes: [RunLoop.Mode] = [.common], action: @escaping () -> Void) {
@@ -34,7 +34,7 @@ extension RunLoop {
         /// Whether the watchdog waits for the next feed.
         public var isRunning: Bool { alarm?.isSet ?? false }
 
-        /// Says that all is well, and starts the watch if none is under way.
+        /// Reports that the activity is alive, and starts the watch if none is under way.
         public func feed() {
             guard let alarm else { return }
             let now = alarm.now
@@ -45,7 +45,7 @@ extension RunLoop {
         /// Ends the watch that is under way; the next feed begins a new one.
         public func cancel() { alarm?.clear() }
 
-        /// Ends it for good: later feeds do nothing.
+        /// Ends the watchdog permanently: later feeds do nothing.
         public func invalidate() { alarm = nil }
 
         private func look() {

@@ -4,13 +4,12 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Does what was marked during a turn once, before the thread sleeps.
+    /// Commits each object that was marked during a turn once, before the thread sleeps.
     ///
-    /// Objects are marked as changed, any number of times. What is to be done for each object (lay it out, draw it,
-    /// write it) is done once, when the turn has nothing else to do: at beforeWaiting, and at the end of a run. Marks
-    /// that are made meanwhile are committed in the same pass, up to a number of rounds. Marks that are left after
-    /// these rounds wait for the next turn, which comes at once, so that objects that mark each other for ever do not
-    /// keep the others from running.
+    /// Objects are marked as changed, any number of times. The commit of each object (its layout, drawing or writing)
+    /// runs once, when the turn has nothing else to do: at beforeWaiting, and at the end of a run. Marks that are made
+    /// meanwhile are committed in the same pass, up to a number of rounds. Marks that are left after these rounds wait
+    /// for the next turn, which follows at once, so that objects that mark each other forever do not block the loop.
     ///
     /// Corresponds to the implicit transaction of Core Animation, which commits from an observer of the same order.
     ///
@@ -21,7 +20,8 @@ extension RunLoop {
         /// The order of the observer that commits.
         public static let commitOrder = 2_000_000
 
-        /// How many rounds of marks that are made by commits one pass has.
+        /// The maximum number of rounds in one pass; each further round commits the marks that the commits before it
+        /// have made.
         public let roundLimit: Int
         /// How many objects were committed.
         public private(set) var commits = 0
@@ -65,7 +65,7 @@ extension RunLoop {
         ///
         /// - Parameters:
         ///   - object: The object that has changed.
-        ///   - commit: What to do about the change; called once.
+        ///   - commit: Commits the change; called once.
         /// - Returns: Whether the object was not marked before.
         ///
         /// - Complexity: O(1).
@@ -80,7 +80,7 @@ extension RunLoop {
         /// How many objects are marked and not yet committed, including the objects of open groups.
         public var pending: Int { marked.marks.count + groups.reduce(0) { $0 + $1.marks.count } }
 
-        /// Keeps the marks that `body` makes back until `body` returns, also if `body` runs the loop.
+        /// Defers the marks that `body` makes until `body` returns, also if `body` runs the loop.
         ///
         /// Groups nest: the marks of an inner group join the outer group, and the marks of the outermost group are
         /// committed with the turn.
@@ -102,7 +102,7 @@ extension RunLoop {
 
         // MARK: Committing
 
-        /// Commits what is marked now, without waiting for the end of the turn.
+        /// Commits the marked objects now, without waiting for the end of the turn.
         ///
         /// Inside a commit the call does nothing: the pass that is under way goes on.
         public func flush() {
@@ -130,9 +130,9 @@ extension RunLoop {
             for completion in round.completions { completion() }
         }
 
-        /// Ends it for good: turns commit nothing any more.
+        /// Ends the transaction permanently: turns no longer commit.
         ///
-        /// Only ``flush()`` still commits what is marked. A second call does nothing.
+        /// Only ``flush()`` still commits marked objects. A second call does nothing.
         public func invalidate() { observers.invalidate() }
 
         // MARK: Hooks

@@ -8,23 +8,24 @@ public import RunLoops
 internal import Synchronization
 
 extension RunLoop.MessagePort {
-    /// A message to a port: a number that says what the message is, bytes, and, where wanted, a way to answer and
+    /// A message to a port: a number that says what the message is, bytes, and optionally a sender for the answer and
     /// descriptors.
     ///
-    /// Corresponds to what `CFMessagePortSendRequest` takes and its callback receives: `id` is the `msgid`, `bytes` the
+    /// Corresponds to the arguments of `CFMessagePortSendRequest` and of its callback: `id` is the `msgid`, `bytes` the
     /// data.
     ///
     /// Thread safety: a value; any thread.
     public struct Message: Sendable {
-        /// What the message is about; sender and receiver agree on the meaning.
+        /// The kind of the message; sender and receiver agree on the meaning.
         public var id: Int32
         /// The contents; the receiver's ``MessagePort/Limits`` say how many bytes there may be.
         public var bytes: [UInt8]
-        /// Open descriptors that go to the receiver; the receiver gets a number of its own for the same open file.
+        /// Open descriptors that are sent to the receiver; the receiver gets a number of its own for the same open
+        /// file.
         public var descriptors: [Descriptor]
-        /// Where the answer is to go.
+        /// The sender to which the answer is sent.
         ///
-        /// What the receiver's closure returns is sent there. The receiver may also keep it and answer later, from any
+        /// The result of the receiver's closure is sent there. The receiver may also keep it and answer later, from any
         /// thread, and more than once.
         public var replyTo: Sender?
 
@@ -52,7 +53,7 @@ extension RunLoop.MessagePort {
     /// The right to send to a port, in this process or another; any number of holders may have it.
     ///
     /// Every port has a sender (``MessagePort/sender``). ``init(named:in:owner:)`` makes a sender by name. A message
-    /// can bring a sender along (``MessagePort/Message/replyTo``).
+    /// can contain a sender (``MessagePort/Message/replyTo``).
     ///
     /// Corresponds to a remote `CFMessagePort`, or to a send right to a Mach port.
     ///
@@ -81,12 +82,12 @@ extension RunLoop.MessagePort {
         /// When the call returns, the message is in the queue of a living port, but not yet received. A port that dies
         /// before it has received the message drops the message, and an asker that waits for the reply gets an error.
         ///
-        /// The wait blocks the thread, without a limit as long as the queue is full. Async code gives a limit of zero:
+        /// The wait blocks the thread, without a limit as long as the queue is full. Async code passes a limit of zero:
         /// a task that waited here would block a thread of Swift's pool.
         ///
         /// - Parameters:
         ///   - message: The message.
-        ///   - limit: How long to wait for room, or for a connection; not at all if zero, for ever if `nil`.
+        ///   - limit: How long to wait for room, or for a connection; zero for no wait, `nil` for no limit.
         /// - Throws: every ``PortError`` except `noReply`, `invalidName` and `nameTaken`. ``PortError/full`` when there
         ///   was no room and no time to wait: a limit of zero, or a queue that only this thread could empty.
         ///
@@ -113,9 +114,9 @@ extension RunLoop.MessagePort {
             return handle
         }
 
-        /// Whether the port is known to have gone.
+        /// Whether the port is known to have ended.
         ///
-        /// A port by name may be published again: such a port is only gone until the next message.
+        /// A port by name may be published again: then the value is `true` only until the next message.
         public var isDead: Bool { route.isDead }
 
         /// Another holder has the duty to answer now, or the duty is done.

@@ -6,7 +6,7 @@ public import RunLoops
 internal import Synchronization
 
 extension RunLoop.MessagePort {
-    /// A file descriptor that travels with a message, and is closed when nobody holds it any more.
+    /// A file descriptor that is sent with a message, and is closed when its last reference is released.
     ///
     /// A received message owns its descriptors: when the message is dropped, they are closed. ``take()`` hands a
     /// descriptor over to the caller.
@@ -26,7 +26,7 @@ extension RunLoop.MessagePort {
 
         /// A copy of `descriptor`; the caller keeps the original.
         ///
-        /// - Throws: what `fcntl(2)` refused, such as `EBADF` and `EMFILE`.
+        /// - Throws: the error of `fcntl(2)`, such as `EBADF` and `EMFILE`.
         public convenience init(duplicating descriptor: CInt) throws(RunLoop.SystemCallError) {
             self.init(adopting: try check("fcntl", rl_port_duplicate(descriptor)))
         }

@@ -4,22 +4,22 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Why a message was not sent, a port has no name, or an answer did not come.
+    /// The reason why a message was not sent, a port has no name, or no answer was received.
     public enum PortError: Error, Hashable, Sendable {
         /// The time limit passed before there was room, a connection, or an answer.
         case timedOut
-        /// The port's queue has no room, or its process has none for another connection, and the caller did not want to
-        /// wait, or only the caller could make room.
+        /// The port's queue is full, or its process has no room for another connection; and the caller's limit was
+        /// zero, or only the caller could make room.
         case full
-        /// The port is invalid, its thread has ended or its process is gone.
+        /// The port is invalid, its thread has ended or its process has ended.
         case dead
         /// The receiver has dropped the message without an answer.
         case noReply
         /// No process has published a port of this name.
         case noSuchPort(String)
-        /// The message is longer than the receiver takes; the number is the receiver's limit.
+        /// The message is longer than the receiver accepts; the number is the receiver's limit.
         case tooLarge(Int)
-        /// The message has more descriptors than the receiver takes; the number is the receiver's limit.
+        /// The message has more descriptors than the receiver accepts; the number is the receiver's limit.
         case tooManyDescriptors(Int)
         /// A descriptor of the message was closed or taken before it was sent.
         case invalidDescriptor
@@ -27,11 +27,11 @@ extension RunLoop {
         case invalidName(String)
         /// A living port, of this process or another, has the name.
         case nameTaken(String)
-        /// One side does not let the user of the other side in.
+        /// One side refuses the user of the other side.
         case notPermitted
-        /// The directory for names could be changed by somebody else; the text says how.
+        /// Another user could change the directory for names; the text says how.
         case unsafeDirectory(String)
-        /// The other side does not speak the protocol of this package.
+        /// The other side does not use the protocol of this package.
         case notUnderstood
         /// The system refused something else.
         case system(RunLoop.SystemCallError)

@@ -31,10 +31,10 @@ extension RunLoop.MessagePort {
         case sameUser
         /// Processes of these users.
         case users(Set<UInt32>)
-        /// Everybody who can reach the directory.
+        /// All users who can reach the directory.
         case everybody
 
-        /// Whether `credentials` are let in.
+        /// Whether a process with `credentials` may connect.
         public func allows(_ credentials: Credentials) -> Bool {
             switch self {
             case .sameUser: credentials.user == rl_port_user()

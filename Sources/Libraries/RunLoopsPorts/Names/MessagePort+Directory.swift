@@ -8,12 +8,12 @@ public import RunLoops
 extension RunLoop.MessagePort {
     /// The directory in which ports have their names.
     ///
-    /// The directory is checked once and then held open: later work on names happens in this directory, whatever
-    /// happens to its path.
+    /// The directory is checked once and then held open: later operations on names use this directory, even if its path
+    /// changes.
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Directory: Sendable {
-        /// Where the directory was found.
+        /// The path at which the directory was opened.
         public let path: String
         let descriptor: Descriptor
         let identity: Identity
@@ -27,7 +27,7 @@ extension RunLoop.MessagePort {
         /// `/tmp/run-loop-ports-UID`.
         ///
         /// The call makes the directory if it does not exist. The path must lead to a directory of this user, not to a
-        /// link, and nobody else may enter the directory.
+        /// link, and no other user may enter the directory.
         ///
         /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
         public static func user() throws(RunLoop.PortError) -> Directory {
@@ -52,7 +52,7 @@ extension RunLoop.MessagePort {
         /// A directory of the caller's choice, for ports that other users may reach.
         ///
         /// The users who may change the directory decide which ports there are. It must belong to this user or root,
-        /// and nobody else may write there.
+        /// and no other user may write there.
         ///
         /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
         public convenience init(shared path: String) throws(RunLoop.PortError) {

@@ -14,9 +14,9 @@ extension RunLoop.MessagePort {
     ///
     /// - Parameters:
     ///   - name: 1 to 64 of the characters `A–Z a–z 0–9 . - _`, the first no dot.
-    ///   - directory: Where; the user's own directory if `nil`. Other users need a directory that they can reach:
+    ///   - directory: The directory; the user's own if `nil`. Other users need a directory that they can reach:
     ///     ``MessagePort/Directory/init(shared:)``.
-    ///   - access: Who may connect; asked for every connection.
+    ///   - access: The users who may connect; checked for every connection.
     /// - Throws: ``PortError/invalidName(_:)``, ``PortError/nameTaken(_:)`` when a living port has it,
     ///   ``PortError/unsafeDirectory(_:)``, ``PortError/dead`` for an invalid port, ``PortError/system(_:)``.
     ///
@@ -58,7 +58,7 @@ extension RunLoop.MessagePort.Directory {
     public struct Entry: Hashable, Sendable {
         /// The name.
         public let name: String
-        /// The process that has the name; nil if that process is gone and has left the name behind.
+        /// The process that has the name; nil if that process has ended without withdrawing the name.
         public let process: Int32?
     }
 }

@@ -6,7 +6,7 @@ public import RunLoops
 extension RunLoop.MessagePort.Sender {
     /// A sender to the port that is published as `name`.
     ///
-    /// The sender looks for the port at the first send, and again whenever the port has gone. So the port may be
+    /// The sender looks for the port at the first send, and again whenever the port has ended. So the port may be
     /// published later, and by another process than before. A port of this process is found too, and reached without a
     /// socket.
     ///

@@ -4,32 +4,31 @@
 public import RunLoops
 
 extension RunLoop.MessagePort {
-    /// What a ``MessagePort`` accepts before it refuses.
+    /// The limits of a ``MessagePort``.
     public struct Limits: Hashable, Sendable {
-        /// How many messages may wait; the sender of a further message has to wait itself.
+        /// How many messages may wait; the sender of a further message waits.
         ///
         /// Replies to asks are not counted: there is at most one reply for each ask.
         public var queue: Int
-        /// The most bytes of one message.
+        /// The maximum number of bytes of one message.
         ///
-        /// Longer contents go as the descriptor of a file or a `memfd_create(2)`.
+        /// Longer contents can be sent as the descriptor of a file or a `memfd_create(2)`.
         public var messageSize: Int
-        /// The most descriptors with one message.
+        /// The maximum number of descriptors with one message.
         public var descriptors: Int
         /// How many messages are delivered in one turn of the loop.
         public var batch: Int
         /// How many connections from other processes, and from other processes' answers, the port may have at once.
         ///
-        /// A further connection takes the place of another one: of the process that has most connections, the
-        /// connection that has been idle longest. No message is lost by that, and the process connects again for its
-        /// next message.
+        /// A further connection replaces another one: of the process that has most connections, the connection that has
+        /// been idle longest. No message is lost by that, and the process connects again for its next message.
         public var peers: Int
 
         /// Limits that suit most ports.
         ///
         /// - Precondition: all limits are positive except `descriptors`, which may be 0; `messageSize` is at most
-        ///   131,072, so that a message fits into one packet, and `descriptors` at most 253, which is what the kernel
-        ///   carries.
+        ///   131,072, so that a message fits into one packet, and `descriptors` at most 253, which is the kernel's
+        ///   limit.
         public init(
             queue: Int = 1024, messageSize: Int = 65536, descriptors: Int = 16, batch: Int = 32, peers: Int = 1024
         ) {

@@ -7,11 +7,11 @@ extension RunLoop.MessagePort {
     /// A port whose closure runs on the thread that makes it, and may use that thread's state.
     ///
     /// - Parameters:
-    ///   - limits: What the port accepts before it refuses.
+    ///   - limits: The limits of the port.
     ///   - label: The name in descriptions and tools; where the port was made, if `nil`.
     ///   - fileID: Where the port was made.
     ///   - line: Where the port was made.
-    ///   - handler: Called with each message; what it returns is sent to the message's ``MessagePort/Message/replyTo``.
+    ///   - handler: Called with each message; its result is sent to the message's ``MessagePort/Message/replyTo``.
     ///
     /// Adding the port to the loop of another thread traps.
     /// Corresponds to `CFMessagePortCreateLocal`.

@@ -6,18 +6,18 @@ public import RunLoops
 extension RunLoop {
     /// Receives messages on the thread of a run loop.
     ///
-    /// A port is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)``. Messages come from its ``sender``,
-    /// from any thread, and, once the port is published under a name, from other processes. The closure is called with
-    /// the messages in the order in which they were sent, and returns a reply or `nil`; the reply goes to the message's
-    /// ``MessagePort/Message/replyTo``.
+    /// A port is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)``. Messages are sent with its
+    /// ``sender``, from any thread, and, once the port is published under a name, from other processes. The closure is
+    /// called with the messages in the order in which they were sent, and returns a reply or `nil`; the reply goes to
+    /// the message's ``MessagePort/Message/replyTo``.
     ///
     /// In one turn the port delivers up to ``MessagePort/Limits/batch`` messages, then the loop's other items have
     /// their turn. One message a turn would cost a whole turn for each message. A batch without a bound would keep the
     /// other items waiting for as long as senders are fast. A batch ends early when the port is invalidated or the run
     /// is stopped.
     ///
-    /// While the port is in a mode, the loop keeps it alive. The port dies with ``invalidate()``, with the thread of
-    /// its loop, or when nobody holds it and no mode has it: then senders get ``PortError/dead``.
+    /// While the port is in a mode, the loop keeps it alive. The port ends with ``invalidate()``, with the thread of
+    /// its loop, or when it is released while it is in no mode: then senders get ``PortError/dead``.
     ///
     /// Corresponds to a local `CFMessagePort` with its run loop source, or to a Mach port's receive right.
     ///
@@ -77,12 +77,12 @@ extension RunLoop {
         /// The sender of the port.
         public var sender: MessagePort.Sender { MessagePort.Sender(queue) }
 
-        /// Whether the port can still receive; once `false`, for ever `false`.
+        /// Whether the port can still receive; never becomes `true` again.
         ///
         /// A forked child finds its parent's ports invalid.
         public var isValid: Bool { !generation.isInherited && lock.withLock { valid } }
 
-        /// Takes the port out of its loop, for good.
+        /// Removes the port from its loop permanently.
         ///
         /// Names are withdrawn, connections and descriptors closed, and waiting messages dropped; senders get errors.
         ///

@@ -11,7 +11,7 @@ extension RunLoop {
     /// not count in the port's own limit any more.
     ///
     /// - Parameters:
-    ///   - limits: What the port accepts before it refuses.
+    ///   - limits: The limits of the port.
     ///   - mode: The mode that the port is in; `.common` for all common modes.
     /// - Returns: The port, to send to and to publish, and the messages. The sequence ends with the port.
     public func messages(

@@ -8,9 +8,9 @@ extension RunLoop {
     ///
     /// Messages that were sent before are delivered in the next turn.
     ///
-    /// - Returns: Whether the port is in `mode` now. An invalid port is passed over, and so is every port after the end
-    ///   of the loop's thread.
-    /// - Throws: what the system refused, for a port with connections: see ``RunLoops/RunLoop/add(_:in:)``.
+    /// - Returns: Whether the port is in `mode` now. An invalid port is not added. After the end of the loop's thread
+    ///   no port is added.
+    /// - Throws: the error of the system, for a port with connections: see ``RunLoops/RunLoop/add(_:in:)``.
     ///
     /// Corresponds to `CFRunLoopAddSource` with the source of `CFMessagePortCreateRunLoopSource`.
     /// - Precondition: the port's closure may run on this loop's thread, and the port has not been in another loop.
@@ -34,7 +34,7 @@ extension RunLoop {
         return true
     }
 
-    /// Takes a message port out of `mode`; the port stays valid, and its messages wait.
+    /// Removes a message port from `mode`; the port stays valid, and keeps its messages.
     ///
     /// Corresponds to `CFRunLoopRemoveSource`.
     /// - Complexity: as for adding.

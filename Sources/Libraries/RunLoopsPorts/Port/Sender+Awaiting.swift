@@ -8,22 +8,23 @@ extension RunLoop.MessagePort.Sender {
     /// Sends a message, and waits for the reply, which it returns: the task waits, and no thread of Swift's does.
     ///
     /// The loop `loop` receives the reply: a port is in the mode of the loop as long as requests wait there. A
-    /// message's own `replyTo` is replaced. Where the receiver's queue has no room, or a port by name is not connected
+    /// message's own `replyTo` is replaced. If the receiver's queue has no room, or a port by name is not connected
     /// yet, a separate thread waits for that, within the same limit. If the task is cancelled while its message waits
     /// in this way, the message may still be sent.
     ///
     /// - Parameters:
-    ///   - message: The question.
-    ///   - loop: The loop that takes the reply in. The loop has to be running.
-    ///   - limit: How long to wait in all, for room and for the reply; for ever if `nil`.
-    ///   - mode: The mode that the reply is taken in; `.common` for all common modes.
-    /// - Returns: What the receiver's closure returned, or the first message it sent to the message's `replyTo`.
-    /// - Throws: What `request(_:within:in:)`, which waits on the thread, throws as a `PortError`; `CancellationError`;
-    ///   `ThreadEndedError` when the loop's thread has ended or ends before. Nothing is left in the loop then, and an
-    ///   answer that still comes is dropped.
+    ///   - message: The request.
+    ///   - loop: The loop that receives the reply; it has to run.
+    ///   - limit: How long to wait in all, for room and for the reply; `nil` for no limit.
+    ///   - mode: The mode in which the reply is received; `.common` for all common modes.
+    /// - Returns: The result of the receiver's closure, or the first message that the receiver sent to the message's
+    ///   `replyTo`.
+    /// - Throws: The `PortError` of `request(_:within:in:)`, which waits on the thread; `CancellationError`;
+    ///   `ThreadEndedError` when the loop's thread has ended or ends before. Nothing is left in the loop then, and a
+    ///   later answer is dropped.
     ///
     /// Corresponds to `CFMessagePortSendRequest` with a reply mode.
-    /// - Complexity: what sending costs, and a port for the first of the requests that wait at a time.
+    /// - Complexity: the cost of sending, and a port for the first of the requests that wait at the same time.
     public func request(
         _ message: RunLoop.MessagePort.Message, on loop: RunLoop, within limit: Duration? = nil,
         in mode: RunLoop.Mode = .common

@@ -8,7 +8,7 @@ import Testing
 
 /// What comes while a loop enters its host: between its last look and the step in which the host has the thread.
 @Suite(.ownThread) struct GuestEntryTests {
-    @Test func `A closure that comes while the loop first enters its host is shown`() throws {
+    @Test func `A closure posted while the loop enters its host makes the descriptor readable`() throws {
         let isShown = try enter { loop in
             let descriptor = try loop.pollDescriptor
             return Host(loop, descriptor).isReady
@@ -16,7 +16,7 @@ import Testing
         #expect(isShown)
     }
 
-    @Test func `A closure that comes while a host inside a callout is entered is shown`() throws {
+    @Test func `A closure posted while a host inside a callout is entered makes the descriptor readable`() throws {
         let isShown = try enter { loop in
             var isShown = false
             let descriptor = try loop.pollDescriptor

@@ -10,7 +10,7 @@ import Testing
 /// Specification 10: runs of a guest, their turns, modes and nesting, and what the system may refuse.
 @Suite(.ownThread, .timeLimit(.minutes(10)))
 struct GuestRunTests {
-    @Test func `To observers a call is a run that waits at its end`() throws {
+    @Test func `Observers see runReady as a run that waits at its end`() throws {
         let told = try withGuest { host in
             let calls = Calls()
             let observer = RunLoop.Observer(.all, repeats: true) { _, activity in
@@ -30,7 +30,7 @@ struct GuestRunTests {
             ])
     }
 
-    @Test func `It stands for the mode of the last run`() throws {
+    @Test func `The poll descriptor serves the mode of the last runReady`() throws {
         try withGuest { host in
             let other: RunLoop.Mode = "other"
             let pipe = DescriptorPair.pipe()
@@ -48,7 +48,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `A loop that is never idle gives the thread back`() throws {
+    @Test func `runReady returns after 16 turns of a loop that is never idle`() throws {
         let performed = try withGuest { host in
             let performed = Box(0)
             let source = RunLoop.Source { source in
@@ -64,7 +64,7 @@ struct GuestRunTests {
         #expect(performed == 16)
     }
 
-    @Test func `A stop in a callout ends the call, and what is left stays readable`() throws {
+    @Test func `A stop in a callout ends runReady and the remaining block keeps the descriptor readable`() throws {
         try withGuest { host in
             let loop = host.loop
             let calls = Calls()
@@ -84,7 +84,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `A stop between two calls does nothing`() throws {
+    @Test func `A stop between two calls of runReady has no effect`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, Calls())
             loop.stop()
@@ -96,7 +96,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `A host that waits for edges hears of everything`() throws {
+    @Test func `An edge-triggered host misses no work`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, LinuxCalls.shared)
             let epoll = calls.epollCreate()
@@ -137,7 +137,7 @@ struct GuestRunTests {
     }
 
     @Test(arguments: [true, false])
-    func `A host may run the loop at intervals, whether it has asked for the descriptor or not`(_ asks: Bool) throws {
+    func `A host may call runReady at intervals, with or without the poll descriptor`(_ asks: Bool) throws {
         try withRealLoop { loop in
             Swift.Result<Void, any Error> {
                 if asks { _ = try loop.pollDescriptor }
@@ -162,7 +162,7 @@ struct GuestRunTests {
         }.get()
     }
 
-    @Test func `The loop runs by itself in between`() throws {
+    @Test func `A run between two calls of runReady serves the loop and leaves the guest working`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, Locked<[String]>())
             loop.add(.sendable(.after(.milliseconds(1))) { _ in calls.note("own run") }, in: .default)
@@ -184,7 +184,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `Between a sleep of its own and the next wait in the host, nothing shows for a moment`() throws {
+    @Test func `The descriptor stays silent between a sleep of the loop and the next prepareToPoll`() throws {
         let calls = CountingCalls()
         let shown = try withGuest(calls: calls) { host in
             let loop = host.loop
@@ -209,7 +209,7 @@ struct GuestRunTests {
         #expect(shown == [])
     }
 
-    @Test func `A host inside a callout hears of everything once it has prepared`() throws {
+    @Test func `A host inside a callout sees all work after prepareToPoll`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, Locked<[String]>())
             loop.add(
@@ -224,7 +224,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `A sleep inside a nested host's callout is woken`() throws {
+    @Test func `A run that sleeps in a callout of a nested host is woken`() throws {
         try withGuest { host in
             let loop = host.loop
             let done = Box(false)
@@ -244,7 +244,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `Without descriptors the loop is no guest, and can be asked again`() throws {
+    @Test func `A refused descriptor makes pollDescriptor throw, and a second call succeeds`() throws {
         for (call, skips) in [("epoll_create", 0), ("eventfd", 0), ("timerfd_create", 2), ("epoll_add", 3)] {
             let calls = CountingCalls()
             let isRefused = withRealLoop(calls: calls) { loop in
@@ -264,7 +264,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `When the mode's epoll is refused a place it is looked at every millisecond`() throws {
+    @Test func `A host polls every millisecond if the mode's epoll cannot be added to its own`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             let pipe = DescriptorPair.pipe()
@@ -284,7 +284,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `The end of the thread closes all descriptors`() throws {
+    @Test func `The end of the thread closes all descriptors of the guest`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             let pipe = DescriptorPair.pipe()
@@ -295,7 +295,7 @@ struct GuestRunTests {
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `A turn for the host is a handful of system calls, and none by the clock`() throws {
+    @Test func `A turn for the host costs two system calls and no call of the clock`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             calls.takeCounts()
@@ -308,7 +308,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `A run of another mode inside a callout leaves the descriptor to the outer mode`() throws {
+    @Test func `A nested runReady in another mode leaves the descriptor to the outer mode`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, Calls())
             let other: RunLoop.Mode = "other"

@@ -13,7 +13,7 @@ import Testing
 struct GuestStressTests {
     private static var operations: Int { getenv("RUNLOOPS_FULL") == nil ? 15_000 : 100_000 }
 
-    @Test func `Nothing late, nothing twice, nothing lost, and no turn for nothing`() throws {
+    @Test func `Random work under a host is done in time, once and without idle turns`() throws {
         let ledger = Ledger()
         let outcome = try withGuest { host in Self.drive(host, ledger) }
         #expect(outcome.isComplete, "the descriptor stayed silent for plenty of time")
@@ -26,7 +26,7 @@ struct GuestStressTests {
             ledger.summary)
     }
 
-    @Test func `Nothing wakes the host once everything has been done`() throws {
+    @Test func `The descriptor stays silent after all work is done`() throws {
         let ledger = Ledger()
         let isSilent = try withGuest { host in
             #expect(Self.drive(host, ledger).isComplete, "the descriptor stayed silent for plenty of time")

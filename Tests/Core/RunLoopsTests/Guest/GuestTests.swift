@@ -14,7 +14,7 @@ struct GuestTests {
 
     // MARK: Timers
 
-    @Test func `A loop with nothing to do is silent`() throws {
+    @Test func `The descriptor of an idle loop stays silent`() throws {
         let wasReadable = try withGuest { host in
             let timer = RunLoop.Timer(.after(.seconds(100))) { _ in }
             host.loop.add(timer, in: .default)
@@ -23,7 +23,7 @@ struct GuestTests {
         #expect(!wasReadable)
     }
 
-    @Test func `A timer makes it readable when it is due, and not before`() throws {
+    @Test func `A timer makes the descriptor readable when it is due and not before`() throws {
         try withGuest { host in
             for base in RunLoop.TimeBase.allCases {
                 let fired = Box(0)
@@ -38,7 +38,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A repeating timer needs one run a fire`() throws {
+    @Test func `A repeating timer needs one runReady for each fire`() throws {
         let runs = try withGuest { host in
             let fired = Box(0)
             host.loop.add(RunLoop.Timer(.every(.milliseconds(2))) { _ in fired.value += 1 }, in: .default)
@@ -47,7 +47,7 @@ struct GuestTests {
         #expect(runs.0 == runs.1)
     }
 
-    @Test func `A timer with tolerance makes it readable at the end of it`() throws {
+    @Test func `A tolerant timer makes the descriptor readable at the end of its tolerance`() throws {
         try withGuest { host in
             let date = RunLoop.Instant.now.advanced(by: .milliseconds(2))
             let timer = RunLoop.Timer(.at(date), tolerance: .milliseconds(16)) { _ in }
@@ -58,7 +58,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `An earlier timer from another thread moves the instant without a wake-up`() throws {
+    @Test func `An earlier timer added by another thread sets the deadline without a wake-up`() throws {
         let calls = CountingCalls()
         let runs = try withGuest(calls: calls) { host in
             host.loop.add(RunLoop.Timer(.after(.seconds(100))) { _ in }, in: .default)
@@ -73,7 +73,7 @@ struct GuestTests {
         #expect(calls.wakes == 0)
     }
 
-    @Test func `A timer that goes or is put off takes its instant along`() throws {
+    @Test func `A removed or postponed timer does not make the descriptor readable at its old date`() throws {
         try withGuest { host in
             let gone = RunLoop.Timer.sendable(.after(.milliseconds(10))) { _ in }
             let late = RunLoop.Timer.sendable(.after(.milliseconds(10))) { _ in }
@@ -92,7 +92,7 @@ struct GuestTests {
 
     // MARK: Blocks, sources, wake-ups
 
-    @Test func `A block with a wake-up makes it readable, one without waits for the next run`() throws {
+    @Test func `A waking block makes the descriptor readable, and a quiet block waits for the next runReady`() throws {
         try withGuest { host in
             let calls = Locked<[String]>()
             let loop = host.loop
@@ -114,7 +114,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A block of the loop's own thread makes it readable, from the host and from a callout`() throws {
+    @Test func `A block posted on the loop's thread, in a callout or not, makes the descriptor readable`() throws {
         try withGuest { host in
             let calls = Calls()
             let loop = host.loop
@@ -135,7 +135,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A block that another has left behind is not new`() throws {
+    @Test func `A quiet block posted by a block runs in the same runReady`() throws {
         try withGuest { host in
             let calls = Calls()
             let loop = host.loop
@@ -150,7 +150,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A quiet block that was left before the loop became a guest is found`() throws {
+    @Test func `prepareToPoll finds a quiet block posted before the loop became a guest`() throws {
         let isFound = try withRealLoop { loop in
             Swift.Result<Bool, any Error> {
                 loop.performLocally(wake: false) {}
@@ -163,7 +163,7 @@ struct GuestTests {
         #expect(isFound)
     }
 
-    @Test func `A signal waits, a wake-up brings it`() throws {
+    @Test func `A signal leaves the descriptor silent and a wake-up makes it readable`() throws {
         try withGuest { host in
             let performed = Locked(0)
             let source = RunLoop.Source.sendable { _ in performed.increment() }
@@ -180,7 +180,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `Wake-ups collapse into one write`() throws {
+    @Test func `A hundred wake-ups write to the descriptor once`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             calls.takeCounts()
@@ -191,7 +191,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `What is posted while the loop runs is not lost`() throws {
+    @Test func `A block posted by another thread during runReady is not lost`() throws {
         try withGuest { host in
             let calls = Locked<[String]>()
             let loop = host.loop
@@ -204,7 +204,7 @@ struct GuestTests {
 
     // MARK: Descriptors
 
-    @Test func `Descriptors come and go from any thread`() throws {
+    @Test func `Any thread may add and remove descriptor sources of a guest`() throws {
         try withGuest { host in
             let pipe = DescriptorPair.pipe()
             let got = Locked<[String]>()
@@ -226,7 +226,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A change of what a descriptor asks for is followed`() throws {
+    @Test func `Changed events of a descriptor source change the readiness of the guest`() throws {
         try withGuest { host in
             let sockets = DescriptorPair.sockets()
             let descriptorSource = RunLoop.DescriptorSource.sendable(sockets.first) { _, _ in }
@@ -240,7 +240,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A regular file is always ready`() throws {
+    @Test func `A regular file is always ready for a guest`() throws {
         try withGuest { host in
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             defer { close(file) }
@@ -255,7 +255,7 @@ struct GuestTests {
         }
     }
 
-    @Test func `A descriptor closed too early, with a duplicate, changes nothing for the host`() throws {
+    @Test func `A descriptor closed before its source is removed does not disturb the host`() throws {
         try withGuest { host in
             let loop = host.loop
             let (stale, fresh) = (DescriptorPair.pipe(), DescriptorPair.pipe())
@@ -277,7 +277,8 @@ struct GuestTests {
         }
     }
 
-    @Test func `While the loop sleeps by itself, nothing shows; in the host everything shows again`() throws {
+    @Test func `The descriptor stays silent while the loop sleeps by itself and shows pending work in the host`() throws
+    {
         try withGuest { host in
             let loop = host.loop
             let pipe = DescriptorPair.pipe()

@@ -18,7 +18,7 @@ import Testing
         nonisolated init() {}
     }
 
-    @Test func `What is added from the loop's own thread may use that thread's state`() throws {
+    @Test func `Closures added on the loop's own thread may use that thread's state`() throws {
         try ManualRunLoop.with { manual in
             let loop = RunLoop.current
             let model = Model()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `What comes from another thread is Sendable`() {
+    @Test func `Closures added from another thread are Sendable`() {
         withRealLoop { loop in
             let count = Locked(0)
             let pipe = DescriptorPair.pipe()
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `What runs on the main loop may use the main actor's state`() async {
+    @Test func `Closures of the main loop may use the main actor's state`() async {
         // Only that it compiles and can be added from any thread; that it runs there is shown by MainQueueTests.
         let screen = Screen()
         let items: [RunLoop.Item] = [
@@ -102,7 +102,7 @@ import Testing
         #expect(await screen.title == "")
     }
 
-    @Test @MainActor func `On the main actor a local closure may use its state`() {
+    @Test @MainActor func `A local closure made on the main actor may use its state`() {
         let screen = Screen()
         let timer = RunLoop.Timer(.after(.seconds(1))) { _ in screen.title = "timer" }
         timer.invalidate()

@@ -128,7 +128,7 @@ struct CompilerTests {
         ),
     ]
 
-    @Test(arguments: pairs) func `The compiler keeps apart`(pair: Pair) throws {
+    @Test(arguments: pairs) func `The compiler accepts the safe program and refuses the unsafe one`(pair: Pair) throws {
         let compiler = try #require(Compiler())
         let accepted = compiler.check(Self.prelude + pair.accepted + "\n")
         #expect(accepted.status == 0, "\(accepted.text)")
@@ -170,7 +170,7 @@ struct CompilerTests {
     ]
 
     /// In one program each, the refused lines in an async function and then in a synchronous one.
-    @Test func `What blocks or belongs to a thread is unavailable in async functions`() throws {
+    @Test func `Blocking and thread-bound calls are unavailable in async functions`() throws {
         let compiler = try #require(Compiler())
         let body = Self.blocking.map(\.line).joined(separator: "\n")
         let accepted = compiler.check("import RunLoops\nfunc use(_ loop: RunLoop) {\n\(body)\n}\n")
@@ -199,7 +199,7 @@ struct CompilerTests {
     ]
 
     @Test(.enabled(if: Compiler()?.has(["RunLoopsKit", "RunLoopsPorts"]) ?? false, "they were not built"))
-    func `What blocks is unavailable in async functions in the other libraries too`() throws {
+    func `Blocking calls of the other libraries are unavailable in async functions`() throws {
         let compiler = try #require(Compiler())
         let body = Self.blockingElsewhere.map(\.line).joined(separator: "\n")
         func program(_ effects: String) -> String {
@@ -225,7 +225,7 @@ struct CompilerTests {
     }
 
     @Test(.enabled(if: Compiler()?.has(["RunLoopsConcurrency"]) ?? false, "it was not built"))
-    func `The name of Swift's coming protocol for main executors is free`() throws {
+    func `The name RunLoopExecutor stays free for the standard library`() throws {
         let compiler = try #require(Compiler())
         // As the standard library will, another module declares it; a declaration here would hide it or clash.
         func program(_ name: String) -> String {
@@ -247,7 +247,7 @@ struct CompilerTests {
         ("RunLoop.main.add(RunLoop.Timer(.after(.zero)) { _ in }, in: .common)", false),
         ("RunLoop.main.run(mode: .default, until: nil)", false),
     ])
-    func `Beside Foundation the compiler refuses what is ambiguous, and nothing else`(line: String, isRefused: Bool)
+    func `Beside Foundation the compiler refuses only ambiguous names`(line: String, isRefused: Bool)
         throws
     {
         let compiler = try #require(Compiler())
@@ -285,7 +285,9 @@ struct CompilerTests {
     ]
 
     /// Where the tests were built with the trait, there is nothing to see.
-    @Test(arguments: traitUses) func `Without its trait the compiler names it`(use: TraitUse) throws {
+    @Test(arguments: traitUses) func `Without its trait a call is refused with an error that names the trait`(
+        use: TraitUse
+    ) throws {
         let compiler = try #require(Compiler())
         guard compiler.has([use.library]), !Self.traits.contains(use.trait) else { return }
         let output = compiler.check(
@@ -359,7 +361,7 @@ struct CompilerTests {
         Refusal("loop.performOnMainActor {}", "The main actor has one loop: RunLoop.performOnMainActor"),
     ]
 
-    @Test func `A spelling of Foundation's is refused with the name that it has here`() throws {
+    @Test func `A call in Foundation's spelling is refused with this package's name for it`() throws {
         let compiler = try #require(Compiler())
         let body = Self.spellings.map(\.line).joined(separator: "\n")
         let refused = compiler.check(

@@ -14,7 +14,7 @@ import Testing
 
     /// A thread that ended there would leave the loop's lock held for ever.
     @Test(arguments: Call.allCases)
-    func `A thread that is cancelled does not end inside of a call on a loop that sleeps`(call: Call) {
+    func `A cancelled thread does not exit inside a call on a sleeping loop`(call: Call) {
         let (cameThrough, running) = (Locked(false), RunningLoop())
         let loop = running.loop
         let pipe = DescriptorPair.pipe()

@@ -18,7 +18,7 @@ import Testing
         return pipe
     }
 
-    @Test(arguments: [false, true]) func `A stop ends the sleep`(hasDescriptor: Bool) {
+    @Test(arguments: [false, true]) func `A stop from another thread ends the sleep`(hasDescriptor: Bool) {
         withRealLoop { loop in
             let pipe = prepare(loop, hasDescriptor)
             let stopper = TestThread {
@@ -31,7 +31,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `A signal and a wake-up perform the source`(hasDescriptor: Bool) {
+    @Test(arguments: [false, true]) func `A signal and a wake-up from another thread perform the source`(
+        hasDescriptor: Bool
+    ) {
         withRealLoop { loop in
             let pipe = prepare(loop, hasDescriptor)
             let performed = Locked(0)
@@ -54,7 +56,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `A block that wakes runs on the loop's thread`(hasDescriptor: Bool) {
+    @Test(arguments: [false, true]) func `A waking block posted by another thread runs on the loop's thread`(
+        hasDescriptor: Bool
+    ) {
         withRealLoop { loop in
             let pipe = prepare(loop, hasDescriptor)
             let thread = SystemCalls.threadID
@@ -76,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `Signals of many threads that race with the way to sleep are all served`() {
+    @Test func `Signals of many threads that race with falling asleep are all served`() {
         withRealLoop { loop in
             let rounds = 2000
             let served = Locked([0, 0, 0])
@@ -149,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `A tolerance taken away by another thread shortens the sleep`() {
+    @Test func `A tolerance set to zero by another thread shortens the sleep`() {
         withRealLoop { loop in
             let timer = RunLoop.Timer.sendable(.after(.milliseconds(10)), tolerance: .seconds(3600)) { _ in
                 RunLoop.current.stop()
@@ -164,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `Items added and removed by many threads while the loop runs leave nothing`() {
+    @Test func `Items added and removed by many threads while the loop runs are all released`() {
         withRealLoop { loop in
             loop.addSource()
             let witness = Witness()
@@ -212,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `A description may be asked for while the loop runs`() {
+    @Test func `Another thread may read the description while the loop runs`() {
         withRealLoop { loop in
             loop.add(RunLoop.Timer(.every(.microseconds(100)), label: "busy") { _ in }, in: .default)
             loop.add(RunLoop.Observer(.all, label: "watch") { _, _ in }, in: .default)
@@ -231,7 +235,7 @@ import Testing
 
     // MARK: Timers that leave
 
-    @Test(arguments: [false, true]) func `A timer that leaves a sleeping loop makes no turn at its old date`(
+    @Test(arguments: [false, true]) func `A timer removed from a sleeping loop makes no turn at its old date`(
         hasDescriptor: Bool
     ) {
         withRealLoop { loop in
@@ -254,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func `A repeating timer that moves to another thread's loop in its own callout goes on there`() {
+    @Test func `A repeating timer moved to another thread's loop in its callout fires there`() {
         let other = Locked<RunLoop?>(nil)
         let (isReady, mayEnd) = (Permit(), Permit())
         let host = TestThread {
@@ -339,7 +343,7 @@ import Testing
     }
 
     @Test(arguments: ItemKind.allCases, [RunLoop.Mode.default, .common])
-    func `An item that is made invalid while another thread adds it is in no mode afterwards`(
+    func `An item invalidated while another thread adds it ends up in no mode`(
         kind: ItemKind, mode: RunLoop.Mode
     ) {
         withRealLoop { loop in

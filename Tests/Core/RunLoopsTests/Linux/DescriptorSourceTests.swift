@@ -10,7 +10,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct DescriptorSourceTests {
     // MARK: Resting
 
-    @Test func `A source that asks for nothing costs no call and no hang-up turns the loop`() {
+    @Test func `A descriptor source without events costs no system call and a hang-up makes no turn`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
@@ -36,7 +36,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `A half-closed connection is a hang-up to a source that asks for that alone`() {
+    @Test func `A half-closed connection is reported to a source that asks for hangUp alone`() {
         let sockets = DescriptorPair.sockets()
         withRealLoop { loop in
             let told = Box<RunLoop.DescriptorSource.Events>([])
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `Of two sources on one descriptor one may rest`() {
+    @Test func `One of two sources on a descriptor may have no events`() {
         withRealLoop { loop in
             let sockets = DescriptorPair.sockets()
             let calls = Box<[String]>([])
@@ -80,7 +80,7 @@ import Testing
 
     // MARK: Once
 
-    @Test func `Another thread arms a source that does not repeat while the loop sleeps`() {
+    @Test func `Another thread may arm a one-shot descriptor source while the loop sleeps`() {
         let rounds = isFull ? 10_000 : 300
         let pipe = DescriptorPair.pipe()
         pipe.send()
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `A source that does not repeat is called by one of two loops`() {
+    @Test func `A one-shot descriptor source in two loops is called by one of them`() {
         let rounds = isFull ? 5000 : 200
         let pipe = DescriptorPair.pipe()
         pipe.send()
@@ -138,7 +138,7 @@ import Testing
 
     // MARK: Refused
 
-    @Test func `Arming a source whose descriptor was closed is reported as an error, once`() {
+    @Test func `Arming a source whose descriptor was closed reports an error once`() {
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in
             let number = duplicateFarAway(pipe.first)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `A source whose number is another file's falls silent and leaves the new one alone`() {
+    @Test func `A source whose descriptor number was reused is not called and does not disturb the new source`() {
         withRealLoop { loop in
             let old = DescriptorPair.pipe()
             let new = DescriptorPair.pipe()
@@ -193,7 +193,7 @@ import Testing
 
     private static func isOpen(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
 
-    @Test func `A source that is invalidated in its own callout closes its descriptor after it`() {
+    @Test func `A source invalidated in its own callout closes its descriptor after the callout`() {
         let pipe = DescriptorPair.pipe()
         pipe.send()
         withRealLoop { loop in
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `A source closes its descriptor once, at its end or when it is invalidated`() {
+    @Test func `A source closes its descriptor once, when it is released or invalidated`() {
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in
             for isAdded in [false, true] {
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func `Invalidated by another thread while it is called, it ends, and closes its descriptor only then`() {
+    @Test func `A source invalidated by another thread during its callout closes its descriptor after the callout`() {
         let rounds = isFull ? 10_000 : 500
         let open = Locked<RunLoop.DescriptorSource?>(nil)
         let next = Permit()
@@ -274,7 +274,7 @@ import Testing
 
     // MARK: Many, and memory
 
-    @Test(.needsDescriptors(2000)) func `A thousand at once are each told`() {
+    @Test(.needsDescriptors(2000)) func `A thousand ready descriptors are each served once`() {
         withRealLoop { loop in
             let pipes = (0..<1000).map { _ in DescriptorPair.pipe() }
             let calls = Box([Int](repeating: 0, count: pipes.count))
@@ -292,7 +292,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing is left of a source that was invalidated, dropped, or in a loop that has ended`() {
+    @Test func `A source is released when it is invalidated, dropped, or its loop has ended`() {
         let witnesses = (0..<3).map { _ in Witness() }
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in

@@ -59,7 +59,7 @@ import Testing
         #expect(told == [.writable, .readable])
     }
 
-    @Test func `The end of a stream reads as readable and a hang-up`() {
+    @Test func `The end of a stream is reported as readable and hangUp`() {
         let sockets = DescriptorPair.sockets()
         withRealLoop { loop in
             let told = Box<RunLoop.DescriptorSource.Events>([])
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `A closed pipe is a hang-up to a source that asks for that alone`() {
+    @Test func `A closed pipe is reported to a source that asks for hangUp alone`() {
         let pipe = DescriptorPair.pipe()
         withRealLoop { loop in
             let told = Box<RunLoop.DescriptorSource.Events>([])
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test(.needsDescriptors(200)) func `Ready descriptors are each served and none twice before the others`() {
+    @Test(.needsDescriptors(200)) func `Ready descriptors are served in rounds, each once a round`() {
         withRealLoop { loop in
             let pipes = (0..<100).map { _ in DescriptorPair.pipe() }
             let order = Box<[Int]>([])
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `A loop of runs that return after one source serves every descriptor`() {
+    @Test func `Runs that return after one source serve every descriptor in turn`() {
         withRealLoop { loop in
             let pipes = (0..<10).map { _ in DescriptorPair.pipe() }
             var counts = [Int](repeating: 0, count: pipes.count)
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor that is not open is refused`() {
+    @Test func `Adding a descriptor that is not open throws EBADF`() {
         withRealLoop { loop in
             // A number that nothing in the process has.
             let source = RunLoop.DescriptorSource(1_000_000) { _, _ in }

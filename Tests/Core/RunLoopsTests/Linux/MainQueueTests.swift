@@ -142,7 +142,7 @@ struct MainQueueTests {
         }
         """
 
-    @Test func `The main loop does the main queue's work`() throws {
+    @Test func `The main loop runs the main queue's work`() throws {
         let compiler = try #require(Compiler())
         let expected: [(name: String, text: String)] = [
             ("serves", "queue\nactor\nactor again\nstopped\n"),

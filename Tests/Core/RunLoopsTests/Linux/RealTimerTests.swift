@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Way.allCases) func `Of many short sleeps the best is prompt`(way: Way) {
+    @Test(arguments: Way.allCases) func `The best of many short sleeps ends within a millisecond`(way: Way) {
         run(way) { loop in
             loop.addSource()
             var best = Duration.seconds(1)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `A timer that is busy longer than its interval does not starve a descriptor`() {
+    @Test func `A timer whose callout takes longer than its interval does not starve a descriptor`() {
         let pipe = DescriptorPair.pipe()
         pipe.send("x")
         withRealLoop { loop in

@@ -16,7 +16,7 @@ import Testing
     // MARK: Clocks without a timer descriptor
 
     @Test(arguments: [RunLoop.TimeBase.boottime, .realtime], refusals)
-    func `A descriptor is served while the clock of a timer gets no descriptor`(base: RunLoop.TimeBase, code: CInt) {
+    func `A descriptor is served while a timer's clock has no timer descriptor`(base: RunLoop.TimeBase, code: CInt) {
         let calls = CountingCalls()
         calls.failAlways("timerfd_create", with: code)
         withRealLoop(calls: calls) { loop in
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.TimeBase.boottime, .realtime], [true, false])
-    func `A thread whose clock gets no descriptor sleeps nearly all the time`(
+    func `A loop whose clock has no timer descriptor polls rarely`(
         base: RunLoop.TimeBase, hasSource: Bool
     ) {
         let calls = CountingCalls()
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.TimeBase.boottime, .realtime])
-    func `A clock asks for its descriptor again and gets it`(base: RunLoop.TimeBase) {
+    func `A refused timer descriptor is requested again`(base: RunLoop.TimeBase) {
         let calls = CountingCalls()
         calls.failNext("timerfd_create", with: EMFILE)
         withRealLoop(calls: calls) { loop in
@@ -72,7 +72,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `Without fine waits and without a timer descriptor no timer is early`() {
+    @Test func `Without epoll_pwait2 and a timer descriptor no timer fires early`() {
         let calls = CountingCalls()
         calls.failAlways("timerfd_create", with: EMFILE)
         withRealLoop(calls: calls, fineWait: .timerDescriptor) { loop in
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: An epoll that cannot be replaced
 
-    @Test func `A stale epoll that cannot be replaced does not make the loop spin and serves the others`() {
+    @Test func `A stale epoll that cannot be replaced does not make the loop spin and other descriptors are served`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let good = DescriptorPair.pipe()

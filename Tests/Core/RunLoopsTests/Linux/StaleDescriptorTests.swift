@@ -11,7 +11,7 @@ import Testing
 /// Numbers are reused with `dup2`, which takes the number in the same step: other tests of the process open descriptors
 /// as well.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct StaleDescriptorTests {
-    @Test func `The source of a reused number is called and the old one is not`() {
+    @Test func `The source added for a reused descriptor number is called and the old source is not`() {
         withRealLoop { loop in
             let old = DescriptorPair.pipe()
             let new = DescriptorPair.pipe()
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A source whose number was taken over leaves its mode when it goes`() {
+    @Test func `A source whose descriptor number was reused is removed and released`() {
         let witness = Witness()
         withRealLoop { loop in
             let token = witness.makeToken()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor closed before its source is removed is no trouble`() {
+    @Test func `A descriptor closed before its source is removed does no harm`() {
         withRealLoop { loop in
             let closed = DescriptorPair.pipe()
             let good = DescriptorPair.pipe()
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `A duplicate of a closed descriptor does not make the loop spin once its source is gone`() {
+    @Test func `A duplicate of a closed descriptor does not make the loop spin after its source is invalidated`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
@@ -127,7 +127,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `The other descriptors and clocks of a loop survive the removal of a closed one`() {
+    @Test func `Other descriptors and timers work after a closed descriptor's source is removed`() {
         withRealLoop(fineWait: .timerDescriptor) { loop in
             let closed = DescriptorPair.pipe()
             let duplicate = dup(closed.first)
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor that nobody removes and that is closed leaves the loop asleep`() {
+    @Test func `A closed descriptor whose source stays in the loop does not wake the loop`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor added to a sleeping loop after a closed one was removed is served`() {
+    @Test func `A descriptor added to a sleeping loop after a closed descriptor's source was removed is served`() {
         withRealLoop { loop in
             let closed = DescriptorPair.pipe()
             let duplicate = dup(closed.first)
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `A regular file that another thread asks for while the loop sleeps is served`() {
+    @Test func `A regular file whose events another thread sets while the loop sleeps is served`() {
         withRealLoop { loop in
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             defer { close(file) }
@@ -225,7 +225,7 @@ import Testing
     }
 
     @Test(arguments: ["pipe", "file", "nothing"])
-    func `A source of a regular file falls silent when its number is closed or given to another file`(next: String) {
+    func `A source of a regular file is not called after its descriptor was closed or reused`(next: String) {
         withRealLoop { loop in
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             let number = duplicateFarAway(file)
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func `A number that was a pipe's takes a new source when it is a regular file's`() {
+    @Test func `A descriptor number of a pipe that became a regular file serves its new source`() {
         withRealLoop { loop in
             let pipe = DescriptorPair.pipe()
             let number = duplicateFarAway(pipe.first)

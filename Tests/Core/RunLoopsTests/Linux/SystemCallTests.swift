@@ -8,7 +8,7 @@ import Testing
 
 /// What a loop asks of the system, counted, and what it does when the system refuses.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct SystemCallTests {
-    @Test func `Idle with one far timer the thread is not woken`() {
+    @Test func `An idle loop with one distant timer is not woken`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `Idle with descriptors and one far timer the thread is not woken`() {
+    @Test func `An idle loop with descriptors and one distant timer is not woken`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `A look at a mode without descriptors makes no system call`() {
+    @Test func `A turn in a mode without descriptors makes no system call`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let source = loop.addSource()
@@ -171,7 +171,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test(arguments: ["futex_wait", "epoll_pwait2"]) func `An interrupted wait is waited again without a turn`(
+    @Test(arguments: ["futex_wait", "epoll_pwait2"]) func `An interrupted wait continues without a turn`(
         call: String
     ) {
         let calls = CountingCalls()
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `A refused timer slack is no trouble`() {
+    @Test func `A refused timer slack does no harm`() {
         let calls = CountingCalls()
         calls.failAlways("timer_slack", with: EPERM)
         withRealLoop(calls: calls) { loop in
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test(arguments: ["epoll_create", "eventfd", "epoll_add"])
-    func `A refused descriptor throws the call and leaves nothing behind`(call: String) {
+    func `A refused descriptor throws the error of the call and the source is in no mode`(call: String) {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
@@ -220,8 +220,8 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test(arguments: 0..<7) func `Whichever call of an addition to three modes fails nothing is left in any`(step: Int)
-    {
+    @Test(arguments: 0..<7)
+    func `A failed call while a source is added to three modes leaves the source in none of them`(step: Int) {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()
@@ -245,7 +245,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `Without descriptors for its clock a boottime timer still fires and not early`() {
+    @Test func `A boottime timer without a timer descriptor fires and is not early`() {
         let calls = CountingCalls()
         calls.failAlways("timerfd_create", with: EMFILE)
         withRealLoop(calls: calls) { loop in
@@ -260,7 +260,7 @@ import Testing
 
     // MARK: The whole process
 
-    @Test func `A loop that ends gives all its descriptors back`() async {
+    @Test func `A loop closes all its descriptors when it ends`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             func use() {
@@ -285,7 +285,7 @@ import Testing
         }
     }
 
-    @Test func `A process without descriptors left hears of it and loses nothing`() async {
+    @Test func `In a process without free descriptors an addition throws and the loop goes on`() async {
         await #expect(processExitsWith: .success) {
             TestThread {
                 let loop = RunLoop.current

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `A block runs once in the next turn of its mode`() {
+    @Test func `A block runs once in the next turn of one of its modes`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             manual.loop.addSource(in: "other")
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `A mode marked as common later runs common blocks`() {
+    @Test func `A mode marked as common later runs earlier common blocks`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource(in: "later")
             let poster = Poster(manual.loop)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func `Blocks added by a block run in the next drain and not in this one`() {
+    @Test func `Blocks posted by a block run in the next drain`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let poster = Poster(manual.loop)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `Blocks that always add another do not keep the turn from ending`() {
+    @Test func `Blocks that always post another do not keep the turn from ending`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let poster = Poster(manual.loop)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `A block that does not wake waits for another turn`() {
+    @Test func `A block posted without a wake-up waits for another turn`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `A block that wakes runs now`() {
+    @Test func `A block posted with a wake-up runs at once`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -127,7 +127,9 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Activities.entry, .beforeTimers, .beforeSources, .afterWaiting])
-    func `A block of the loop's own thread makes no turn where one is made anyway`(moment: RunLoop.Activities) {
+    func `A waking block of the loop's own thread makes no turn of its own if a turn follows`(
+        moment: RunLoop.Activities
+    ) {
         let (waking, quiet) = twins { loop, wake in
             loop.add(
                 RunLoop.Observer(moment, repeats: false) { _, _ in loop.performLocally(wake: wake) {} }, in: .default)
@@ -135,7 +137,7 @@ import Testing
         #expect(waking == quiet)
     }
 
-    @Test func `A block of a timer or a source makes no turn`() {
+    @Test func `A waking block posted by a timer or a source makes no turn of its own`() {
         let timers = twins { loop, wake in
             loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in loop.performLocally(wake: wake) {} }, in: .default)
         }
@@ -148,7 +150,7 @@ import Testing
         #expect(sources.waking == sources.quiet)
     }
 
-    @Test func `A block that a block adds before the sleep is not slept over`() {
+    @Test func `A block posted by a block runs before the loop sleeps`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -166,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `A block whose wake-up a nested run of another mode has used up is not slept over`() {
+    @Test func `A block runs before the sleep even if a nested run of another mode served its wake-up`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -197,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `A nested run sees the blocks that came and not those of the drain under way`() {
+    @Test func `A nested run runs newly posted blocks and not those of the drain under way`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let poster = Poster(manual.loop)
@@ -211,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `Blocks of a source run in the same turn`() {
+    @Test func `Blocks posted by a source run in the same turn`() {
         ManualRunLoop.with { manual in
             let poster = Poster(manual.loop)
             let source = RunLoop.Source { _ in poster.post("block") }
@@ -222,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `Blocks of a timer run at the end of its turn`() {
+    @Test func `Blocks posted by a timer run at the end of its turn`() {
         ManualRunLoop.with { manual in
             let poster = Poster(manual.loop)
             manual.loop.add(RunLoop.Timer(.after(.zero)) { _ in poster.post("block") }, in: .default)
@@ -231,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func `A block may be the last thing that keeps the mode alive`() {
+    @Test func `A block alone keeps its mode from being empty`() {
         ManualRunLoop.with { manual in
             let poster = Poster(manual.loop)
             poster.post("only")

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `Twenty timers with phases apart share wake-ups within their tolerance`() {
+    @Test func `Twenty timers of different phases share wake-ups within their tolerance`() {
         let outcome = run(20, phase: .milliseconds(5), tolerance: .milliseconds(50))
         #expect(outcome.sleeps <= 70)
         // 29 or 30 dates of each are within the time.
@@ -45,7 +45,7 @@ import Testing
         #expect(!outcome.isLate)
     }
 
-    @Test func `Twenty timers with equal phases share every wake-up`() {
+    @Test func `Twenty timers of equal phases share every wake-up`() {
         let outcome = run(20, phase: .zero, tolerance: .milliseconds(50))
         #expect(outcome.sleeps <= 33)
         #expect(outcome.fires >= 20 * 29)
@@ -53,14 +53,14 @@ import Testing
         #expect(!outcome.isLate)
     }
 
-    @Test func `Without tolerance every date has its wake-up and is exact`() {
+    @Test func `Without tolerance each date has its own wake-up and is exact`() {
         let outcome = run(20, phase: .milliseconds(5), tolerance: .zero)
         #expect(outcome.sleeps >= 580)
         #expect(!outcome.isEarly)
         #expect(!outcome.isLate)
     }
 
-    @Test func `A timer with tolerance is served by a wake-up that comes anyway`() {
+    @Test func `A tolerant timer fires when another timer wakes the thread within its tolerance`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             let fired = Box<Duration?>(nil)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `A wake-up before the date does not make a timer early`() {
+    @Test func `A wake-up before its date does not fire a tolerant timer`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             let fired = Box<Duration>(.zero)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `A tolerance set while the timer waits counts at once`() {
+    @Test func `A tolerance set while the timer waits takes effect at once`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             let fired = Box<Duration>(.zero)

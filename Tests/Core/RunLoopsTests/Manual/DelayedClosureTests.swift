@@ -11,7 +11,7 @@ import Testing
     /// What was called, in order.
     private typealias Calls = Locked<[String]>
 
-    @Test func `A delayed closure fires in the order of timers`() {
+    @Test func `Delayed closures and timers run in the order of their dates`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Calls()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `A delayed closure is called at its instant and once`() {
+    @Test func `A delayed closure is called once, at its instant`() {
         ManualRunLoop.with { manual in
             let calls = Locked(0)
             manual.loop.perform(after: .milliseconds(300)) { calls.increment() }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
-    func `A delay that is not positive is over in the next turn`(delay: Duration) {
+    func `A delay that is not positive ends in the next turn`(delay: Duration) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Calls()
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `A delay that does not fit is never over`() {
+    @Test func `A delay that does not fit never ends`() {
         ManualRunLoop.with { manual in
             manual.loop.perform(after: .seconds(Int64.max)) { Issue.record("called") }
             manual.advance(by: .seconds(1_000_000))
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `A delayed closure is called in its mode alone`() {
+    @Test func `A delayed closure is called only in its mode`() {
         ManualRunLoop.with { manual in
             let calls = Locked(0)
             manual.loop.addSource()
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `A delayed closure keeps its mode from being empty until it was called`() {
+    @Test func `A delayed closure keeps its mode from being empty until it is called`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             #expect(loop.isEmpty(.default))
@@ -99,7 +99,7 @@ import Testing
 
     // MARK: Cancelling
 
-    @Test func `A delayed closure is cancelled by its value from any thread`() {
+    @Test func `Any thread may cancel a delayed closure`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func `A closure that is called or was called cannot be cancelled`() {
+    @Test func `A closure cannot be cancelled during or after its call`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let delayed = Box<RunLoop.Delayed?>(nil)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `An old value does not cancel the closure that came in its place`() {
+    @Test func `The value of a cancelled closure does not cancel a later closure`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Locked(0)
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `A closure that an earlier one of its turn cancels is not called`() {
+    @Test func `A closure cancelled by an earlier closure of the same turn is not called`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let second = loop.perform(after: .milliseconds(2)) { Issue.record("called") }
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `Another loop cancels nothing`() {
+    @Test func `cancel on another loop returns false and cancels nothing`() {
         ManualRunLoop.with { outer in
             ManualRunLoop.with { inner in
                 let calls = Locked(0)
@@ -189,7 +189,7 @@ import Testing
 
     // MARK: In common modes
 
-    @Test func `A common closure is called once in whichever common mode runs`() {
+    @Test func `A common closure is called once, in the first common mode that runs`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Locked(0)
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func `A common closure is cancelled and released`() {
+    @Test func `A cancelled common closure is released and not called`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let witness = Witness()
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `A common closure that is called cannot be cancelled`() {
+    @Test func `A common closure cannot be cancelled during its call`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let delayed = Box<RunLoop.Delayed?>(nil)
@@ -239,7 +239,7 @@ import Testing
 
     // MARK: Life
 
-    @Test func `A closure is released when it was called`() {
+    @Test func `A closure is released after its call`() {
         ManualRunLoop.with { manual in
             let witness = Witness()
             do {
@@ -252,7 +252,7 @@ import Testing
         }
     }
 
-    @Test func `The end of a thread releases its closures without calling them`() {
+    @Test func `The end of a thread releases its delayed closures without calling them`() {
         let witnesses = (0..<3).map { _ in Witness() }
         let ended = TestThread.run { () -> (RunLoop, RunLoop.Delayed) in
             let loop = RunLoop.current
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Mode.default, .common])
-    func `A value keeps no closure alive that has run or was cancelled`(mode: RunLoop.Mode) {
+    func `A Delayed value does not keep a called or cancelled closure alive`(mode: RunLoop.Mode) {
         ManualRunLoop.with { manual in
             let witnesses = [Witness(), Witness()]
             let values = witnesses.map { witness in
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test func `After the end of the thread a value keeps a common closure alive, and no other`() {
+    @Test func `After the end of the thread a Delayed value keeps only a common closure alive`() {
         let witnesses = [Witness(), Witness()]
         var ended: (loop: RunLoop, values: [RunLoop.Delayed])? = TestThread.run {
             let loop = RunLoop.current
@@ -307,7 +307,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Mode.default, .common])
-    func `A closure that the end of the thread has kept from running cannot be cancelled`(mode: RunLoop.Mode) {
+    func `A closure released by the end of the thread cannot be cancelled`(mode: RunLoop.Mode) {
         let (loop, delayed) = TestThread.run {
             let loop = RunLoop.current
             return (loop, loop.perform(after: .zero, in: mode) { Issue.record("called") })
@@ -316,7 +316,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Mode.default, .common])
-    func `A closure that comes after the end of the thread is released and cannot be cancelled`(mode: RunLoop.Mode) {
+    func `A closure posted after the end of the thread is released and cannot be cancelled`(mode: RunLoop.Mode) {
         let loop = TestThread.run { RunLoop.current }
         let witness = Witness()
         let delayed: RunLoop.Delayed
@@ -330,7 +330,7 @@ import Testing
 
     // MARK: Other threads
 
-    @Test(.timeLimit(.minutes(10))) func `A closure of another thread shortens the sleep without a turn`() {
+    @Test(.timeLimit(.minutes(10))) func `A closure posted by another thread shortens the sleep without a turn`() {
         withRealLoop { loop in
             loop.add(RunLoop.Timer(.after(.seconds(3600))) { _ in }, in: .default)
             let turns = Locked(0)
@@ -349,7 +349,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: [RunLoop.Mode.default, .common])
-    func `Of a call and a cancellation that race exactly one wins`(mode: RunLoop.Mode) {
+    func `If a call and a cancellation race exactly one of them wins`(mode: RunLoop.Mode) {
         withRealLoop { loop in
             loop.addSource()
             let rounds = isFull ? 20_000 : 2000
@@ -372,7 +372,7 @@ import Testing
         }
     }
 
-    @Test func `A local closure cannot be postponed by another thread`() async {
+    @Test func `performLocally with a delay traps on another thread`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let loop = TestThread.run { RunLoop.current }
             TestThread.run { _ = loop.performLocally(after: .zero) {} }
@@ -382,7 +382,7 @@ import Testing
 
     // MARK: What tools see
 
-    @Test func `A delayed closure is described and called after the place where it was asked for`() {
+    @Test func `The description and the label of a delayed closure are the line that posted it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.perform(after: .milliseconds(1500), fileID: "Module/File.swift", line: 12) {}
@@ -396,7 +396,7 @@ import Testing
         }
     }
 
-    @Test func `A delayed closure is among the items in modes`() {
+    @Test func `Delayed closures are listed among the items in modes`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.perform(after: .seconds(1), in: "other", fileID: "Module/File.swift", line: 12) {}

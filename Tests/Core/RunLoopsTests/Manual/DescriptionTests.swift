@@ -8,7 +8,7 @@ import Testing
 
 /// Specification 8: what a loop says of itself.
 @Suite(.ownThread) struct DescriptionTests {
-    @Test func `An empty loop describes itself`() {
+    @Test func `The dump of an empty loop has its default mode and no items`() {
         ManualRunLoop.with { manual in
             let thread = SystemCalls.threadID
             #expect(manual.loop.description == "<RunLoop of thread \(thread)>{not running}")
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `A value that holds a loop is printed in one line`() {
+    @Test func `A value that contains a loop is printed in one line`() {
         struct Service { let loop: RunLoop }
         ManualRunLoop.with { manual in
             manual.loop.add(RunLoop.Timer(.every(.seconds(1)), label: "tick") { _ in }, in: .default)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `A loop lists its modes with all their items`() throws {
+    @Test func `The dump lists all modes with their items`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addCommonMode(.tracking)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `Inside a callout a loop tells its mode and the timer that fires`() {
+    @Test func `Inside a callout the description has the current mode and the dump marks the firing timer`() {
         ManualRunLoop.with { manual in
             let seen = Box<[String]>([])
             manual.loop.add(
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `An item without a label is called after the place where it was made`() {
+    @Test func `The label of an unlabelled item is the file and line that made it`() {
         ManualRunLoop.with { _ in
             let first = #line + 2
             let items: [RunLoop.Item] = [

@@ -9,7 +9,7 @@ import Testing
 
 /// Specification 3.2 and 5.5: descriptor sources.
 @Suite(.ownThread) struct DescriptorRuleTests {
-    @Test func `A ready descriptor wakes the loop by itself`() throws {
+    @Test func `A ready descriptor ends the sleep`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box<[RunLoop.DescriptorSource.Events]>([])
             try manual.loop.add(
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor is called once a turn as long as it is ready`() throws {
+    @Test func `A ready descriptor is called once a turn`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box(0)
             try manual.loop.add(RunLoop.DescriptorSource(4) { _, _ in calls.value += 1 }, in: .default)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `Many ready descriptors are served one a turn in the kernel's order`() throws {
+    @Test func `Ready descriptors are served one a turn in the kernel's order`() throws {
         try ManualRunLoop.with { manual in
             for descriptor: CInt in 0..<5 {
                 try manual.loop.add(
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `Timers sources and blocks are looked at between two descriptors`() throws {
+    @Test func `Timers, sources and blocks are served between two descriptors`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = RunLoop.Source(label: "source") { _ in }
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `Several sources on one descriptor are each called for what they ask for`() throws {
+    @Test func `Each source on a descriptor is called for the events it asks for`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box<[String]>([])
             func add(_ name: String, _ events: RunLoop.DescriptorSource.Events) throws -> RunLoop.DescriptorSource {
@@ -113,7 +113,9 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.DescriptorSource.Events.hangUp, .error, .priority])
-    func `Hang-up and error reach a source that asks for anything`(asked: RunLoop.DescriptorSource.Events) throws {
+    func `Hang-up and error are reported to a source that asks for any event`(asked: RunLoop.DescriptorSource.Events)
+        throws
+    {
         try ManualRunLoop.with { manual in
             let told = Box<[RunLoop.DescriptorSource.Events]>([])
             try manual.loop.add(
@@ -127,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `Nothing is reported to a source that asks for nothing`() throws {
+    @Test func `A source without events is not called, not even for a hang-up`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box<[String]>([])
             let resting = RunLoop.DescriptorSource(2, for: []) { _, events in calls.value.append("resting \(events)") }
@@ -150,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `An event fetched before the source was put to rest and armed again is not served`() throws {
+    @Test func `An event fetched before the source was disarmed and armed again is not served`() throws {
         try ManualRunLoop.with { manual in
             let told = Box<[RunLoop.DescriptorSource.Events]>([])
             let second = RunLoop.DescriptorSource(2) { _, events in told.value.append(events) }
@@ -168,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `A source that does not repeat is called once for each time it is armed`() throws {
+    @Test func `A one-shot source is called once each time it is armed`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box(0)
             let source = RunLoop.DescriptorSource(2, repeats: false) { source, _ in
@@ -187,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `A source in two modes rests and is armed in both`() throws {
+    @Test func `A one-shot source in two modes is disarmed and armed in both`() throws {
         try ManualRunLoop.with { manual in
             let modes: [RunLoop.Mode] = [.default, "second"]
             let calls = Box(0)
@@ -205,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func `A source that is refused in one of two modes is called once with an error and rests in both`() throws {
+    @Test func `A source refused in one of two modes is called once with an error and is disarmed in both`() throws {
         try ManualRunLoop.with { manual in
             let modes: [RunLoop.Mode] = [.default, "second"]
             let told = Box<[RunLoop.DescriptorSource.Events]>([])
@@ -225,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func `A refusal is not told to a source that is gone from the loop by then`() throws {
+    @Test func `A refusal is not reported to a source that was removed or invalidated`() throws {
         try ManualRunLoop.with { manual in
             let removed = RunLoop.DescriptorSource(2, for: []) { _, _ in Issue.record("called") }
             let invalid = RunLoop.DescriptorSource(3, for: []) { _, _ in Issue.record("called") }
@@ -258,7 +260,7 @@ import Testing
         }
     }
 
-    @Test func `An event fetched before the source lost interest in it is not served`() throws {
+    @Test func `An event fetched before the source stopped asking for it is not served`() throws {
         try ManualRunLoop.with { manual in
             let second = RunLoop.DescriptorSource(2) { _, _ in Issue.record("served") }
             let first = RunLoop.DescriptorSource(1) { _, _ in
@@ -273,7 +275,7 @@ import Testing
         }
     }
 
-    @Test func `An event of a source that is gone is not served to the source in its place`() throws {
+    @Test func `An event of an invalidated source is not served to a new source on the same descriptor`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let old = RunLoop.DescriptorSource(2) { _, _ in Issue.record("the old one was called") }
@@ -298,7 +300,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor that is invalidated in its own callout returns normally and is gone`() throws {
+    @Test func `A descriptor source invalidated in its own callout is released and the run finishes`() throws {
         try ManualRunLoop.with { manual in
             let witness = Witness()
             let calls = Box(0)
@@ -324,7 +326,7 @@ import Testing
     }
 
     @Test(arguments: Removal.allCases)
-    func `A source that an earlier one on the same descriptor takes out is not called`(removal: Removal) throws {
+    func `A source removed by an earlier source on the same descriptor is not called`(removal: Removal) throws {
         try ManualRunLoop.with { other in
             try ManualRunLoop.with { manual in
                 let calls = Box<[String]>([])
@@ -349,7 +351,7 @@ import Testing
         }
     }
 
-    @Test func `A source that goes to another mode in its round is not called either`() throws {
+    @Test func `A source moved to another mode by an earlier source on the same descriptor is not called`() throws {
         try ManualRunLoop.with { manual in
             let second = RunLoop.DescriptorSource(1) { _, _ in Issue.record("called") }
             let first = RunLoop.DescriptorSource(1) { _, _ in
@@ -362,7 +364,7 @@ import Testing
         }
     }
 
-    @Test func `An event that a run nested in an observer has served is not served again`() throws {
+    @Test func `An event served by a run nested in an observer is not served again`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Box<[CInt]>([])
@@ -386,7 +388,7 @@ import Testing
         }
     }
 
-    @Test func `What a nested run has left ready is served`() throws {
+    @Test func `A descriptor that is still ready after a nested run is served`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Box(0)

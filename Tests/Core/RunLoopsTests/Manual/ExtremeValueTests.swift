@@ -8,7 +8,7 @@ import Testing
 
 /// Names and numbers that nobody would write, in great numbers.
 @Suite(.ownThread) struct ExtremeValueTests {
-    @Test func `Any text names a mode, and equal texts the same mode`() {
+    @Test func `Any text is a mode's name and equal texts are the same mode`() {
         var random = SeededRandom(29)
         var names: [String] = ["", "\u{0}", "é", "e\u{301}", String(repeating: "m", count: 1 << 20)]
         for _ in 0..<fuzzedInputs(orElse: 5000) {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `Timers of any instant, interval and tolerance fire when they are due, and never early`() {
+    @Test func `Timers of any instant, interval and tolerance are never early`() {
         var random = SeededRandom(31)
         var (fired, waiting) = (0, 0)
         let count = fuzzedInputs(orElse: 3000)
@@ -95,7 +95,7 @@ import Testing
         #expect(fired > count / 10 && waiting > count / 10)
     }
 
-    @Test func `Arithmetic with instants stops at the ends and keeps the order`() {
+    @Test func `Arithmetic with instants is clamped and keeps the order`() {
         var random = SeededRandom(37)
         for _ in 0..<fuzzedInputs(orElse: 20_000) {
             let instant = RunLoop.Instant(nanoseconds: Int64.random(in: .min ... .max, using: &random))

@@ -8,7 +8,7 @@ import Testing
 
 /// Specification 3.8: adding twice, and removing, invalidating and adding inside callouts.
 @Suite(.ownThread) struct ItemRuleTests {
-    @Test func `Adding an item twice to a mode is once`() throws {
+    @Test func `Adding an item to a mode twice has the effect of adding it once`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Box<[String]>([])
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `An invalid item is passed over`() throws {
+    @Test func `Adding an invalid item has no effect`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let descriptorSource = RunLoop.DescriptorSource(1) { _, _ in }
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Mode.default, .common, "private"])
-    func `The result of adding an item says whether it was passed over`(mode: RunLoop.Mode) throws {
+    func `add returns whether the item was added`(mode: RunLoop.Mode) throws {
         try ManualRunLoop.with { outer in
             try ManualRunLoop.with { inner in
                 let source = RunLoop.Source { _ in }
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `A loop whose thread has ended passes every item over`() throws {
+    @Test func `add on the loop of an ended thread returns false`() throws {
         let ended = TestThread.run { RunLoop.current }
         #expect(!ended.add(RunLoop.Timer.sendable(.after(.zero)) { _ in }, in: .default))
         #expect(!ended.add(RunLoop.Source.sendable { _ in }, in: .default))
@@ -99,7 +99,7 @@ import Testing
         #expect(!isAdded)
     }
 
-    @Test func `An item that was removed stays valid and can be added again`() {
+    @Test func `A removed item stays valid and can be added again`() {
         ManualRunLoop.with { manual in
             let fired = Box(0)
             let timer = RunLoop.Timer(.every(.seconds(1))) { _ in fired.value += 1 }
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `A removed item is released and so is what its closure holds`() {
+    @Test func `A removed item is released with its closure`() {
         ManualRunLoop.with { manual in
             let witness = Witness()
             do {
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: Deed.allCases, [0, 1, 2, 3, 4])
-    func `Every item may go inside every kind of callout`(deed: Deed, place: Int) throws {
+    func `Every item may be removed or invalidated in every kind of callout`(deed: Deed, place: Int) throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let items = Box<[RunLoop.Item]>([])
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `What is removed in a callout is not called any more in that turn`() {
+    @Test func `A source invalidated by an earlier callout of the turn is not called`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let second = RunLoop.Source(order: 2) { _ in Issue.record("the second was performed") }
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `Removing and adding at the bottom of nested runs is seen at the top`() {
+    @Test func `Items removed and added in the innermost run take effect in the outermost run`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = loop.addSource()
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func `Items have a label, some an order, and describe themselves`() {
+    @Test func `Items describe themselves with label and order`() {
         let labelled = RunLoop.Source(order: 3, label: "input") { _ in }
         #expect(labelled.label == "input")
         #expect(labelled.order == 3)

@@ -33,7 +33,7 @@ import Testing
         func whileAsleep(until limit: WaitLimit) -> ManualHappening { .nothing(late: 0) }
     }
 
-    @Test func `A mode that becomes common on the loop's way to sleep runs the common blocks`() {
+    @Test func `A mode marked as common before the sleep runs the common blocks`() {
         let marking = Marking()
         let loop = marking.loop
         defer { loop.threadEnds() }
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// With a descriptor the loop sleeps on epoll, without on a futex.
-    @Test(arguments: [false, true]) func `A mode that becomes common while the loop sleeps runs the common blocks`(
+    @Test(arguments: [false, true]) func `A mode marked as common during the sleep runs the common blocks`(
         hasDescriptor: Bool
     ) {
         withRealLoop { loop in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A mode that becomes common without a block for it makes no turn`() {
+    @Test func `Marking a mode as common without a common block makes no turn`() {
         withRealLoop { loop in
             loop.addSource(in: "other")
             let turns = Locked(0)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A mode that becomes common while the loop is in its host runs the common blocks`(
+    func `A mode marked as common while the thread is in the host runs the common blocks`(
         onTheLoopsThread: Bool
     ) throws {
         try withRealLoop { loop in

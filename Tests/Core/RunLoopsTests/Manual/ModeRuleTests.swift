@@ -8,7 +8,7 @@ import Testing
 
 /// Specification 2: modes.
 @Suite(.ownThread) struct ModeRuleTests {
-    @Test func `Adding to an unknown name makes the mode and asking does not`() {
+    @Test func `Adding an item to an unknown mode makes the mode and a query does not`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = RunLoop.Source { _ in }
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `What was due in another mode is served when that mode runs`() {
+    @Test func `A timer that became due in another mode fires when its mode runs`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let start = manual.now
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `An item added to common is in every marked mode and in those marked later`() {
+    @Test func `A common item is in every common mode, including modes marked later`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             #expect(loop.commonModes == [.default])
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `Common descriptor sources go to modes marked before and after`() throws {
+    @Test func `A common descriptor source is in common modes marked before and after it was added`() throws {
         try ManualRunLoop.with { manual in
             let calls = Box(0)
             let descriptorSource = RunLoop.DescriptorSource(5) { _, _ in calls.value += 1 }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `An item that is in a mode by itself leaves it with the common ones`() {
+    @Test func `Removing an item from the common modes also removes it from a mode it was added to by itself`() {
         ManualRunLoop.with { manual in
             let source = RunLoop.Source { _ in }
             manual.loop.add(source, in: .default)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `An item taken out of one marked mode stays in the others and common`() {
+    @Test func `A common item removed from one common mode stays in the others`() {
         ManualRunLoop.with { manual in
             manual.loop.addCommonMode("other")
             let source = RunLoop.Source { _ in }
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `An item that is not common is not removed by removing from common`() {
+    @Test func `Removing an item that is not common from the common modes has no effect`() {
         ManualRunLoop.with { manual in
             let source = manual.loop.addSource()
             manual.loop.remove(source, from: .common)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `Marking a mode twice is once`() {
+    @Test func `Marking a mode as common twice has the effect of marking it once`() {
         ManualRunLoop.with { manual in
             let scheduled = Box(0)
             let source = RunLoop.Source(schedule: { _, _ in scheduled.value += 1 }) { _ in }
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `A common timer goes on in another common mode and a default one stands still`() {
+    @Test func `A common timer fires in another common mode and a timer of the default mode waits`() {
         ManualRunLoop.with { manual in
             manual.loop.addCommonMode(.tracking)
             let fires = Box<[String: Int]>([:])
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `Running in common is finished at once and nobody is called`() {
+    @Test func `A run in common finishes at once and calls nothing`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource(in: .common)
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .common)
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func `Running in common is said once`() async {
+    @Test func `A run in common prints one warning for each process`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             ManualRunLoop.with { manual in
                 for _ in 0..<3 { manual.loop.poll(mode: .common) }
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func `Only a block that could run in the mode keeps it alive`() {
+    @Test func `A mode is kept alive only by blocks that can run in it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addCommonMode("common too")
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func `A mode is empty exactly when a run in it would be finished at once`() throws {
+    @Test func `isEmpty is true exactly if a run in the mode would finish at once`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let recorder = RunLoop.TraceRecorder(loop)
@@ -284,7 +284,7 @@ import Testing
         }
     }
 
-    @Test func `A mode marked as common gets the common items in the order in which they were added`() {
+    @Test func `A new common mode gets the common items in the order in which they were added`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let told = Box<[Int]>([])
@@ -302,7 +302,7 @@ import Testing
         }
     }
 
-    @Test func `A timer may have been in more sets of modes than a loop has tables for`() {
+    @Test func `A timer can be in more different sets of modes over time than the loop has tables`() {
         ManualRunLoop.with { manual in
             let modes = (0..<17).map { RunLoop.Mode("mode \($0)") }
             let fired = Box(0)
@@ -326,7 +326,7 @@ import Testing
         }
     }
 
-    @Test func `Timers of many common modes fire once each in whichever runs`() {
+    @Test func `Timers in a thousand common modes fire once each`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let fired = Box<[Int]>([])

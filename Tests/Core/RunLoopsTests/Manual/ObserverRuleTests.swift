@@ -8,7 +8,7 @@ import Testing
 
 /// Specification 3.5 and 3.6: observers.
 @Suite(.ownThread) struct ObserverRuleTests {
-    @Test func `Observers are called in ascending order and equal orders as added`() {
+    @Test func `Observers are called in ascending order, equal orders as added`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             for (label, order) in [("c", 0), ("e", 9), ("a", Int.min), ("d", 0), ("b", -1)] {
@@ -24,7 +24,7 @@ import Testing
         RunLoop.Activities.entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit,
         [.entry, .exit], .all,
     ])
-    func `An observer hears of what it asks for and of nothing else`(wanted: RunLoop.Activities) {
+    func `An observer is called for the activities it asks for and no others`(wanted: RunLoop.Activities) {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let told = Box<[RunLoop.Activities]>([])
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `An observer is in many modes of one loop and not in another loop`() {
+    @Test func `An observer can be in many modes of one loop but not in two loops`() {
         ManualRunLoop.with { outer in
             ManualRunLoop.with { inner in
                 let told = Box(0)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `An observer made invalid by an earlier one is not told`() {
+    @Test func `An observer invalidated by an earlier observer is not called`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `The current mode and the waiting mark are seen inside`() {
+    @Test func `currentMode and isWaiting are set during callouts`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource(in: "seen")

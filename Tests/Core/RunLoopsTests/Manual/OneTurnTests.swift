@@ -8,7 +8,7 @@ import Testing
 
 /// Specification 5, step by step, as exact traces.
 @Suite(.ownThread) struct OneTurnTests {
-    @Test func `A turn that only polls goes through its steps in order`() {
+    @Test func `A polling turn makes its steps in order`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.add(RunLoop.Timer(.after(.zero), label: "due") { _ in }, in: .default)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `A turn with nothing to do tells that it waits and that it has waited`() {
+    @Test func `A turn without ready items calls beforeWaiting and afterWaiting`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let recorder = RunLoop.TraceRecorder(manual.loop)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `A source that was handled keeps its turn from waiting and the next turn waits`() {
+    @Test func `A turn that performed a source does not wait and the next turn waits`() {
         ManualRunLoop.with { manual in
             let source = RunLoop.Source(label: "input") { _ in }
             manual.loop.add(source, in: .default)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `A timer ends the sleep and its mode is empty after its last fire`() {
+    @Test func `A timer ends the sleep and the run finishes after its last fire`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             manual.loop.add(RunLoop.Timer(.after(.seconds(1)), label: "once") { _ in }, in: .default)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor ends the sleep and is served after it`() throws {
+    @Test func `A descriptor ends the sleep and is served in the same turn`() throws {
         try ManualRunLoop.with { manual in
             let descriptorSource = RunLoop.DescriptorSource(3, label: "socket") { _, _ in manual.setReady(3, []) }
             try manual.loop.add(descriptorSource, in: .default)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `Observers are callouts at the points they ask for`() {
+    @Test func `Observers are called at each activity they ask for`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             manual.loop.add(
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `A nested run is inside the callout that began it`() {
+    @Test func `A nested run is inside the callout that started it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource(in: "inner")
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `The recorder keeps callouts by themselves and takes notes`() {
+    @Test func `TraceRecorder separates callouts and keeps notes`() {
         ManualRunLoop.with { manual in
             let recorder = RunLoop.TraceRecorder(manual.loop)
             manual.loop.add(

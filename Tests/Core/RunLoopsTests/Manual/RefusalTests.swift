@@ -9,7 +9,7 @@ import Testing
 
 /// What the system refuses and interrupts, under the manual kernel.
 @Suite(.ownThread) struct RefusalTests {
-    @Test func `A refused descriptor is a typed error and the source is in no mode`() throws {
+    @Test func `A refused descriptor throws a SystemCallError and the source is in no mode`() throws {
         try ManualRunLoop.with { manual in
             let source = RunLoop.DescriptorSource(8) { _, _ in }
             manual.failNext("epoll_ctl", with: ENOSPC)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `A source refused by a common mode is in none of them`() throws {
+    @Test func `A source refused by one common mode is in none of them`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addCommonMode("second")
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `A refused addition to the common modes leaves a source where it was before`() throws {
+    @Test func `A refused addition to the common modes leaves the source in its earlier mode`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addCommonMode("second")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `A common source that is refused when it is added again is a common source as before`() throws {
+    @Test func `A refused second addition to the common modes leaves the source common`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addCommonMode("second")
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `An interrupted sleep goes on to the same instant without a turn`() {
+    @Test func `An interrupted sleep continues to the same instant without a turn`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             let fired = Box<Duration?>(nil)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `A common mode marked while the system refuses says so and dies`() async {
+    @Test func `Marking a mode as common traps if a common descriptor source is refused`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try ManualRunLoop.with { manual in
                 try manual.loop.add(RunLoop.DescriptorSource(1) { _, _ in }, in: .common)

@@ -10,7 +10,7 @@ import Testing
 @Suite(.ownThread) struct RunRuleTests {
     // MARK: Specification 4.1, 4.2
 
-    @Test func `An empty or unknown mode is finished and no observer is called`() {
+    @Test func `A run in an empty or unknown mode finishes without calling observers`() {
         ManualRunLoop.with { manual in
             manual.loop.add(RunLoop.Observer(.all) { _, _ in Issue.record("told") }, in: .default)
             let recorder = RunLoop.TraceRecorder(manual.loop)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `A run ends when its time is over`() {
+    @Test func `A run ends at its limit`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let start = manual.now
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
-    func `A run for no time or less looks once and does not sleep`(duration: Duration) {
+    func `A run with a limit that has passed makes one turn without a sleep`(duration: Duration) {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let recorder = RunLoop.TraceRecorder(manual.loop)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `A run with a limit that does not fit has none`() {
+    @Test func `A limit that does not fit is no limit`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             #expect(manual.loop.run(mode: .default, for: .seconds(Int64.max)) == .stopped)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `A run that returns after a source does so after one`() {
+    @Test func `returnAfterSourceHandled ends the run after one source`() {
         ManualRunLoop.with { manual in
             let performed = Box(0)
             let sources = (0..<3).map { order in RunLoop.Source(order: order) { _ in performed.value += 1 } }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `Timers blocks and wake-ups are no sources to return after`() {
+    @Test func `returnAfterSourceHandled does not count timers, blocks and wake-ups`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `A run is finished when its mode has become empty`() {
+    @Test func `A run finishes when its mode becomes empty`() {
         ManualRunLoop.with { manual in
             let source = RunLoop.Source { $0.invalidate() }
             manual.loop.add(source, in: .default)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A source handled goes before the time and the time before a stop and a stop before emptiness`() {
+    @Test func `The result prefers handledSource, then timedOut, stopped and finished`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = RunLoop.Source { source in
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func `Running the default mode goes on until it is stopped or finished`() {
+    @Test func `run repeats the default mode until it is stopped or finished`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let fires = Box(0)
@@ -132,7 +132,7 @@ import Testing
 
     // MARK: Specification 4.3
 
-    @Test func `Nested runs have their own mode and the current one is the innermost`() {
+    @Test func `currentMode is the mode of the innermost run`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let seen = Box<[String]>([])
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `A nested run has its own time`() {
+    @Test func `A nested run has its own limit`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func `A stop ends the innermost run alone`() {
+    @Test func `A stop ends only the innermost run`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let results = Box<[RunLoop.RunResult]>([])
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `A stop followed by a nested run ends the outer one at the end of its turn`() {
+    @Test func `After a stop and a nested run the outer run ends at the end of its turn`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `An outer run that has to stop ends without a sleep after a nested one`() {
+    @Test func `A stopped outer run ends without a sleep after a nested run`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test(arguments: Loss.allCases, RunLoop.TimeBase.allCases)
-    func `A run whose mode loses its last timer before the sleep is finished`(loss: Loss, base: RunLoop.TimeBase) {
+    func `A run finishes if its mode loses its last timer before the sleep`(loss: Loss, base: RunLoop.TimeBase) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -253,7 +253,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A run that loses several timers ends when the last to leave would have been due`(isDelayed: Bool) {
+    func `A run that loses several timers finishes at the date of the last one removed`(isDelayed: Bool) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -275,7 +275,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A turn that does not sleep takes the date of a last timer that has passed`(hasSource: Bool) {
+    func `A turn without a sleep serves the passed date of a last timer`(hasSource: Bool) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    @Test func `A last timer that is taken out after it has ended the sleep leaves no date`() {
+    @Test func `A last timer removed after it ended the sleep leaves no date`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
@@ -308,7 +308,7 @@ import Testing
         }
     }
 
-    @Test func `A wake-up waits for a last timer whose date came before it`() {
+    @Test func `A wake-up waits behind an earlier date of a last timer`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
@@ -333,7 +333,7 @@ import Testing
         }
     }
 
-    @Test func `The turn of a last timer's date fires a due timer that an observer adds after the sleep`() {
+    @Test func `The turn that serves a last timer's date fires a due timer added by an afterWaiting observer`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
@@ -350,7 +350,7 @@ import Testing
         }
     }
 
-    @Test func `A last timer's date that was served leaves its place to no other timer`() {
+    @Test func `A served date of a last timer gives no other timer an earlier ready date`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let last = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
@@ -373,7 +373,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `A run whose mode has lost its last timer is finished when its last source leaves too`() {
+    func `A run without its last timer finishes when its last source is invalidated`() {
         withRealLoop { loop in
             let source = loop.addSource()
             let timer = RunLoop.Timer(.after(.milliseconds(200))) { _ in Issue.record("fired") }
@@ -389,7 +389,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: [false, true])
-    func `A run whose mode loses its last timer while it sleeps is finished`(isDelayed: Bool) {
+    func `A run finishes if its mode loses its last timer during the sleep`(isDelayed: Bool) {
         withRealLoop { loop in
             let delay = Duration.milliseconds(200)
             let timer = RunLoop.Timer.sendable(.after(delay)) { _ in }
@@ -410,7 +410,7 @@ import Testing
 
     // MARK: 4.6
 
-    @Test func `A stop of a given run ends that run once the runs nested in it have ended`() {
+    @Test func `stop with a run ends that run after the runs nested in it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -430,7 +430,7 @@ import Testing
         }
     }
 
-    @Test func `A stop of a run in the middle leaves those around it`() {
+    @Test func `stop with a run in the middle does not end the runs around it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let results = Box<[RunLoop.RunResult]>([])
@@ -451,7 +451,7 @@ import Testing
         }
     }
 
-    @Test func `The innermost run is stopped as by a plain stop and an ended run stays ended`() {
+    @Test func `stop with the innermost run ends it and stop with an ended run has no effect`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let ended = Box<RunLoop.Run?>(nil)
@@ -469,7 +469,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `Another thread stops an outer run that sleeps in a nested one`() {
+    @Test(.timeLimit(.minutes(10))) func `Another thread stops an outer run while a nested run sleeps`() {
         withRealLoop { loop in
             loop.addSource()
             let nested = Locked<RunLoop.RunResult?>(nil)
@@ -494,7 +494,7 @@ import Testing
 
     // MARK: 4.7
 
-    @Test func `A run until idle ends with the first turn that finds nothing`() throws {
+    @Test func `runUntilIdle ends with the first turn that finds no work`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Box<[String]>([])
@@ -531,7 +531,7 @@ import Testing
         }
     }
 
-    @Test func `A run until idle says whether anything is left or it was stopped`() {
+    @Test func `runUntilIdle returns finished or stopped`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             #expect(loop.runUntilIdle() == .finished)

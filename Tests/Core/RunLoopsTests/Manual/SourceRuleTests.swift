@@ -12,7 +12,7 @@ import Testing
         recorder.callouts.filter { $0.hasPrefix("source") }.map { String($0.dropFirst(8).dropLast()) }
     }
 
-    @Test func `Sources are performed in ascending order and equal orders as they were signalled`() {
+    @Test func `Sources are performed in ascending order, equal orders as signalled`() {
         ManualRunLoop.with { manual in
             let sources = [("c", 1), ("a", -5), ("d", 1), ("b", 0), ("e", Int.max)].map { name, order in
                 RunLoop.Source(order: order, label: name) { _ in }
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `A signal alone does not wake the loop and the next turn finds it`() {
+    @Test func `A signal does not wake the loop and the next turn performs the source`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `A wake-up after the signal makes it now`() {
+    @Test func `A wake-up after the signal performs the source at once`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `A source signalled by another of the same turn waits for the next`() {
+    @Test func `A source signalled by another source of the same turn waits for the next turn`() {
         ManualRunLoop.with { manual in
             let second = RunLoop.Source(order: 2, label: "second") { _ in }
             let first = RunLoop.Source(order: 1, label: "first") { _ in second.signal() }
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `A source in several modes is performed once by whichever runs first`() {
+    @Test func `A source in several modes is performed once, in the first mode that runs`() {
         ManualRunLoop.with { manual in
             let performed = Box<[RunLoop.Mode?]>([])
             let source = RunLoop.Source { _ in performed.value.append(manual.loop.currentMode) }
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `A source in several loops is performed once by whichever runs first`() {
+    @Test func `A source in several loops is performed once, by the first loop that runs`() {
         ManualRunLoop.with { outer in
             ManualRunLoop.with { inner in
                 let performed = Box(0)
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `Signalled before it was added counts`() {
+    @Test func `A source signalled before it was added is performed`() {
         ManualRunLoop.with { manual in
             let performed = Box(0)
             let source = RunLoop.Source { _ in performed.value += 1 }
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `Schedule and cancel are called for each mode`() {
+    @Test func `The schedule and cancel closures are called for each mode`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let told = Box<[String]>([])
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `A source taken out after it was signalled is performed where it is put next`() {
+    @Test func `A signalled source that is removed and added again is performed`() {
         ManualRunLoop.with { manual in
             let performed = Box(0)
             let source = RunLoop.Source { _ in performed.value += 1 }
@@ -233,7 +233,7 @@ import Testing
 
     /// A signalled source is queued in each of its modes, and a mode that is never run takes nothing out of its queue.
     @Test(arguments: [true, false])
-    func `Short-lived sources that were signalled are released while one common mode is never run`(isRemoved: Bool) {
+    func `Signalled sources are released even if one of their common modes is never run`(isRemoved: Bool) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource(in: "never")
@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test func `Sources that come and go while the loop sleeps are released`() {
+    @Test func `Sources added and invalidated while the loop sleeps are released`() {
         withRealLoop { loop in
             loop.addSource()
             let alive = Locked(0)

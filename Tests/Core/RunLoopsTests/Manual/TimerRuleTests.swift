@@ -24,7 +24,7 @@ import Testing
         func note() { times.append(now) }
     }
 
-    @Test func `A timer fires when it is due and its mode runs`() {
+    @Test func `A timer fires at its date`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             manual.loop.add(RunLoop.Timer(.after(.milliseconds(300))) { _ in clock.note() }, in: .default)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `A delay counts from the making of a timer and not from its adding`() {
+    @Test func `A delay counts from the creation of the timer, not from its addition`() {
         ManualRunLoop.with { manual in
             let fired = Box<[Duration]>([])
             let start = manual.now
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `A timer that fires once is valid inside its callout and invalid after it`() {
+    @Test func `A one-shot timer is valid in its callout and invalid after it`() {
         ManualRunLoop.with { manual in
             let timer = RunLoop.Timer(.after(.zero)) { timer in
                 #expect(timer.isValid)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `Repeats are on the grid of the first date`() {
+    @Test func `A repeating timer fires on the grid of its first date`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let schedule = RunLoop.Timer.Schedule.after(.milliseconds(50), every: .milliseconds(100))
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A late fire does not shift the next and dates that have passed are skipped`() {
+    @Test func `A late fire skips past dates and keeps the grid`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `The ten past ten bus is missed and the twenty past is taken`() {
+    @Test func `A timer that is 3 ms late fires late once and then at its next date`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             manual.loop.add(RunLoop.Timer(.every(.milliseconds(10))) { _ in clock.note() }, in: .default)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `Several due in one turn fire in the order of their dates`() {
+    @Test func `Timers due in one turn fire in the order of their dates`() {
         ManualRunLoop.with { manual in
             for delay in [30, 10, 20, 10, 0] {
                 manual.loop.add(RunLoop.Timer(.after(.milliseconds(delay)), label: "\(delay)") { _ in }, in: .default)
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `Equal dates fire in the order in which they were added`() {
+    @Test func `Timers of equal dates fire in the order in which they were added`() {
         ManualRunLoop.with { manual in
             let labels = ["x", "a", "m", "b"]
             for label in labels {
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `A later date set in the callout is honoured and lays a new grid`() {
+    @Test func `A later fireInstant set in the callout starts a new grid`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `An earlier date set in the callout is not honoured`() {
+    @Test func `An earlier fireInstant set in the callout has no effect`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func `A date set in the callout of a timer that fires once has no effect`() {
+    @Test func `A fireInstant set in the callout of a one-shot timer has no effect`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.after(.milliseconds(10))) { timer in
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `Outside the callout both earlier and later dates are honoured`() {
+    @Test func `Outside the callout fireInstant may be set earlier or later`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in clock.note() }
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `A timer is in many modes of one loop and fires once a date`() {
+    @Test func `A timer in several modes fires once a date`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in clock.note() }
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `A timer of one loop is passed over by another until it has left`() {
+    @Test func `A loop refuses a timer of another loop until it is removed there`() {
         ManualRunLoop.with { outer in
             ManualRunLoop.with { inner in
                 let timer = RunLoop.Timer(.every(.seconds(1))) { _ in }
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func `A timer put off taken out or made invalid by another of its turn does not fire`() {
+    @Test func `A timer postponed, removed or invalidated by an earlier timer of the turn does not fire`() {
         ManualRunLoop.with { manual in
             func bystander(_ name: String) -> RunLoop.Timer {
                 let timer = RunLoop.Timer(.after(.milliseconds(2)), label: name) { _ in Issue.record("\(name) fired") }
@@ -252,7 +252,7 @@ import Testing
         }
     }
 
-    @Test func `A due timer whose tolerance another of its turn sets fires in that turn`() {
+    @Test func `A tolerance set by an earlier timer of the turn does not delay a due timer`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
             let exact = RunLoop.Timer(.after(.milliseconds(2))) { _ in calls.note("exact") }
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test func `The next deadline of a mode is its first timer's`() {
+    @Test func `nextTimerDeadline is the date of the mode's first timer`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             #expect(loop.nextTimerDeadline(in: .default) == nil)
@@ -310,7 +310,7 @@ import Testing
         }
     }
 
-    @Test func `Advancing to the next timer goes no further`() {
+    @Test func `advanceToNextTimer advances to the first date and not further`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             #expect(!manual.advanceToNextTimer())
@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    @Test func `The next deadline of a timer in the far future is its date`() {
+    @Test func `nextTimerDeadline of a timer in the far future is its date`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.add(RunLoop.Timer(.after(.seconds(Int64.max))) { _ in }, in: .default)
@@ -339,7 +339,7 @@ import Testing
     // MARK: Several modes
 
     @Test(arguments: ["a", "b", "c"] as [RunLoop.Mode])
-    func `A timer of several modes that is given a date in its callout fires in each of them`(next: RunLoop.Mode) {
+    func `A timer of several modes whose fireInstant is set in its callout fires in each of them`(next: RunLoop.Mode) {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
@@ -359,7 +359,7 @@ import Testing
     // MARK: Restarting
 
     @Test(arguments: [Duration.zero, .milliseconds(2)])
-    func `A timer that fires once and is restarted in its callout fires again`(tolerance: Duration) {
+    func `A one-shot timer restarted in its callout fires again`(tolerance: Duration) {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let schedule = RunLoop.Timer.Schedule.after(.milliseconds(100))
@@ -380,7 +380,7 @@ import Testing
         }
     }
 
-    @Test func `Restarting again and again in the callout counts once and the last time`() {
+    @Test func `The last of several restarts in the callout counts`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.after(.milliseconds(10))) { timer in
@@ -395,7 +395,7 @@ import Testing
         }
     }
 
-    @Test func `A restart in the callout that is over at once waits for the next turn`() {
+    @Test func `A restart in the callout with a delay that is not positive waits for the next turn`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.after(.zero)) { timer in
@@ -410,7 +410,7 @@ import Testing
         }
     }
 
-    @Test func `A restart in the callout gives a repeating timer another grid`() {
+    @Test func `A restart in the callout gives a repeating timer a new grid`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { timer in
@@ -424,7 +424,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [20, 300]) func `A restart moves a timer that waits`(delay: Int) {
+    @Test(arguments: [20, 300]) func `A restart outside the callout moves the timer`(delay: Int) {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.after(.milliseconds(100))) { _ in clock.note() }
@@ -439,7 +439,7 @@ import Testing
         }
     }
 
-    @Test func `A restarted timer goes behind others of its date`() {
+    @Test func `A restarted timer fires after other timers of its date`() {
         ManualRunLoop.with { manual in
             let timers = ["a", "b"].map { RunLoop.Timer(.after(.milliseconds(5)), label: $0) { _ in } }
             for timer in timers { manual.loop.add(timer, in: .default) }
@@ -450,7 +450,7 @@ import Testing
         }
     }
 
-    @Test func `A restart of an invalid timer does nothing`() {
+    @Test func `A restart of an invalid timer has no effect`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let timer = RunLoop.Timer(.after(.milliseconds(5))) { timer in
@@ -468,7 +468,7 @@ import Testing
         }
     }
 
-    @Test func `A timer that is restarted and taken out in its callout waits outside`() {
+    @Test func `A timer restarted and removed in its callout stays valid and can be added again`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let witness = Witness()
@@ -493,7 +493,7 @@ import Testing
         }
     }
 
-    @Test func `A timer says how long it is until it is due, on its own clock`() {
+    @Test func `timeRemaining is the time to the timer's date on its own clock`() {
         ManualRunLoop.with { manual in
             for base in RunLoop.TimeBase.allCases {
                 var inside: Duration?

@@ -12,7 +12,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct TimerServingTests {
     // MARK: The sequence
 
-    @Test func `A timer waits while more timers come than a number of 32 bits can count`() {
+    @Test func `A timer keeps its order while more than 2^32 timers are added`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
             loop.add(RunLoop.Timer(.after(.seconds(10))) { _ in calls.note("first") }, in: .default)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `Timers of all clocks and closures keep their order where the numbers end`() {
+    @Test func `Timers and closures keep their order when the sequence numbers wrap around`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
             loop.state.timerSequence = .max - 12
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `A serving knows what came before it where the numbers end`() {
+    @Test func `A serving keeps its order when the sequence numbers wrap around`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
             func add(
@@ -96,7 +96,7 @@ import Testing
 
     // MARK: Buckets
 
-    @Test func `Timers may have been in more modes than a loop has tables for`() {
+    @Test func `A timer may be in more sets of modes over time than the loop has tables`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
             loop.state.mostTimerBuckets = 4
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `Timers in more sets of modes at a time than a loop has tables for are refused`() async {
+    @Test func `Timers in more sets of modes at a time than the loop has tables trap`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ManualRunLoop.with { manual in
                 manual.loop.state.mostTimerBuckets = 4
@@ -144,7 +144,7 @@ import Testing
     /// Processor time, of which a busy machine takes nothing, and the best of three: four times as many timers may cost
     /// a little more than four times as much, and not sixteen times.
     @Test(arguments: Deed.allCases)
-    func `What a callout does to n due timers costs not much more than n`(deed: Deed) {
+    func `A callout that changes n due timers costs little more than n`(deed: Deed) {
         func cost(_ count: Int) -> Int64 {
             ManualRunLoop.with { manual in
                 let loop = manual.loop

@@ -10,7 +10,7 @@ import Testing
 @Suite(.ownThread) struct TurnRuleTests {
     // MARK: Specification 5.2, 5.3
 
-    @Test func `After beforeWaiting there is no callout until the thread has slept`() {
+    @Test func `After beforeWaiting no callout is made until the thread has slept`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = RunLoop.Source(label: "source") { _ in }
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Activities.beforeTimers, .beforeSources, .beforeWaiting])
-    func `A wake-up before the sleep is not lost and makes one turn`(moment: RunLoop.Activities) {
+    func `A wake-up before the sleep makes one turn`(moment: RunLoop.Activities) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `A wake-up past the sleep makes no turn of its own`() {
+    @Test func `A wake-up after the sleep makes no turn`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.add(RunLoop.Timer(.after(.milliseconds(1))) { _ in loop.wakeUp() }, in: .default)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A wake-up without a run is not kept`() {
+    @Test func `A wake-up without a run has no effect`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             manual.loop.wakeUp()
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `A wake-up alone handles nothing`() {
+    @Test func `A wake-up does not count as a handled source`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A run nested in an afterWaiting observer may serve what ended the sleep`(nests: Bool) {
+    func `A run nested in an afterWaiting observer may serve the timer that ended the sleep`(nests: Bool) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `A timer that has left makes no turn at its old date`() {
+    @Test func `A removed timer makes no turn at its old date`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `A timer that is added again after it has ended the sleep makes no turn in its callout`() {
+    @Test func `A timer added again after it ended the sleep makes no turn in its callout`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let turns = Box(0)
@@ -174,7 +174,7 @@ import Testing
 
     // MARK: Specification 5.4
 
-    @Test func `A limit that ends a sleep leaves its place in other modes to the next wake-up`() {
+    @Test func `A limit that ends a sleep leaves its ready date in other modes to the next wake-up`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let turns = Box(0)
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func `A stop without a run has no effect on a later one`() {
+    @Test func `A stop without a run does not stop a later run`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             manual.loop.stop()
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `A stop in an observer of entry ends the run at once`() {
+    @Test func `A stop in an entry observer ends the run without a turn`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -223,7 +223,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Activities.beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting])
-    func `A stop in a turn ends the run at the end of that turn`(moment: RunLoop.Activities) {
+    func `A stop in an observer of a turn ends the run at the end of that turn`(moment: RunLoop.Activities) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `A stop in an observer of exit has no effect on a later run`() {
+    @Test func `A stop in an exit observer does not stop a later run`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -251,7 +251,7 @@ import Testing
 
     // MARK: Specification 5.5
 
-    @Test func `No kind of item keeps another from running`() throws {
+    @Test func `No kind of item starves another kind`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Box<[String: Int]>([:])

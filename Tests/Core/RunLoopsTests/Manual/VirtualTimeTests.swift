@@ -63,7 +63,7 @@ import Testing
         #expect(lines.count == expected.count, sourceLocation: sourceLocation)
     }
 
-    @Test(arguments: 1...8) func `Many small advances do what one large one does`(seed: UInt64) {
+    @Test(arguments: 1...8) func `Many small advances have the result of one large advance`(seed: UInt64) {
         let whole = Duration.seconds(3)
         let once = run(seed, withTolerance: false, [whole])
         #expect(once.count > 50)
@@ -71,14 +71,16 @@ import Testing
         expectEqual(run(seed, withTolerance: false, Array(repeating: .milliseconds(1), count: 3000)), once)
     }
 
-    @Test(arguments: 1...4) func `Many small advances do what one large one does also with tolerances`(seed: UInt64) {
+    @Test(arguments: 1...4) func `Many small advances have the result of one large advance with tolerances too`(
+        seed: UInt64
+    ) {
         let whole = Duration.seconds(3)
         let once = run(seed, withTolerance: true, [whole])
         #expect(once.count > 50)
         expectEqual(run(seed, withTolerance: true, parts(of: whole, seed + 100)), once)
     }
 
-    @Test func `Time stands still until somebody moves it`() {
+    @Test func `Virtual time stands still during a poll`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             manual.loop.addSource()
@@ -88,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `An advance of an empty mode moves the clock`() {
+    @Test func `An advance in an empty mode moves the clock`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             #expect(manual.advance(by: .seconds(3600)) == .timedOut)
@@ -96,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `An advance runs what is due at its very end and at its beginning`() {
+    @Test func `An advance serves timers due at its beginning and at its end`() {
         ManualRunLoop.with { manual in
             let fires = Box(0)
             manual.loop.add(RunLoop.Timer(.after(.zero)) { _ in fires.value += 1 }, in: .default)
@@ -108,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `A stop ends an advance where it was called`() {
+    @Test func `A stop ends an advance at the current instant`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             manual.loop.add(RunLoop.Timer(.every(.seconds(1))) { _ in manual.loop.stop() }, in: .default)
@@ -117,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `A sleep that nothing could end is counted and stopped`() {
+    @Test func `A sleep that nothing can end is counted and stopped`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             #expect(manual.loop.run(mode: .default, until: nil) == .stopped)
@@ -125,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `A suspended machine holds up monotonic timers and no others`() {
+    @Test func `A suspended machine delays monotonic timers only`() {
         ManualRunLoop.with { manual in
             let fired = Box<Set<RunLoop.TimeBase>>([])
             for base in RunLoop.TimeBase.allCases {
@@ -141,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `A wall clock set forward makes a date due and one set back puts it off`() {
+    @Test func `Setting the wall clock forward makes a realtime timer due and setting it back postpones the timer`() {
         ManualRunLoop.with { manual in
             let fired = Box<[String]>([])
             let date = manual.now(.realtime).advanced(by: .seconds(3600))
@@ -160,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `A repeating date goes on on its grid after the clock was set forward`() {
+    @Test func `A repeating realtime timer keeps its grid after the wall clock is set forward`() {
         ManualRunLoop.with { manual in
             let start = manual.now(.realtime)
             let dates = Box<[Duration]>([])
@@ -175,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `Timers of several clocks due together fire as their dates read on one clock`() {
+    @Test func `Timers of several clocks due together fire in the order of their dates on one clock`() {
         ManualRunLoop.with { manual in
             for (delay, base) in [(30, RunLoop.TimeBase.realtime), (10, .boottime), (20, .monotonic), (0, .realtime)] {
                 manual.loop.add(

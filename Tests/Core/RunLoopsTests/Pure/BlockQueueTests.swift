@@ -8,7 +8,7 @@ import Testing
 
 /// Blocks of one thread and of many: nothing lost, nothing twice, each poster's in order.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct BlockQueueTests {
-    @Test func `Blocks run once each and first in first out`() {
+    @Test func `Blocks run once each in the order in which they were posted`() {
         ManualRunLoop.with { manual in
             let ran = Box<[Int]>([])
             for number in 0..<100 { manual.loop.performLocally { ran.value.append(number) } }
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func `Blocks of other modes keep their place among those that come later`() {
+    @Test func `Blocks of other modes stay before blocks that are posted later`() {
         ManualRunLoop.with { manual in
             let ran = Box<[String]>([])
             manual.loop.addCommonMode("other")
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `Blocks for no mode at all are not kept`() {
+    @Test func `Blocks for an empty list of modes are released at once`() {
         ManualRunLoop.with { manual in
             weak var seen: Token?
             do {
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 41...48) func `Random blocks drains and nested drains give what a list gives`(seed: UInt64) {
+    @Test(arguments: 41...48) func `Random blocks, drains and nested drains match a model list`(seed: UInt64) {
         let pair = Pair(seed: seed)
         for _ in 0..<3000 { pair.step() }
         pair.finish()
@@ -158,7 +158,7 @@ import Testing
         #expect(Set(pair.ran).count == pair.ran.count)
     }
 
-    @Test func `Blocks of many threads run once each and in each thread's order`() {
+    @Test func `Blocks of many threads run once each in each thread's order`() {
         let posters = 3
         let each = 5_000
         let ran = withRealLoop { loop -> [[Int]] in
@@ -190,7 +190,7 @@ import Testing
         for numbers in ran { #expect(numbers == Array(0..<each)) }
     }
 
-    @Test func `A queue that is closed releases what waits and what still comes`() {
+    @Test func `A closed queue releases its blocks and blocks that are posted later`() {
         let waiting = Witness()
         let late = Witness()
         let ran = Locked(0)

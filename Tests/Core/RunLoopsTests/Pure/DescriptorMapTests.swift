@@ -7,14 +7,14 @@ import Testing
 
 /// The map by descriptor against a dictionary.
 @Suite(.ownThread) struct DescriptorMapTests {
-    @Test func `An empty map has nothing`() {
+    @Test func `An empty map contains nothing`() {
         let map = SharedMap()
         #expect(map[0] == nil)
         #expect(map.remove(3) == nil)
         #expect(map.all.isEmpty)
     }
 
-    @Test func `A map that was emptied can be filled again`() {
+    @Test func `A map can be filled again after removeAll`() {
         let map = SharedMap()
         for descriptor in 0..<100 { map[CInt(descriptor)] = UInt32(descriptor) }
         map.removeAll()
@@ -24,7 +24,7 @@ import Testing
         #expect(map.all == [.max: 7])
     }
 
-    @Test(arguments: [1, 2, 3, 4, 5, 6]) func `Random operations give what a dictionary gives`(seed: UInt64) {
+    @Test(arguments: [1, 2, 3, 4, 5, 6]) func `Random operations match a dictionary`(seed: UInt64) {
         var random = SeededRandom(seed)
         let map = SharedMap()
         var model: [CInt: UInt32] = [:]

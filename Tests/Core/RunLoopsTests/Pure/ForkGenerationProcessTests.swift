@@ -12,7 +12,7 @@ import Testing
     .ownThread, .timeLimit(.minutes(10)),
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkGenerationProcessTests {
-    @Test func `An object is inherited in a child, and not in the process that made it`() async {
+    @Test func `ForkGeneration is inherited in a child and not in the process that made it`() async {
         await #expect(processExitsWith: .success) {
             let first = ForkGeneration()
             let end = ForkedChild.run {
@@ -25,7 +25,7 @@ struct ForkGenerationProcessTests {
         }
     }
 
-    @Test func `Each process has an object of its own`() async {
+    @Test func `PerProcess makes one object for each process`() async {
         await #expect(processExitsWith: .success) {
             let made = Locked(0)
             let numbers = PerProcess { () -> Locked<Int> in Locked(made.incremented()) }
@@ -40,7 +40,7 @@ struct ForkGenerationProcessTests {
         }
     }
 
-    @Test func `A child finds a lock free that another thread of its parent has`() async {
+    @Test func `A lock held by another thread at the fork is free in the child`() async {
         await #expect(processExitsWith: .success) {
             // Once, what a lock does that is waited for: the runtime looks its types up then, and a child hangs that is made while
             // another thread does so.
@@ -72,7 +72,7 @@ struct ForkGenerationProcessTests {
     }
 
     // The thread sanitizer cannot follow threads that are made after a fork.
-    @Test(.disabled(if: Sanitizer.isThread)) func `Locks of a child work between its threads`() async {
+    @Test(.disabled(if: Sanitizer.isThread)) func `A lock works between the threads of a child`() async {
         await #expect(processExitsWith: .success) {
             let count = Guarded(0)
             let end = ForkedChild.run {
@@ -84,7 +84,7 @@ struct ForkGenerationProcessTests {
         }
     }
 
-    @Test func `A private descriptor is closed in a child, which does not close what gets its number`() async {
+    @Test func `A child closes a private descriptor but not a descriptor that reused its number`() async {
         await #expect(processExitsWith: .success) {
             let pipe = DescriptorPair.pipe()
             let kept = dup(pipe.second)
@@ -110,7 +110,7 @@ struct ForkGenerationProcessTests {
         }
     }
 
-    @Test(.needsDescriptors(1000)) func `Descriptors with great numbers are kept from children, too`() async {
+    @Test(.needsDescriptors(1000)) func `A child closes private descriptors with large numbers too`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             let descriptors = (0..<300).map { _ in PrivateDescriptor(adopting: dup(0)) }

@@ -7,7 +7,7 @@ import Testing
 
 /// Instants and durations at the ends of their range.
 @Suite(.ownThread) struct InstantTests {
-    @Test func `A duration becomes whole nanoseconds`() {
+    @Test func `clampedNanoseconds rounds a duration to whole nanoseconds`() {
         #expect(Duration.zero.clampedNanoseconds == 0)
         #expect(Duration.seconds(1.5).clampedNanoseconds == 1_500_000_000)
         #expect(Duration.nanoseconds(-7).clampedNanoseconds == -7)
@@ -15,7 +15,7 @@ import Testing
         #expect(Duration(secondsComponent: 0, attosecondsComponent: 1_999_999_999).clampedNanoseconds == 1)
     }
 
-    @Test func `A duration that does not fit becomes the nearest that does`() {
+    @Test func `clampedNanoseconds clamps a duration that does not fit`() {
         #expect(Duration.seconds(Int64.max).clampedNanoseconds == .max)
         #expect(Duration.seconds(Int64.min).clampedNanoseconds == .min)
         #expect(Duration.seconds(9_223_372_036).clampedNanoseconds == 9_223_372_036_000_000_000)
@@ -24,14 +24,14 @@ import Testing
         #expect((Duration.seconds(9_223_372_036) + .milliseconds(900)).clampedNanoseconds == .max)
     }
 
-    @Test func `A sum that does not fit ends at the end it went past`() {
+    @Test func `clampedAdding clamps a sum that does not fit`() {
         #expect(Int64.max.clampedAdding(1) == .max)
         #expect(Int64.min.clampedAdding(-1) == .min)
         #expect(Int64.max.clampedAdding(.min) == -1)
         #expect(Int64(3).clampedAdding(-5) == -2)
     }
 
-    @Test func `An instant goes on by a duration and no further than it can`() {
+    @Test func `Advancing an instant clamps at the ends of its range`() {
         let instant = RunLoop.Instant(nanoseconds: 10)
         #expect(instant.advanced(by: .nanoseconds(5)).nanoseconds == 15)
         #expect(instant.advanced(by: .seconds(Int64.max)).nanoseconds == .max)
@@ -40,14 +40,14 @@ import Testing
         #expect(instant.advanced(by: .seconds(1)).base == .monotonic)
     }
 
-    @Test func `Distances of the farthest instants are exact`() {
+    @Test func `The duration between the first and the last instant is exact`() {
         let first = RunLoop.Instant(nanoseconds: .min)
         let last = RunLoop.Instant(nanoseconds: .max)
         #expect(first.duration(to: last) == .nanoseconds(Int64.max) - .nanoseconds(Int64.min))
         #expect(last.duration(to: first) == .nanoseconds(Int64.min) - .nanoseconds(Int64.max))
     }
 
-    @Test(arguments: RunLoop.TimeBase.allCases) func `The present does not go back`(base: RunLoop.TimeBase) {
+    @Test(arguments: RunLoop.TimeBase.allCases) func `The current instant does not decrease`(base: RunLoop.TimeBase) {
         let earlier = RunLoop.Instant.now(base)
         let later = RunLoop.Instant.now(base)
         #expect(earlier.base == base)
@@ -55,7 +55,7 @@ import Testing
         if base != .realtime { #expect(earlier <= later) }
     }
 
-    @Test func `The machine has been on for at least as long as it has been awake`() {
+    @Test func `The boottime clock is not behind the monotonic clock`() {
         let awake = RunLoop.Instant.now(.monotonic).nanoseconds
         #expect(RunLoop.Instant.now(.boottime).nanoseconds >= awake)
     }
@@ -78,7 +78,7 @@ import Testing
         #expect((RunLoop.Instant(nanoseconds: 10) - .seconds(Int64.min)).nanoseconds == .max)
     }
 
-    @Test func `The distance of instants of different clocks is that from the present`() {
+    @Test func `The duration between instants of different clocks is measured from now`() {
         for base in RunLoop.TimeBase.allCases {
             for other in RunLoop.TimeBase.allCases {
                 let now = RunLoop.Instant.now(base)

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `One name is one mode wherever it is written`() {
+    @Test func `Equal names are the same mode`() {
         let literal: RunLoop.Mode = "org.example.private"
         #expect(literal == RunLoop.Mode("org.example." + "private"))
         #expect(literal.number == RunLoop.Mode(rawValue: "org.example.private").number)
@@ -31,7 +31,7 @@ import Testing
         #expect(RunLoop.Mode("").rawValue == "")
     }
 
-    @Test func `Many threads that ask for the same names get the same modes`() {
+    @Test func `Threads that intern the same names at the same time get the same modes`() {
         let numbers = Locked<[[UInt32]]>([])
         let threads = (0..<4).map { _ in
             TestThread {
@@ -79,7 +79,7 @@ import Testing
         #expect(all.description == "[readable, writable, hangUp, error, priority]")
     }
 
-    @Test func `A refused call names itself and the reason`() {
+    @Test func `A system call error describes its call and errno`() {
         let error = RunLoop.SystemCallError(call: "epoll_ctl", code: 9)
         #expect(error.description == "epoll_ctl: Bad file descriptor (errno 9)")
         #expect(error == RunLoop.SystemCallError(call: "epoll_ctl", code: 9))

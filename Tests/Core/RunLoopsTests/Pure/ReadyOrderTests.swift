@@ -11,20 +11,20 @@ import Testing
 @Suite(.ownThread) struct ReadyOrderTests {
     // MARK: Timers
 
-    @Test func `Timers are ready since the date of the first`() {
+    @Test func `Timers are ready since the first timer's date`() {
         let order = ReadyOrder()
         #expect(order.timersReady(since: 5) == 5)
         #expect(order.timersReady(since: -5) == -5)
     }
 
-    @Test func `A timer that is due already when it becomes the first is ready since then`() {
+    @Test func `A due timer that becomes the first is ready since that moment`() {
         let order = ReadyOrder()
         order.firstTimerChanges(from: .max, now: 10)
         #expect(order.timersReady(since: 3) == 10)
         #expect(order.timersReady(since: 12) == 12)
     }
 
-    @Test func `Timers keep their place when another becomes the first`() {
+    @Test func `Timers keep their ready date when another timer becomes the first`() {
         let order = ReadyOrder()
         // The first was due at 5, and goes at 10.
         order.firstTimerChanges(from: 5, now: 10)
@@ -35,19 +35,19 @@ import Testing
         #expect(order.timersReady(since: 40) == 5)
     }
 
-    @Test func `A first timer that was not due leaves no place`() {
+    @Test func `A first timer that was not due leaves no earlier ready date`() {
         let order = ReadyOrder()
         order.firstTimerChanges(from: 20, now: 10)
         #expect(order.timersReady(since: 15) == 15)
     }
 
-    @Test func `A timer that is due exactly now leaves its place`() {
+    @Test func `A first timer that was due exactly now leaves its ready date`() {
         let order = ReadyOrder()
         order.firstTimerChanges(from: 10, now: 10)
         #expect(order.timersReady(since: 12) == 10)
     }
 
-    @Test func `Timers that were served go to the end`() {
+    @Test func `Served timers are ready since they were served`() {
         let order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 8)
         order.timersServed(10, leavingOthers: false)
@@ -55,7 +55,7 @@ import Testing
         #expect(order.timersReady(since: 12) == 12)
     }
 
-    @Test func `Of several that are due the others have their place while the first is served`() {
+    @Test func `Due timers behind the served one are ready since it was served`() {
         let order = ReadyOrder()
         order.timersServed(10, leavingOthers: true)
         #expect(order.timersReady(since: 12) == 10)
@@ -63,7 +63,7 @@ import Testing
         #expect(order.timersReady(since: 15) == 15)
     }
 
-    @Test func `Timers that end a sleep have a place after they were served, if another became the first before`() {
+    @Test func `Timers that ended a sleep keep a ready date if the first timer changed before they were served`() {
         let order = ReadyOrder()
         order.timersEndSleep()
         order.firstTimerChanges(from: 5, now: 10)
@@ -81,7 +81,7 @@ import Testing
         #expect(order.timersReady(since: 40) == 40)
     }
 
-    @Test func `Places of timers that were passed are lost`() {
+    @Test func `A look past the timers' ready date discards it`() {
         let order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 10)
         // A look that has gone no further than the place has not passed it.
@@ -97,7 +97,7 @@ import Testing
         #expect(ReadyOrder().wakeUpReady(since: 5) == 5)
     }
 
-    @Test func `A wake-up that another mode has served leaves its place to the next`() {
+    @Test func `A wake-up served by another mode leaves its ready date to the next wake-up`() {
         let order = ReadyOrder()
         order.wakeUpServedElsewhere(5)
         #expect(order.wakeUpReady(since: 8) == 5)
@@ -106,7 +106,7 @@ import Testing
         #expect(order.wakeUpReady(since: 8) == 5)
     }
 
-    @Test func `A place of wake-ups that was served or passed is lost`() {
+    @Test func `Serving a wake-up or looking past its ready date discards that date`() {
         let order = ReadyOrder()
         order.wakeUpServedElsewhere(5)
         order.passWakeUp(before: 5)
@@ -118,14 +118,14 @@ import Testing
         #expect(order.wakeUpReady(since: 8) == 8)
     }
 
-    @Test func `Timers that a thread sleeps without have no place`() {
+    @Test func `A sleep discards the timers' ready date`() {
         let order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 10)
         order.passTimers()
         #expect(order.timersReady(since: 20) == 20)
     }
 
-    @Test func `The date of a last timer stays until it is served, passed, or a timer comes`() {
+    @Test func `The date of a last timer is kept until it is served, passed, or a timer is added`() {
         let order = ReadyOrder()
         #expect(order.lastTimerDate == .max)
         order.lastTimerGoes(5)
@@ -156,40 +156,39 @@ import Testing
         }
     }
 
-    @Test func `Nothing goes first where nothing is ready`() { #expect(first(nil, nil, nil) == nil) }
+    @Test func `first returns nil if nothing is ready`() { #expect(first(nil, nil, nil) == nil) }
 
     @Test(
         arguments: [
             (1, 2, 3, Cause.wakeUp), (1, 3, 2, .wakeUp), (2, 1, 3, .timers), (3, 1, 2, .timers), (2, 3, 1, .descriptor),
             (3, 2, 1, .descriptor),
         ] as [(Int64, Int64, Int64, Cause)])
-    func `Of three kinds the one that has been ready longest goes first`(
+    func `The cause that has been ready longest goes first`(
         wakeUp: Int64, timers: Int64, descriptors: Int64, expected: Cause
     ) {
         #expect(first(wakeUp, timers, descriptors) == expected)
     }
 
-    @Test func `Of kinds that are ready since one instant a wake-up goes before timers, and timers before descriptors`()
-    {
+    @Test func `At equal dates a wake-up goes before timers and timers before descriptors`() {
         #expect(first(1, 1, 1) == .wakeUp)
         #expect(first(nil, 1, 1) == .timers)
         #expect(first(1, nil, 1) == .wakeUp)
     }
 
-    @Test func `A wake-up goes first from the place that another mode has left`() {
+    @Test func `A wake-up uses the ready date that another mode left`() {
         let order = ReadyOrder()
         order.wakeUpServedElsewhere(3)
         #expect(order.first(wakeUp: 8, hasDescriptors: false) { _ in 5 } == .wakeUp)
     }
 
-    @Test func `A place of wake-ups is lost where a look goes on to what came later`() {
+    @Test func `A ready date of wake-ups is discarded if a later cause goes first`() {
         let order = ReadyOrder()
         order.wakeUpServedElsewhere(3)
         #expect(order.first(wakeUp: nil, hasDescriptors: false) { _ in 5 } == .timers)
         #expect(order.wakeUpReady(since: 8) == 8)
     }
 
-    @Test func `A place of wake-ups stays where descriptors go first`() {
+    @Test func `A ready date of wake-ups is kept if a descriptor goes first`() {
         let order = ReadyOrder()
         order.wakeUpServedElsewhere(3)
         order.descriptorsReady = 2
@@ -224,7 +223,9 @@ import Testing
         RunLoop.Timer(.after(.milliseconds(milliseconds)), label: "due") { _ in }
     }
 
-    @Test(arguments: [(3, 2), (7, 1)]) func `What has been ready longest goes first`(wakeUp: Int, turns expected: Int) {
+    @Test(arguments: [(3, 2), (7, 1)]) func `A turn serves the cause that has been ready longest`(
+        wakeUp: Int, turns expected: Int
+    ) {
         let turns = turns {
             $0.loop.add(timer(after: 5), in: .default)
         } _: { manual in
@@ -236,7 +237,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A timer that is due when it is added has been ready since it was added`(isLate: Bool) {
+    func `A timer that is due when it is added is ready since it was added`(isLate: Bool) {
         let late = Box<RunLoop.Timer?>(nil)
         let turns = turns {
             let timer = timer(after: 1)
@@ -251,7 +252,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A timer that is set to a date that has passed has been ready since it was set`(isRestarted: Bool) {
+    func `A timer set to a past date is ready since it was set`(isRestarted: Bool) {
         let timer = Box<RunLoop.Timer?>(nil)
         let turns = turns {
             timer.value = self.timer(after: 500)
@@ -266,7 +267,8 @@ import Testing
         #expect(turns == 2)
     }
 
-    @Test(arguments: [false, true]) func `A due timer that goes leaves its place to the next`(isPutOff: Bool) {
+    @Test(arguments: [false, true])
+    func `A due timer that is removed or postponed leaves its ready date to the next timer`(isPutOff: Bool) {
         let turns = turns { manual in
             manual.loop.add(timer(after: 7), in: .default)
         } _: { manual in
@@ -282,7 +284,7 @@ import Testing
 
     /// The real one reads its timer descriptor before it calls observers; a date set there makes it readable again.
     @Test(arguments: [false, true])
-    func `Timers that have ended a sleep have a place again when another becomes the first`(isSet: Bool) {
+    func `Timers that ended a sleep get a ready date when another timer becomes the first`(isSet: Bool) {
         let turns = turns { manual in
             let first = RunLoop.Timer(.after(.milliseconds(1)), label: "first") { _ in }
             manual.loop.add(first, in: .default)
@@ -305,7 +307,7 @@ import Testing
         #expect(turns == (isSet ? 2 : 3))
     }
 
-    @Test(arguments: [false, true]) func `A wake-up served in another mode leaves its place`(isServed: Bool) {
+    @Test(arguments: [false, true]) func `A wake-up served in another mode leaves its ready date`(isServed: Bool) {
         let turns = turns {
             $0.loop.add(timer(after: 5), in: .default)
             $0.loop.addSource(in: "other")
@@ -321,7 +323,7 @@ import Testing
         #expect(turns == (isServed ? 3 : 2))
     }
 
-    @Test func `A descriptor counts as ready since the look before the one that found it`() throws {
+    @Test func `A descriptor is ready since the look before the one that found it`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             for descriptor: CInt in 1...3 {
@@ -341,7 +343,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor is not older than a look that has found nothing`() throws {
+    @Test func `A descriptor is not ready before a look that found nothing`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let turn = Box(0)

@@ -19,14 +19,14 @@ import Testing
         init(in queue: Queue) { place = Queue.Place(self, in: queue) }
     }
 
-    @Test func `An empty queue gives nothing`() {
+    @Test func `An empty queue returns nothing`() {
         let queue = Queue()
         #expect(queue.isEmpty)
         #expect(queue.taken().isEmpty)
         #expect(queue.takeOnly() == nil)
     }
 
-    @Test func `A place is queued once however often it is asked for`() {
+    @Test func `A source queued twice is taken once`() {
         let queue = Queue()
         let source = Marked(in: queue)
         source.place.enqueue()
@@ -38,7 +38,7 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    @Test func `A place that was taken can be queued again`() {
+    @Test func `A taken source can be queued again`() {
         let queue = Queue()
         let source = Marked(in: queue)
         for _ in 0..<3 {
@@ -55,7 +55,7 @@ import Testing
         #expect(queue.takeOnly()?.element === source)
     }
 
-    @Test func `Every place that was queued is taken and the newest comes first`() {
+    @Test func `All queued sources are taken, the newest first`() {
         let queue = Queue()
         let sources = (0..<100).map { _ in Marked(in: queue) }
         for source in sources { source.place.enqueue() }
@@ -64,7 +64,7 @@ import Testing
         #expect(queue.taken().map { ObjectIdentifier($0.element) } == sources.reversed().map { ObjectIdentifier($0) })
     }
 
-    @Test func `Of several none is the only one and all stay`() {
+    @Test func `takeOnly returns nil and removes nothing if several sources are queued`() {
         let queue = Queue()
         let sources = (0..<2).map { _ in Marked(in: queue) }
         for source in sources { source.place.enqueue() }
@@ -75,7 +75,7 @@ import Testing
         #expect(queue.takeOnly()?.element === sources[1])
     }
 
-    @Test func `What was taken is added to what is there`() {
+    @Test func `takeAll appends to the given array`() {
         let queue = Queue()
         let sources = (0..<2).map { _ in Marked(in: queue) }
         var all: [Queue.Queued] = []
@@ -86,7 +86,7 @@ import Testing
         #expect(all.map { ObjectIdentifier($0.element) } == sources.map { ObjectIdentifier($0) })
     }
 
-    @Test func `A queued source lives without anybody else`() {
+    @Test func `The queue keeps a queued source alive until it is taken`() {
         let queue = Queue()
         weak var seen: Marked?
         do {
@@ -103,7 +103,7 @@ import Testing
         #expect(seen == nil)
     }
 
-    @Test func `A source that has left its mode is distinguished from one that has not`() {
+    @Test func `A taken entry says whether its source is still in the mode`() {
         let queue = Queue()
         let source = Marked(in: queue)
         #expect(source.place.isPresent)
@@ -115,7 +115,7 @@ import Testing
         #expect(queue.takeOnly()?.isPresent == true)
     }
 
-    @Test func `A closed queue forgets what is in it and what comes`() {
+    @Test func `A closed queue releases its sources and accepts no others`() {
         let queue = Queue()
         weak var seen: Marked?
         weak var late: Marked?
@@ -139,7 +139,7 @@ import Testing
 
     // MARK: Many threads
 
-    @Test func `Marks of many threads are each served once`() {
+    @Test func `Marks set by many threads are each served once`() {
         let queue = Queue()
         let sources = (0..<8).map { _ in Marked(in: queue) }
         let marks = Locked(0)
@@ -175,7 +175,7 @@ import Testing
         #expect(queue.isEmpty)
     }
 
-    @Test func `A queue that is closed while others signal keeps nobody`() {
+    @Test func `A queue closed while other threads enqueue keeps no source alive`() {
         for _ in 0..<200 {
             let queue = Queue()
             let witnesses = (0..<2).map { _ in Witness() }

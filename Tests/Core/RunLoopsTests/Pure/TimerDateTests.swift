@@ -18,22 +18,22 @@ import Testing
         }
     }
 
-    @Test func `The next date is one interval on`() {
+    @Test func `The next date is one interval later`() {
         #expect(next(every: .milliseconds(100), busy: .zero) == .milliseconds(100))
         #expect(next(every: .milliseconds(100), busy: .milliseconds(99)) == .milliseconds(100))
     }
 
-    @Test func `A date that is now has passed`() {
+    @Test func `A date equal to now is skipped`() {
         #expect(next(every: .milliseconds(100), busy: .milliseconds(100)) == .milliseconds(200))
     }
 
-    @Test func `Dates that have passed are skipped and the grid stays`() {
+    @Test func `Past dates are skipped and the grid is kept`() {
         #expect(next(every: .milliseconds(100), busy: .milliseconds(101)) == .milliseconds(200))
         #expect(next(every: .milliseconds(100), busy: .milliseconds(1050)) == .milliseconds(1100))
         #expect(next(every: .nanoseconds(1), busy: .seconds(5)) == .seconds(5) + .nanoseconds(1))
     }
 
-    @Test func `An interval that does not fit ends at the last date there is`() {
+    @Test func `An interval that does not fit ends at the last date`() {
         ManualRunLoop.with { manual in
             let timer = RunLoop.Timer(.at(manual.now, every: .nanoseconds(Int64.max))) { _ in }
             manual.loop.add(timer, in: .default)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `A delay that does not fit is the last date there is`() {
+    @Test func `A delay that does not fit becomes the last date`() {
         ManualRunLoop.with { manual in
             let timer = RunLoop.Timer(.after(.seconds(Int64.max))) { _ in Issue.record("fired") }
             #expect(timer.fireInstant.nanoseconds == .max)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `A date that has passed and a negative delay are the present`() {
+    @Test func `A past date and a negative delay become now`() {
         ManualRunLoop.with { manual in
             let now = manual.now
             #expect(RunLoop.Timer(.at(now.advanced(by: .seconds(-1)))) { _ in }.fireInstant == now)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `A schedule says when and how often`() {
+    @Test func `A schedule sets the first date and the interval`() {
         ManualRunLoop.with { manual in
             let now = manual.now
             let every = RunLoop.Timer(.every(.seconds(2))) { _ in }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `The tolerance is bounded by half the interval and by zero`() {
+    @Test func `The tolerance is clamped to zero and half the interval`() {
         func tolerance(_ wished: Duration, _ schedule: RunLoop.Timer.Schedule) -> Duration {
             RunLoop.Timer(schedule, tolerance: wished) { _ in }.tolerance
         }
@@ -94,7 +94,7 @@ import Testing
         #expect(tolerance(.seconds(1), .every(.nanoseconds(1))) == .zero)
     }
 
-    @Test func `A tolerance set later is bounded as well`() {
+    @Test func `A tolerance set later is clamped too`() {
         let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in }
         timer.tolerance = .seconds(1)
         #expect(timer.tolerance == .milliseconds(50))
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// The timer itself has a tolerance of up to 4,294,967,294 ns, and another object one that is longer.
-    @Test func `Tolerances around four seconds are kept exactly, in both directions`() {
+    @Test func `Tolerances around 4,294,967,295 nanoseconds are kept exactly`() {
         let edge: [Duration] = [-2, -1, 0, 1].map { .nanoseconds(4_294_967_295 + $0) }
         for timer in [RunLoop.Timer(.after(.seconds(1))) { _ in }, RunLoop.Timer(.every(.seconds(60))) { _ in }] {
             for tolerance in edge + edge.reversed() + [.zero] + edge {

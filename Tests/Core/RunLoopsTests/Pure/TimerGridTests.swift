@@ -7,7 +7,7 @@ import Testing
 
 /// The arithmetic of dates, values in and values out.
 @Suite(.ownThread) struct TimerGridTests {
-    @Test func `The next date is the first of the grid after now`() {
+    @Test func `next returns the first date of the grid after now`() {
         #expect(TimerGrid.next(after: 100, interval: 10, now: 0) == 110)
         #expect(TimerGrid.next(after: 100, interval: 10, now: 100) == 110)
         #expect(TimerGrid.next(after: 100, interval: 10, now: 109) == 110)
@@ -16,7 +16,7 @@ import Testing
         #expect(TimerGrid.next(after: 0, interval: 1, now: 0) == 1)
     }
 
-    @Test func `Dates that do not fit are the last there is`() {
+    @Test func `Dates that do not fit become the last date`() {
         #expect(TimerGrid.next(after: .max, interval: 1, now: 0) == .max)
         #expect(TimerGrid.next(after: .max - 5, interval: 10, now: 0) == .max)
         #expect(TimerGrid.next(after: 1, interval: .max, now: 0) == .max)
@@ -24,7 +24,7 @@ import Testing
         #expect(TimerGrid.next(after: 0, interval: .max / 2 + 1, now: .max) == .max)
     }
 
-    @Test func `The ends of time do not trap`() async {
+    @Test func `Extreme dates do not trap`() async {
         await #expect(processExitsWith: .success) {
             #expect(TimerGrid.next(after: 0, interval: 1, now: .max) == .max)
             #expect(TimerGrid.next(after: .min, interval: 10, now: 5) > 5)
@@ -32,8 +32,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [31, 32]) func `Random dates are on the grid and not further than one interval away`(seed: UInt64)
-    {
+    @Test(arguments: [31, 32]) func `Random next dates are on the grid and at most one interval away`(seed: UInt64) {
         var random = SeededRandom(seed)
         for _ in 0..<10_000 {
             let date = Int64.random(in: 0...(1 << 60), using: &random)
@@ -46,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `A tolerance is what was wished and at most half the interval`() {
+    @Test func `The tolerance is clamped to zero and half the interval`() {
         #expect(TimerGrid.tolerance(5, interval: 0) == 5)
         #expect(TimerGrid.tolerance(.max, interval: 0) == .max)
         #expect(TimerGrid.tolerance(-5, interval: 0) == 0)
@@ -58,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 7, 8, 1000, 8_000_000, 50_000_000, Int64.max / 2, .max] as [Int64])
-    func `The sleep ends within the tolerance`(tolerance: Int64) {
+    func `The slack is within the tolerance`(tolerance: Int64) {
         let slack = TimerGrid.slack(tolerance)
         #expect(slack >= 0)
         #expect(slack <= tolerance)
@@ -68,14 +67,14 @@ import Testing
         #expect((slack == 0) == (tolerance == 0))
     }
 
-    @Test func `An eighth of the tolerance is kept in hand and a millisecond at most`() {
+    @Test func `The slack leaves an eighth of the tolerance, at most a millisecond`() {
         #expect(TimerGrid.slack(8) == 7)
         #expect(TimerGrid.slack(4_000_000) == 3_500_000)
         #expect(TimerGrid.slack(8_000_000) == 7_000_000)
         #expect(TimerGrid.slack(80_000_000) == 79_000_000)
     }
 
-    @Test func `A schedule has its first date now at the earliest`() {
+    @Test func `The first date of a schedule is never before now`() {
         typealias Schedule = RunLoop.Timer.Schedule
         #expect(Schedule.after(.nanoseconds(5)).firstDate(now: 100) == 105)
         #expect(Schedule.after(.nanoseconds(-5)).firstDate(now: 100) == 100)

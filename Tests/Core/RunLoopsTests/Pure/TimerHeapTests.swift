@@ -9,7 +9,7 @@ import Testing
 @Suite(.ownThread) struct TimerHeapTests {
     private typealias Entry = TimerHeap.Entry
 
-    @Test func `An empty heap has no first entry and the latest of all dates`() {
+    @Test func `An empty heap has no first entry and firstDate is the last date`() {
         let heap = SharedHeap()
         #expect(heap.count == 0)
         #expect(heap.first == nil)
@@ -19,7 +19,7 @@ import Testing
         #expect(!heap.contains(0))
     }
 
-    @Test func `Equal dates come out in the order of their sequence`() {
+    @Test func `Entries of equal dates are ordered by sequence`() {
         let heap = SharedHeap()
         for (slot, sequence) in [3, 0, 4, 1, 2].enumerated() {
             heap.insert(Entry(date: 7, sequence: UInt32(sequence), slot: UInt32(slot)))
@@ -27,7 +27,7 @@ import Testing
         #expect(heap.drain() == [1, 3, 4, 0, 2])
     }
 
-    @Test func `Entries that are numbered anew keep their order`() {
+    @Test func `Renumbered entries keep their order`() {
         let heap = SharedHeap()
         let sequences: [UInt32] = [1, .max, 0, .max - 1]
         for (slot, sequence) in sequences.enumerated() {
@@ -38,7 +38,7 @@ import Testing
         #expect(heap.drain() == [2, 0, 3, 1, 9])
     }
 
-    @Test func `A slot that was taken out is not there and can be used again`() {
+    @Test func `A removed slot is not in the heap and can be inserted again`() {
         let heap = SharedHeap()
         heap.insert(Entry(date: 1, sequence: 0, slot: 5))
         #expect(heap.contains(5))
@@ -50,7 +50,7 @@ import Testing
         #expect(heap.firstDate == 2)
     }
 
-    @Test func `A heap that was emptied begins anew`() {
+    @Test func `An emptied heap can be filled again`() {
         let heap = SharedHeap()
         for slot in 0..<100 { heap.insert(Entry(date: Int64(slot), sequence: 0, slot: UInt32(slot))) }
         for slot in 0..<100 { heap.remove(UInt32(slot)) }
@@ -60,7 +60,7 @@ import Testing
         #expect(heap.drain() == [70])
     }
 
-    @Test func `An entry that gets another date moves both ways`() {
+    @Test func `An updated entry moves forward or back`() {
         let heap = SharedHeap()
         for slot in 0..<50 { heap.insert(Entry(date: Int64(slot) * 10, sequence: UInt32(slot), slot: UInt32(slot))) }
         heap.update(Entry(date: -1, sequence: 50, slot: 49))
@@ -74,7 +74,7 @@ import Testing
         #expect(heap.drain() == Array(1...30) + [0] + Array(31...49))
     }
 
-    @Test func `A slot whose entry has gone elsewhere is not in the heap and says where it is`() {
+    @Test func `lastPlace returns the place of an entry that removeFirst moved out`() {
         let heap = SharedHeap()
         for slot in 0..<3 { heap.insert(Entry(date: Int64(slot), sequence: 0, slot: UInt32(slot))) }
         heap.removeFirst(to: 70)
@@ -89,7 +89,7 @@ import Testing
         #expect(heap.drain() == [2, 0])
     }
 
-    @Test func `A large heap keeps its order through growing and giving memory back`() {
+    @Test func `A large heap keeps its order while it grows and shrinks`() {
         let heap = SharedHeap()
         var random = SeededRandom(41)
         // Past the size from which on tables are made of pages, and past their next.
@@ -116,7 +116,7 @@ import Testing
         #expect(heap.drain() == entries.sorted(by: isBefore).map(\.slot))
     }
 
-    @Test func `The ends of the range of dates are dates like others`() {
+    @Test func `The first and the last date are ordered like other dates`() {
         let heap = SharedHeap()
         for (slot, date) in [Int64.max, 0, Int64.min, -1].enumerated() {
             heap.insert(Entry(date: date, sequence: UInt32(slot), slot: UInt32(slot)))
@@ -126,7 +126,7 @@ import Testing
         #expect(heap.drain() == [2, 3, 1, 0])
     }
 
-    @Test(arguments: [1, 2, 3, 4]) func `Random operations give what a sorted list gives`(seed: UInt64) {
+    @Test(arguments: [1, 2, 3, 4]) func `Random operations match a sorted list`(seed: UInt64) {
         var random = SeededRandom(seed)
         let heap = SharedHeap()
         var model: [Entry] = []

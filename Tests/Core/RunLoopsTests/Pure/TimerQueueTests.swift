@@ -8,7 +8,7 @@ import Testing
 
 /// Which timers are due, and how long the thread may sleep.
 @Suite(.ownThread) struct TimerQueueTests {
-    @Test func `An empty queue lets the thread sleep for ever`() {
+    @Test func `An empty queue sets no sleep limit`() {
         let queue = SharedQueue()
         #expect(queue.count == 0)
         #expect(queue.firstDate == .max)
@@ -30,7 +30,7 @@ import Testing
 
     // MARK: Tolerance
 
-    @Test func `With one tolerance the thread sleeps until the latest date of the first`() {
+    @Test func `With one tolerance the thread sleeps until the first timer's latest date`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: 30, slack: 20))
         let first = queue.insert(FakeTimer(fire: 10, slack: 20))
@@ -40,7 +40,7 @@ import Testing
         #expect(queue.sleepLimit == 50)
     }
 
-    @Test func `With several tolerances the thread sleeps until the earliest of the latest dates`() {
+    @Test func `With several tolerances the thread sleeps until the earliest latest date`() {
         let queue = SharedQueue()
         let wide = queue.insert(FakeTimer(fire: 10, slack: 100))
         let narrow = queue.insert(FakeTimer(fire: 50, slack: 20))
@@ -58,7 +58,7 @@ import Testing
         #expect(queue.sleepLimit == 17)
     }
 
-    @Test func `A tolerance that does not fit ends at the last date there is`() {
+    @Test func `A latest date that does not fit becomes the last date`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: .max - 3, slack: 5))
         #expect(queue.sleepLimit == .max)
@@ -66,7 +66,7 @@ import Testing
         #expect(queue.sleepLimit == .max - 1)
     }
 
-    @Test func `A tolerant timer is served at its latest date or with whatever else is served`() {
+    @Test func `A tolerant timer is served at its latest date or when the thread is awake anyway`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: 10, slack: 20))
         #expect(queue.firstToServe(at: 9, isAwakeAnyway: true) == nil)
@@ -79,7 +79,7 @@ import Testing
         #expect(queue.firstToServe(at: 25, isAwakeAnyway: false) == 10)
     }
 
-    @Test func `A date that is the last there is never comes`() {
+    @Test func `A timer at the last date is never served`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: .max))
         #expect(queue.firstToServe(at: .max, isAwakeAnyway: true) == nil)
@@ -88,14 +88,14 @@ import Testing
 
     // MARK: Serving
 
-    @Test func `A date that is now is due`() {
+    @Test func `firstDue returns a timer that is due exactly now`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: 10))
         #expect(queue.firstDue(at: 9) == nil)
         #expect(queue.firstDue(at: 10)?.date == 10)
     }
 
-    @Test func `Asking takes nothing out`() {
+    @Test func `firstDue removes nothing`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: 1))
         queue.insert(FakeTimer(fire: 1, slack: 5))
@@ -103,7 +103,7 @@ import Testing
         #expect(queue.count == 2)
     }
 
-    @Test func `Timers of both kinds and closures come in the order of their dates and as they were put in`() {
+    @Test func `Timers and closures are served by date, equal dates in the order of insertion`() {
         let queue = SharedQueue()
         let late = queue.insert(FakeTimer(fire: 9))
         let tolerant = queue.insert(FakeTimer(fire: 5, slack: 50))
@@ -118,7 +118,7 @@ import Testing
 
     // MARK: The list
 
-    @Test func `What comes while others are listed waits for the next serving`() {
+    @Test func `Timers added while a serving is under way wait for the next serving`() {
         let queue = SharedQueue()
         let old = queue.insert(FakeTimer(fire: 5))
         let outer = queue.list(at: 9)
@@ -133,7 +133,7 @@ import Testing
         #expect(queue.serve(at: 9) == [timer, tolerant, closure])
     }
 
-    @Test func `What is listed counts with its date until it is served or leaves`() {
+    @Test func `Listed timers count for firstDate until they are served or removed`() {
         let queue = SharedQueue()
         let first = queue.insert(FakeTimer(fire: 1))
         let tolerant = queue.insert(FakeTimer(fire: 2, slack: 50))
@@ -160,7 +160,7 @@ import Testing
         #expect(queue.count == 1)
     }
 
-    @Test func `The list keeps what has left it until it looks at it again`() {
+    @Test func `A removed timer is released when the serving passes it`() {
         let queue = SharedQueue()
         let witness = Witness()
         let timer = queue.insert(FakeTimer(fire: 1))
@@ -174,7 +174,8 @@ import Testing
         queue.end(outer)
     }
 
-    @Test func `What a nested serving takes over keeps its order and is looked at again`() {
+    @Test func `A nested serving keeps the order of the timers it takes over, and the outer serving checks them again`()
+    {
         let queue = SharedQueue()
         let timers = (0..<3).map { queue.insert(FakeTimer(fire: 5, slack: $0 == 1 ? 7 : 0)) }
         let closure = queue.insert(at: 5)
@@ -201,7 +202,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    @Test func `A closure that a nested serving has left alone is called in its turn`() {
+    @Test func `A closure that a nested serving did not serve is served by the outer one`() {
         let queue = SharedQueue()
         let closures = (5...7).map { queue.insert(at: $0) }
         let outer = queue.list(at: 9)
@@ -210,7 +211,7 @@ import Testing
         queue.end(outer)
     }
 
-    @Test func `A queue that is numbered anew keeps its order and the names of its closures`() {
+    @Test func `A renumbered queue keeps its order and the names of its closures`() {
         let queue = SharedQueue(sequence: 1000)
         let exact = (0..<5).map { _ in queue.insert(at: 7) }
         let tolerant = (0..<3).map { queue.insert(FakeTimer(fire: 7, slack: Int64(1 + $0))) }
@@ -227,7 +228,7 @@ import Testing
 
     // MARK: Moving
 
-    @Test func `An exact timer moves in its place and goes behind others of its date`() {
+    @Test func `An exact timer can be moved and is then behind others of its date`() {
         let queue = SharedQueue()
         let moved = queue.insert(FakeTimer(fire: 1))
         let other = queue.insert(FakeTimer(fire: 8))
@@ -236,7 +237,7 @@ import Testing
         #expect(queue.serve(at: 8) == [other, moved])
     }
 
-    @Test func `A tolerant timer does not move in its place`() {
+    @Test func `move returns false for a tolerant timer`() {
         let queue = SharedQueue()
         let timer = queue.insert(FakeTimer(fire: 1, slack: 4))
         #expect(!queue.move(timer, to: 8))
@@ -261,7 +262,7 @@ import Testing
         #expect(queue.serve(at: 9) == new)
     }
 
-    @Test func `A closure is released when it was cancelled and not before`() {
+    @Test func `A closure is released when it is cancelled and not before`() {
         let queue = SharedQueue()
         let witness = Witness()
         let name = queue.insert(at: 1, keeping: witness.makeToken())
@@ -270,7 +271,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `A queue that goes releases its closures`() {
+    @Test func `A released queue releases its closures`() {
         let witness = Witness()
         do {
             let queue = SharedQueue()
@@ -280,7 +281,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `All closures are taken out at once and the timers stay`() {
+    @Test func `removeAllDelayed removes all closures and keeps the timers`() {
         let queue = SharedQueue()
         let witness = Witness()
         let timer = queue.insert(FakeTimer(fire: 9))
@@ -304,7 +305,7 @@ import Testing
         #expect(queue.serve(at: 9) == [timer])
     }
 
-    @Test func `All that is in the queue is reported once with its label`() {
+    @Test func `all lists each timer and closure once with its label`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: 9))
         queue.insert(FakeTimer(fire: 8, slack: 3))
@@ -328,7 +329,7 @@ import Testing
         }
     }
 
-    @Test func `A large queue keeps its order through growing and giving memory back`() {
+    @Test func `A large queue keeps its order while it grows and shrinks`() {
         var random = SeededRandom(51)
         let queue = SharedQueue()
         for round in 0..<2 {
@@ -353,7 +354,7 @@ import Testing
 
     // MARK: Random operations
 
-    @Test(arguments: [11, 12, 13, 14, 15, 16]) func `Random operations give what a list gives`(seed: UInt64) {
+    @Test(arguments: [11, 12, 13, 14, 15, 16]) func `Random operations match a list`(seed: UInt64) {
         var random = SeededRandom(seed)
         // Every other one wraps around on its way.
         let queue = SharedQueue(sequence: seed.isMultiple(of: 2) ? 1000 : .max - 10_000)

@@ -58,7 +58,7 @@ import Testing
 
     // MARK: Phases
 
-    @Test func `At first nothing runs and nothing waits`() {
+    @Test func `A new word is awake without a wake-up or a stop`() {
         let word = Word()
         #expect(word.phase == .awake)
         #expect(word.wakeUp == nil)
@@ -74,7 +74,7 @@ import Testing
         #expect(word.asked == 0)
     }
 
-    @Test func `A run that begins accepts wake-ups`() {
+    @Test func `A new run accepts wake-ups`() {
         let word = Word()
         _ = word.beginRun()
         #expect(word.phase == .goingToSleep)
@@ -82,7 +82,7 @@ import Testing
         #expect(word.wakeUp == 4)
     }
 
-    @Test(arguments: phases) func `Every phase can follow every other`(from: WakeWord.Phase) {
+    @Test(arguments: phases) func `Each phase can follow each other phase`(from: WakeWord.Phase) {
         let word = Word()
         _ = word.beginRun()
         for next in Self.phases {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A thread that leaves its host is on its way to sleep`() {
+    @Test func `leaveHost sets the phase goingToSleep`() {
         let word = Word()
         _ = word.beginRun()
         word.beAwake()
@@ -105,7 +105,7 @@ import Testing
         #expect(word.wakeUp == 4)
     }
 
-    @Test func `A thread that goes to its host hears of news that has come`() {
+    @Test func `enterHost reports news that arrived before`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.lookAgain()
@@ -123,7 +123,7 @@ import Testing
 
     // MARK: Wake-ups
 
-    @Test func `A wake-up on the way to sleep is kept and costs nothing`() {
+    @Test func `A wake-up before the sleep is kept and needs no call of the kernel`() {
         let word = Word()
         _ = word.beginRun()
         #expect(word.wake(at: 42) == nil)
@@ -133,7 +133,7 @@ import Testing
         #expect(word.wakeUp == 42)
     }
 
-    @Test(arguments: asleep) func `Only the first wake-up of a sleeping loop tells the kernel`(phase: WakeWord.Phase) {
+    @Test(arguments: asleep) func `Only the first wake-up of a sleeping loop calls the kernel`(phase: WakeWord.Phase) {
         let word = Word()
         _ = word.beginRun()
         word.enter(phase)
@@ -142,7 +142,7 @@ import Testing
         #expect(word.wakeUp == 7)
     }
 
-    @Test func `A wake-up past the sleep is not kept`() {
+    @Test func `A wake-up after the sleep is not kept`() {
         let word = Word()
         _ = word.beginRun()
         word.enter(.awake)
@@ -151,7 +151,7 @@ import Testing
         #expect(word.asked == 0)
     }
 
-    @Test func `A wake-up waits through all phases until it is served`() {
+    @Test func `A wake-up is kept in all phases until it is served`() {
         let word = Word()
         _ = word.beginRun()
         word.enter(.asleepOnDescriptors)
@@ -170,7 +170,7 @@ import Testing
         #expect(word.wakeUp == 9)
     }
 
-    @Test func `A wake-up that waits keeps the thread awake as often as it asks`() {
+    @Test func `An unserved wake-up keeps the thread awake each time it would fall asleep`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.wake()
@@ -179,7 +179,7 @@ import Testing
         #expect(word.fallAsleep() != nil)
     }
 
-    @Test func `The clock is asked only when the instant is kept`() {
+    @Test func `The clock is read only for a wake-up that is kept`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.wake()
@@ -188,14 +188,14 @@ import Testing
         #expect(word.asked == 1)
     }
 
-    @Test func `A clock before its beginning is taken as its beginning`() {
+    @Test func `A negative instant is kept as zero`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.wake(at: -3)
         #expect(word.wakeUp == 0)
     }
 
-    @Test func `An instant of nine years is kept whole and a later one is the last that fits`() {
+    @Test func `An instant that does not fit is kept as the last that fits`() {
         let last: Int64 = (1 << 58) - 2
         for (instant, kept) in [(1 << 57, 1 << 57), (last, last), (last + 1, last), (.max, last)] as [(Int64, Int64)] {
             let word = Word()
@@ -224,7 +224,7 @@ import Testing
         #expect(word.phase == phase)
     }
 
-    @Test func `A stop between two turns ends the run before the next`() {
+    @Test func `A stop between two turns ends the run before the next turn`() {
         let word = Word()
         let outer = word.beginRun()
         #expect(word.beginTurn())
@@ -240,7 +240,7 @@ import Testing
         word.endRun(outer)
     }
 
-    @Test func `A stop past the sleep is kept without a wake-up`() {
+    @Test func `A stop after the sleep is kept without a wake-up`() {
         let word = Word()
         _ = word.beginRun()
         word.enter(.awake)
@@ -249,7 +249,7 @@ import Testing
         #expect(word.wakeUp == nil)
     }
 
-    @Test func `A stop after a wake-up tells nobody again`() {
+    @Test func `A stop after a wake-up does not call the kernel again`() {
         let word = Word()
         _ = word.beginRun()
         word.enter(.asleepOnWord)
@@ -260,7 +260,7 @@ import Testing
 
     // MARK: Nested runs
 
-    @Test func `A nested run has a stop of its own and gives back that of the outer one`() {
+    @Test func `A nested run has its own stop and restores the outer run's stop`() {
         let word = Word()
         let none = word.beginRun()
         word.enter(.awake)
@@ -289,7 +289,7 @@ import Testing
         #expect(!word.isStopped)
     }
 
-    @Test func `A run that has to stop does not sleep, though a nested run has taken its wake-up`() {
+    @Test func `A stopped run does not sleep after a nested run served its wake-up`() {
         let word = Word()
         _ = word.beginRun()
         #expect(word.beginTurn())
@@ -305,7 +305,7 @@ import Testing
         #expect(word.fallAsleep() != nil)
     }
 
-    @Test func `A run that was stopped while another was nested in it does not sleep`() {
+    @Test func `A run stopped while a nested run was under way does not sleep`() {
         let word = Word()
         _ = word.beginRun()
         #expect(word.beginTurn())
@@ -316,7 +316,7 @@ import Testing
         #expect(word.fallAsleep() == nil)
     }
 
-    @Test func `A wake-up that waits keeps its instant when the nested run ends`() {
+    @Test func `An unserved wake-up keeps its instant when the nested run ends`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.stop(at: 3)
@@ -325,7 +325,7 @@ import Testing
         #expect(word.wakeUp == 3)
     }
 
-    @Test func `A nested run that nobody stops leaves no wake-up and asks no clock`() {
+    @Test func `A nested run without a stop leaves no wake-up and reads no clock`() {
         let word = Word()
         _ = word.beginRun()
         let outer = word.beginRun()
@@ -335,7 +335,7 @@ import Testing
         #expect(word.phase == .goingToSleep)
     }
 
-    @Test func `A stop that came too late for its run is forgotten`() {
+    @Test func `A stop that its run did not serve is discarded when the run ends`() {
         let word = Word()
         let none = word.beginRun()
         _ = word.stop()
@@ -346,7 +346,7 @@ import Testing
         #expect(!word.isStopped)
     }
 
-    @Test func `A wake-up that waits when a run ends waits for the next`() {
+    @Test func `An unserved wake-up at the end of a run is kept for the next run`() {
         let word = Word()
         let none = word.beginRun()
         _ = word.wake(at: 3)
@@ -358,7 +358,7 @@ import Testing
 
     // MARK: Looking again
 
-    @Test(arguments: phases) func `Looking again is no wake-up and asks no clock`(phase: WakeWord.Phase) {
+    @Test(arguments: phases) func `lookAgain is not a wake-up and reads no clock`(phase: WakeWord.Phase) {
         let word = Word()
         _ = word.beginRun()
         word.enter(phase)
@@ -369,7 +369,7 @@ import Testing
         #expect(word.asked == 0)
     }
 
-    @Test func `A thread that is awake looks anyway`() {
+    @Test func `lookAgain has no effect while the thread is awake`() {
         let word = Word()
         _ = word.beginRun()
         word.enter(.awake)
@@ -378,7 +378,7 @@ import Testing
         #expect(word.fallAsleep() != nil)
     }
 
-    @Test func `A thread on its way to sleep looks again once`() {
+    @Test func `lookAgain before the sleep prevents one sleep`() {
         let word = Word()
         _ = word.beginRun()
         #expect(word.lookAgain() == nil)
@@ -388,7 +388,7 @@ import Testing
         #expect(word.fallAsleep() != nil)
     }
 
-    @Test(arguments: asleep) func `A thread that sleeps is woken once to look again`(phase: WakeWord.Phase) {
+    @Test(arguments: asleep) func `lookAgain wakes a sleeping thread once`(phase: WakeWord.Phase) {
         let word = Word()
         _ = word.beginRun()
         word.enter(phase)
@@ -399,7 +399,7 @@ import Testing
         #expect(word.wakeUp == 6)
     }
 
-    @Test func `A thread that was woken looks again and sleeps`() {
+    @Test func `A thread woken by lookAgain looks once and then sleeps`() {
         let word = Word()
         _ = word.beginRun()
         word.enter(.asleepOnWord)
@@ -428,7 +428,7 @@ import Testing
         }
     }
 
-    @Test func `The lower half changes with every kind of news`() {
+    @Test func `Each kind of news changes the lower half`() {
         for news in News.allCases {
             for phase in [WakeWord.Phase.asleepOnWord, .asleepOnDescriptors] {
                 let word = Word()
@@ -441,7 +441,7 @@ import Testing
         }
     }
 
-    @Test func `The lower half of two sleeps is the same while there is no news`() {
+    @Test func `Two sleeps without news have the same lower half`() {
         let word = Word()
         _ = word.beginRun()
         let first = word.fallAsleep()
@@ -451,7 +451,7 @@ import Testing
 
     // MARK: Many threads
 
-    @Test func `Of many threads that wake a sleeping loop one tells the kernel`() {
+    @Test func `One of many threads that wake a sleeping loop calls the kernel`() {
         let core = SharedWord()
         for round in 0..<50 {
             let told = Locked(0)
@@ -464,7 +464,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: [false, true])
-    func `What another thread leaves before its news is found before the sleep or ends it`(isWakeUp: Bool) {
+    func `A change made by another thread before its news is seen before the sleep or ends it`(isWakeUp: Bool) {
         let core = SharedWord()
         let rounds = isFull ? 200_000 : 5000
         let sleeper = TestThread { core.serveUntil(rounds) }

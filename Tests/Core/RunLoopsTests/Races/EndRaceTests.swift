@@ -11,7 +11,7 @@ import Testing
     private static let rounds = min(raceRounds(orElse: 24), 2_000)
 
     @Test(arguments: ItemKind.allCases)
-    func `A call on an item while the loop's thread ends is as one before the end or after it`(kind: ItemKind) {
+    func `A call on an item during the end of the loop's thread acts as if before or after it`(kind: ItemKind) {
         let faults = TestThread.run {
             let elsewhere = RunningLoop()
             let races = ItemCall.raced(on: kind).map { EndRace(kind, $0) }
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: LoopCall.allCases)
-    func `A call on a loop while its thread ends has its effect once or not at all`(call: LoopCall) {
+    func `A call on a loop during the end of its thread takes effect once or not at all`(call: LoopCall) {
         let faults = TestThread.run {
             let race = LoopEndRace(call)
             race.run(Self.rounds)
@@ -35,7 +35,7 @@ import Testing
         #expect(faults == [])
     }
 
-    @Test func `Loops that end while descriptors are added to them leave no descriptor open`() async {
+    @Test func `Loops that end while descriptors are added leave no descriptor open`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             let opened = TestThread.run {

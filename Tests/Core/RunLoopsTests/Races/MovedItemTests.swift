@@ -20,7 +20,7 @@ import Testing
         return [timer, observer]
     }
 
-    @Test func `A new common mode passes over the common items that are in another loop now`() {
+    @Test func `A new common mode skips common items that are now in another loop`() {
         let (home, elsewhere) = (RunningLoop(), RunningLoop())
         for item in makeMovedItems(home.loop, elsewhere.loop) {
             let mode = RunLoop.Mode("new \(item.label)")
@@ -34,7 +34,7 @@ import Testing
         elsewhere.end()
     }
 
-    @Test func `A new common mode takes the common items back that have left the other loop`() {
+    @Test func `A new common mode gets the common items that have left the other loop`() {
         let (home, elsewhere) = (RunningLoop(), RunningLoop())
         let items = makeMovedItems(home.loop, elsewhere.loop)
         for item in items { elsewhere.loop.remove(item, from: .default) }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test
-    func `A timer that goes to another loop in its callout is in none when that loop has ended before the callout`() {
+    func `A timer moved in its callout to a loop that ends before the callout returns is in no loop`() {
         let witness = Witness()
         TestThread.run {
             let loop = RunLoop.current
@@ -79,7 +79,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `A timer in many common modes is in each fires in any and leaves them all`() {
+    @Test func `A timer in many common modes is in each, fires in any and is removed from all`() {
         TestThread.run {
             let loop = RunLoop.current
             let fired = Locked([RunLoop.Mode?]())
@@ -111,7 +111,7 @@ import Testing
     }
 
     /// The bucket of a timer belongs to the loop that has it, whichever loop is asked.
-    @Test func `Any thread may ask for a timer and take it out while another moves it between loops`() {
+    @Test func `Threads may query and remove a timer while another thread moves it between loops`() {
         let (first, second) = (RunningLoop(), RunningLoop())
         // More modes in one loop, so that a bucket of this loop is none of the other.
         for number in 0..<20 {

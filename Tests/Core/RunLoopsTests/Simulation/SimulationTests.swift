@@ -10,7 +10,7 @@ import Testing
 ///
 /// RUNLOOPS_SEED runs one program again: a seed, or what a failure has printed. RUNLOOPS_FULL=1 runs a million.
 @Suite(.ownThread) struct SimulationTests {
-    @Test func `No program breaks a rule of the loop`() throws {
+    @Test func `Random programs break no rule of the loop`() throws {
         let other = SimulatedThread()
         defer { other.end() }
         SimulatedCrash.tellSeed()

@@ -16,7 +16,7 @@ struct ForkProcessTests {
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
     @Test(arguments: ["invalidate", "events", "release", "exit", "nothing"])
-    func `What a child does with a descriptor source leaves the source of its parent alone`(_ deed: String) async {
+    func `Calls of a child on a descriptor source do not affect its parent`(_ deed: String) async {
         await #expect(processExitsWith: .success) { [deed] in
             TestThread.run {
                 let loop = RunLoop.current
@@ -49,7 +49,7 @@ struct ForkProcessTests {
     }
     #endif
 
-    @Test func `A child makes no kernel call on an object of its parent's loop`() async {
+    @Test func `A child makes no kernel call for objects of its parent's loop`() async {
         await #expect(processExitsWith: .success) {
             let calls = CountingCalls()
             withRealLoop(calls: calls) { loop in
@@ -88,7 +88,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `The end of the forking thread in the child leaves its loop to the parent`() async {
+    @Test func `The end of the forking thread in the child does not end the parent's loop`() async {
         await #expect(processExitsWith: .success) {
             let cancelled = Locked(0)
             let ends: ForkedChild.End? = TestThread.run {
@@ -113,7 +113,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child takes nothing from the descriptor that a host of its parent waits for`() async {
+    @Test func `A child does not consume readiness of its parent's poll descriptor`() async {
         await #expect(processExitsWith: .success) {
             TestThread.run {
                 let loop = RunLoop.current
@@ -136,7 +136,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `An item of the parent's loop cannot enter a loop of the child, and an item of no loop can`() async {
+    @Test func `A child's loop refuses items of the parent's loop and accepts items of no loop`() async {
         await #expect(processExitsWith: .success) {
             TestThread.run {
                 let taken = RunLoop.Timer.sendable(.after(.seconds(1000))) { _ in }
@@ -156,7 +156,7 @@ struct ForkProcessTests {
 
     // MARK: When the parent forks
 
-    @Test func `A child may run its own loop in a callout of its parent's, and traps when it returns from it`() async {
+    @Test func `A child's own loop runs in a callout of its parent's loop, and the end of that callout traps`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             TestThread.run {
                 let loop = RunLoop.current
@@ -192,7 +192,7 @@ struct ForkProcessTests {
         expectText(result, "If fork() was called in a callout of the loop, the child must not return from the callout.")
     }
 
-    @Test func `A thread forks while another sleeps in its loop, which goes on`() async {
+    @Test func `A sleeping loop goes on after another thread forks`() async {
         await #expect(processExitsWith: .success) {
             let loops = Locked<RunLoop?>(nil)
             let timers = Locked<[RunLoop.Timer]>([])
@@ -223,8 +223,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A thread forks again and again while others change a loop, and each child has a loop that works`() async
-    {
+    @Test func `Repeated forks while other threads change a loop give each child a working loop`() async {
         await #expect(processExitsWith: .success) {
             let isOver = Locked(false)
             let began = Permit()
@@ -256,7 +255,7 @@ struct ForkProcessTests {
 
     // MARK: What the child has of its own
 
-    @Test func `A child has a loop of its own on the thread that forked, and so has the child's child`() async {
+    @Test func `A child and its own child have new loops on the forking thread`() async {
         await #expect(processExitsWith: .success) {
             TestThread.run {
                 let loop = RunLoop.current
@@ -279,7 +278,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child has a main loop of its own, which is its thread's`() async {
+    @Test func `A child has a new main loop on its thread`() async {
         await #expect(processExitsWith: .success) {
             let main = RunLoop.main
             let end = TestThread.run {
@@ -295,7 +294,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child lets its own loop go and exits by exit`() async {
+    @Test func `A child releases its own loop when it exits`() async {
         await #expect(processExitsWith: .success) {
             let end = TestThread.run { () -> ForkedChild.End in
                 RunLoop.current.addSource()
@@ -309,7 +308,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A program that is started by posix_spawn, which shares its parent's memory, changes nothing`() async {
+    @Test func `A program started by posix_spawn does not affect the parent's loop`() async {
         await #expect(processExitsWith: .success) {
             TestThread.run {
                 let loop = RunLoop.current

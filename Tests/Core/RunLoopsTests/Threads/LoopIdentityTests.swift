@@ -8,7 +8,7 @@ import Testing
 
 /// Specification 1: loops and threads.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct LoopIdentityTests {
-    @Test func `A thread has one loop and keeps it`() {
+    @Test func `RunLoop.current is the same loop for the whole thread`() {
         TestThread.run {
             let loop = RunLoop.current
             #expect(RunLoop.current === loop)
@@ -16,13 +16,13 @@ import Testing
         }
     }
 
-    @Test func `Two threads have two loops`() {
+    @Test func `Two threads have different loops`() {
         let first = TestThread.run { RunLoop.current }
         let second = TestThread.run { RunLoop.current }
         #expect(first !== second)
     }
 
-    @Test func `The main loop is the same from every thread and not that of another`() {
+    @Test func `RunLoop.main is the same on every thread and differs from other threads' loops`() {
         let loops = (0..<3).map { _ in TestThread.run { (RunLoop.main, RunLoop.current) } }
         for (main, current) in loops {
             #expect(main === RunLoop.main)
@@ -31,7 +31,7 @@ import Testing
         #expect(RunLoop.main.description.hasPrefix("<RunLoop of main thread \(getpid())>"))
     }
 
-    @Test func `A loop that nobody runs does nothing`() {
+    @Test func `A loop that is never run calls nothing`() {
         TestThread.run {
             RunLoop.current.add(RunLoop.Timer(.after(.zero)) { _ in Issue.record("fired") }, in: .default)
             RunLoop.current.performLocally { Issue.record("ran") }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `The end of a thread tells sources and releases items closures and blocks`() {
+    @Test func `The end of a thread cancels sources and releases items, closures and blocks`() {
         let told = Locked<[String]>()
         let witnesses = (0..<7).map { _ in Witness() }
         let ran = Locked(0)
@@ -83,7 +83,7 @@ import Testing
         withExtendedLifetime(ended) {}
     }
 
-    @Test func `Calls on the loop of a thread that has ended are harmless`() {
+    @Test func `Calls on the loop of an ended thread do nothing`() {
         let ended = TestThread.run { RunLoop.current }
         let witness = Witness()
         do {
@@ -121,7 +121,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `A timer of a thread that has ended can be added to another loop`() {
+    @Test func `A timer of an ended thread can be added to another loop`() {
         let timer = RunLoop.Timer.sendable(.after(.zero)) { _ in RunLoop.current.stop() }
         TestThread.run { RunLoop.current.add(timer, in: .default) }
         #expect(timer.isValid)
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(.disabled(if: Sanitizer.isThread), arguments: 1...3, [false, true])
-    func `A loop made in any round of a thread's destructors but the last is torn down`(round: Int, hadLoop: Bool) {
+    func `A loop made in any but the last round of a thread's destructors is torn down`(round: Int, hadLoop: Bool) {
         let witness = Witness()
         TestThread.run {
             if hadLoop { _ = RunLoop.current }
@@ -190,7 +190,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `Items of many threads can be added to one loop`() {
+    @Test func `Many threads may add items to one loop`() {
         withRealLoop { loop in
             loop.addSource()
             let fired = Locked(0)

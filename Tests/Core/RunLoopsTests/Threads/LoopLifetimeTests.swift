@@ -8,7 +8,7 @@ import Testing
 /// The end of a loop's memory, beside calls on items that were in the loop.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct LoopLifetimeTests {
     /// Such an item still takes the lock of its loop, which it does not keep alive.
-    @Test func `The last reference to a loop may go while another thread uses an item that was in the loop`() {
+    @Test func `A loop may be released while another thread uses an item that was in it`() {
         let rounds = isFull ? 500_000 : 20_000
         let timer = Locked<RunLoop.Timer?>(nil)
         let isOver = Locked(false)

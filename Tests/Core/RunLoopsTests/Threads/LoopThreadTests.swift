@@ -14,7 +14,7 @@ import Testing
     /// Short: every use of it is waited for in full.
     private let soon = Duration.milliseconds(20)
 
-    @Test func `Closures run on the thread of the loop one after the other`() throws {
+    @Test func `sync runs closures on the loop's thread, one after the other`() throws {
         try RunLoop.TestThread.with { thread in
             let (order, loop) = (Locked<[String]>([]), thread.loop)
             let threads = try (0..<100).map { number in
@@ -38,14 +38,14 @@ import Testing
         }
     }
 
-    @Test func `A closure inside a closure runs at once`() throws {
+    @Test func `sync inside a closure runs its closure at once`() throws {
         try RunLoop.TestThread.with { thread in
             let value = try thread.sync { _ in try thread.sync { _ in 7 } }
             #expect(value == 7)
         }
     }
 
-    @Test func `A closure may run the loop and another one ends that run`() throws {
+    @Test func `A closure may run the loop and another closure may stop that run`() throws {
         try RunLoop.TestThread.with { thread in
             let began = Permit()
             let result = Locked<RunLoop.RunResult?>(nil)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `A closure may wait for a mode of its own`() throws {
+    @Test func `sync can wait for a private mode`() throws {
         try RunLoop.TestThread.with { thread in
             thread.loop.perform {
                 let loop = RunLoop.current
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `What a closure throws is thrown by the wait and by the test and the thread ends`() {
+    @Test func `An error of a closure is thrown by sync and by the test, and the thread ends`() {
         let witness = Witness()
         #expect(throws: Failure.self) {
             try RunLoop.TestThread.with { thread in
@@ -90,7 +90,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `The end stops nested runs and releases what is in the loop`() throws {
+    @Test func `The end stops nested runs and releases the loop's items`() throws {
         let (witness, began) = (Witness(), Permit())
         let value = try RunLoop.TestThread.with { thread in
             hold(witness.makeToken(), in: thread.loop)
@@ -109,7 +109,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `A closure that does not return is reported with what the loop does`() throws {
+    @Test func `sync throws a timeout that describes the loop if a closure does not return`() throws {
         try RunLoop.TestThread.with(name: "keen", within: soon) { thread in
             let proceed = Permit()
             let error = #expect(throws: RunLoop.TestThread.Timeout.self) { try thread.sync { _ in proceed.wait() } }
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `A loop that does not end is reported with what it does and with what the test had thrown`() {
+    @Test func `The end of the test throws a timeout that describes the loop and the test's own error`() {
         let (began, proceed, witness) = (Permit(), Permit(), Witness())
         let error = #expect(throws: RunLoop.TestThread.Timeout.self) {
             try RunLoop.TestThread.with(within: soon) { thread in
@@ -146,7 +146,7 @@ import Testing
         waitUntil { witness.isGone }
     }
 
-    @Test func `A loop that sleeps in a private mode at the end is reported`() {
+    @Test func `A loop that sleeps in a private mode at the end of the test is reported`() {
         let (loop, witness) = (Locked<RunLoop?>(nil), Witness())
         let error = #expect(throws: RunLoop.TestThread.Timeout.self) {
             try RunLoop.TestThread.with(within: soon) { thread in
@@ -164,7 +164,7 @@ import Testing
         waitUntil { witness.isGone }
     }
 
-    @Test func `A closure after the end traps and says why`() async {
+    @Test func `sync after the end of the test traps with a remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try TestThread.run {
                 let thread = try RunLoop.TestThread.with { $0 }

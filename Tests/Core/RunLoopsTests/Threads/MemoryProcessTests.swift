@@ -27,7 +27,7 @@ struct MemoryProcessTests {
         #expect(kept < 50_000 * 16, "kept \(kept) bytes in 50,000 rounds", sourceLocation: sourceLocation)
     }
 
-    @Test func `A tolerance that is set keeps no memory`() async {
+    @Test func `Setting a tolerance leaks no memory`() async {
         await #expect(processExitsWith: .success) {
             // With an interval, and longer than the short way can say: both are kept outside the timer.
             let repeating = RunLoop.Timer(.every(.seconds(3600))) { _ in }
@@ -41,7 +41,7 @@ struct MemoryProcessTests {
         }
     }
 
-    @Test func `A timer that ends keeps no memory`() async {
+    @Test func `An ended timer leaks no memory`() async {
         await #expect(processExitsWith: .success) {
             Self.expectNothingKept { loop in
                 for tolerance in [Duration.zero, .seconds(5)] {
@@ -57,7 +57,7 @@ struct MemoryProcessTests {
         }
     }
 
-    @Test func `A closure that ran or was cancelled keeps no memory`() async {
+    @Test func `A called or cancelled closure leaks no memory`() async {
         await #expect(processExitsWith: .success) {
             Self.expectNothingKept { loop in
                 let token = Token()
@@ -69,7 +69,7 @@ struct MemoryProcessTests {
         }
     }
 
-    @Test func `A source and an observer that end keep no memory`() async {
+    @Test func `An invalidated source or observer leaks no memory`() async {
         await #expect(processExitsWith: .success) {
             Self.expectNothingKept { loop in
                 let source = RunLoop.Source { _ in }

@@ -9,7 +9,7 @@ import Testing
 
 /// Misuse ends the process, and says what was wrong and what to do instead.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct TrapTests {
-    @Test func `A local item cannot be added to the loop of another thread`() async {
+    @Test func `Adding a local item to the loop of another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let other = TestThread.run { RunLoop.current }
             TestThread.run { other.add(RunLoop.Timer(.after(.zero), label: "local") { _ in }, in: .default) }
@@ -19,7 +19,7 @@ import Testing
         expectText(result, "Make it with .sendable(")
     }
 
-    @Test func `A main actor item can only be added to the main loop`() async {
+    @Test func `Adding a main actor item to a loop other than the main loop traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let timer = RunLoop.Timer.mainActor(.after(.zero)) { _ in }
             RunLoop.main.add(timer, in: "fine")
@@ -30,7 +30,7 @@ import Testing
         expectText(result, "cannot be added to the loop of thread")
     }
 
-    @Test func `A loop cannot be run by another thread`() async {
+    @Test func `Running a loop on another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let other = TestThread.run { RunLoop.current }
             TestThread.run { _ = other.run(mode: .default, for: .zero) }
@@ -39,7 +39,7 @@ import Testing
         expectText(result, "Use perform, signal or stop")
     }
 
-    @Test func `A local closure cannot be performed from another thread`() async {
+    @Test func `performLocally on another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let other = TestThread.run { RunLoop.current }
             TestThread.run { other.performLocally {} }
@@ -48,7 +48,7 @@ import Testing
         expectText(result, "use perform with a @Sendable closure")
     }
 
-    @Test func `An interval of nothing is refused`() async {
+    @Test func `An interval that is not positive traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RunLoop.Timer.Schedule.every(.zero)
         }
@@ -60,14 +60,14 @@ import Testing
         expectText(negative, "max(interval, .milliseconds(1)), or leave it out for a timer that fires once")
     }
 
-    @Test func `A negative descriptor is refused`() async {
+    @Test func `A negative descriptor traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = RunLoop.DescriptorSource(-1) { _, _ in }
         }
         expectText(result, "was the result of open or socket checked?")
     }
 
-    @Test func `A run ends on the monotonic clock and a timer on its own`() async {
+    @Test func `A run limit or fire instant of another clock traps`() async {
         let run = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             TestThread.run { _ = RunLoop.current.run(mode: .default, until: .now(.realtime)) }
         }
@@ -79,7 +79,7 @@ import Testing
         expectText(timer, "was given an instant of the boottime clock: give instant.converted(to: .monotonic)")
     }
 
-    @Test func `A loop inherited through fork is refused and the parent loses nothing`() async {
+    @Test func `Running a loop inherited through fork traps and the parent loses nothing`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let fires = Locked(0)
             let status = TestThread.run { () -> CInt in
@@ -111,7 +111,7 @@ import Testing
         expectText(result, "Call exec after fork")
     }
 
-    @Test func `Every use of an inherited loop is refused`() async {
+    @Test func `Each call on a loop inherited through fork traps`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let uses: [@Sendable (RunLoop) -> Void] = [
                 { $0.stop() }, { $0.perform {} }, { $0.add(RunLoop.Source.sendable { _ in }, in: .default) },
@@ -138,7 +138,7 @@ import Testing
     }
 
     // The thread sanitizer cannot follow threads that are made after a fork.
-    @Test(.disabled(if: Sanitizer.isThread)) func `New threads of a forked child have loops that work`() async {
+    @Test(.disabled(if: Sanitizer.isThread)) func `New threads of a forked child have working loops`() async {
         await #expect(processExitsWith: .success) {
             let status = TestThread.run { () -> CInt in
                 RunLoop.current.addSource()
