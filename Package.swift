@@ -221,10 +221,12 @@ let package = Package(
             swiftSettings: strict + [.define("ORACLE_NAMES")]),
         // Threads, values that threads share and the like, for the tests of every library.
         .target(
-            name: "RunLoopsTestSupport", dependencies: ["RunLoops", "CHoldingChild", "CLinuxKernel"],
+            name: "RunLoopsTestSupport", dependencies: ["RunLoops", "CHoldingChild", "CTestCalls", "CLinuxKernel"],
             path: "Tests/RunLoopsTestSupport", swiftSettings: strict),
         // What Swift cannot do: a child with this process's memory.
         .target(name: "CHoldingChild", path: "Tests/CHoldingChild"),
+        // System calls that Swift's import of the C library leaves out.
+        .target(name: "CTestCalls", path: "Tests/CTestCalls"),
         // A terminal, and a program on it.
         .target(
             name: "TerminalTestSupport", dependencies: ["LoopUI", "RunLoopsTestSupport"],
