@@ -102,9 +102,11 @@ let coreTargets: [Target] = [
     core.swift("RunLoops", "CLinuxKernel LinuxLibC"),
     core.tests("RunLoopsTests", "RunLoopsTesting"),
     // Threads, values that threads share and the like, for the tests of every library.
-    core.support("RunLoopsTestSupport", "RunLoops CHoldingChild CLinuxKernel"),
+    core.support("RunLoopsTestSupport", "RunLoops CHoldingChild CTestCalls CLinuxKernel"),
     // A child with this process's memory, and a filter of system calls.
     core.c("CHoldingChild", in: "Tests"),
+    // System calls that Swift's import of the C library leaves out.
+    core.c("CTestCalls", in: "Tests"),
 ]
 
 // MARK: Libraries: what is built on the loop

@@ -88,7 +88,10 @@ let package = Package(
         // The same in instructions, for Scripts/growth.
         .executableTarget(
             name: "growth",
-            dependencies: ["BenchKit", "Workloads", .product(name: "RunLoops", package: "swift-run-loops")],
+            dependencies: [
+                "BenchKit", "Workloads", .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsEvents", package: "swift-run-loops"),
+            ],
             swiftSettings: strict),
         // Hops between executors, and questions to another thread.
         .executableTarget(

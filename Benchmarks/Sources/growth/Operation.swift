@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import BenchKit
+internal import Glibc
 internal import RunLoops
+internal import RunLoopsEvents
 internal import Workloads
 
 /// What is done to each of n items, so that the sum of all shows how the cost of one grows with n.
@@ -20,7 +22,7 @@ struct Operation {
         self.prepare = prepare
     }
 
-    static var all: [Operation] { timers + delays + sources + observers + descriptors + others }
+    static var all: [Operation] { timers + delays + sources + observers + descriptors + files + others }
 }
 
 // MARK: Timers
@@ -216,6 +218,30 @@ extension Operation {
         let sources = addedDescriptors(loop, count)
         for source in sources { bk_set_event(source.descriptor) }
         return sources
+    }
+
+    private static var files: [Operation] {
+        [
+            Operation("file-watch-move-in-and-empty") { loop, count in
+                var template = Array("/tmp/run-loops-growth-XXXXXX".utf8CString)
+                guard mkdtemp(&template) != nil else { fatalError("mkdtemp: errno \(errno)") }
+                let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                for name in ["watched", "new"] { mkdir("\(folder)/\(name)", 0o700) }
+                for number in 0..<count { close(creat("\(folder)/new/\(number)", 0o600)) }
+                let watch = try! FileWatch(["\(folder)/watched"], recursive: true) { _, _ in }
+                try! loop.add(watch, in: .default)
+                return {
+                    rename("\(folder)/new", "\(folder)/watched/new")
+                    loop.runUntilIdle()
+                    for number in 0..<count { unlink("\(folder)/watched/new/\(number)") }
+                    rmdir("\(folder)/watched/new")
+                    loop.runUntilIdle()
+                    watch.invalidate()
+                    rmdir("\(folder)/watched")
+                    rmdir(folder)
+                }
+            }
+        ]
     }
 
     private static func numbers(_ loop: RunLoop, _ count: Int) -> [Int] { Array(0..<count) }

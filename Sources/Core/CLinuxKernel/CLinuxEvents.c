@@ -74,21 +74,30 @@ int rl_socket_file(const char *path, uint64_t *number, uint64_t *device) {
 
 int rl_unlink(const char *path) { return result(unlink(path)); }
 
+int rl_is_directory(const char *path) {
+    struct stat status;
+    return lstat(path, &status) < 0 ? -errno : S_ISDIR(status.st_mode);
+}
+
 // Directories
 
-void *rl_directory_open(const char *path) {
+int rl_directory_open(const char *path, void **directory) {
     int descriptor = made(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (descriptor < 0) return NULL;
-    DIR *directory = fdopendir(descriptor);
-    if (directory == NULL) close(descriptor);
-    return directory;
+    if (descriptor < 0) return descriptor;
+    *directory = fdopendir(descriptor);
+    if (*directory != NULL) return 0;
+    int error = errno;
+    close(descriptor);
+    return -error;
 }
 
 int rl_directory_next(void *directory, char *name, bool *is_directory) {
     struct dirent *entry;
+    // At the end of the directory, readdir leaves the error number alone.
+    errno = 0;
     do entry = readdir(directory);
     while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
-    if (entry == NULL) return 0;
+    if (entry == NULL) return -errno;
     memcpy(name, entry->d_name, strlen(entry->d_name) + 1);
     *is_directory = entry->d_type == DT_DIR;
     if (entry->d_type == DT_UNKNOWN) {
@@ -191,6 +200,8 @@ int rl_address_unix(void *storage, const char *path, size_t length) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     // A path needs a zero at its end; an abstract name, which begins with a zero, does not.
     if (length == 0 || length >= sizeof address.sun_path) return -ENAMETOOLONG;
+    // The kernel would end the path there, and lead to another file.
+    if (path[0] != 0 && memchr(path, 0, length) != NULL) return -EINVAL;
     memcpy(address.sun_path, path, length);
     memcpy(storage, &address, sizeof address);
     return (int)(offsetof(struct sockaddr_un, sun_path) + length + (path[0] != 0));
@@ -221,26 +232,22 @@ int rl_address_port(const void *address) {
     return ntohs(port);
 }
 
-int rl_address_text(const void *storage, uint32_t length, char *text, size_t capacity) {
-    const char *bytes = storage;
-    switch (rl_address_family(storage)) {
-    case AF_INET:
-        inet_ntop(AF_INET, bytes + offsetof(struct sockaddr_in, sin_addr), text, capacity);
-        break;
-    case AF_INET6:
-        inet_ntop(AF_INET6, bytes + offsetof(struct sockaddr_in6, sin6_addr), text, capacity);
-        break;
-    default: {
-        size_t start = offsetof(struct sockaddr_un, sun_path);
-        size_t count = length > start ? length - start : 0;
-        if (count >= capacity) count = capacity - 1;
-        memcpy(text, bytes + start, count);
-        text[count] = 0;
-        // An abstract name is written with an @, as the tools of Linux do.
-        if (count > 0 && text[0] == 0) text[0] = '@';
-    }
-    }
-    return 0;
+void rl_address_host(const void *address, char *text, size_t capacity) {
+    int family = rl_address_family(address);
+    size_t start =
+        family == AF_INET6 ? offsetof(struct sockaddr_in6, sin6_addr) : offsetof(struct sockaddr_in, sin_addr);
+    text[0] = 0;
+    inet_ntop(family, (const char *)address + start, text, (socklen_t)capacity);
+}
+
+// A TCP socket that connects to a port of this machine at which nobody listens may get that very port as its own, and meets itself.
+static bool is_connected_to_itself(int descriptor) {
+    struct sockaddr_storage own = {0}, peer = {0};
+    socklen_t own_length = sizeof own, peer_length = sizeof peer;
+    if (getsockname(descriptor, (struct sockaddr *)&own, &own_length) < 0) return false;
+    if (own.ss_family != AF_INET && own.ss_family != AF_INET6) return false;
+    if (getpeername(descriptor, (struct sockaddr *)&peer, &peer_length) < 0) return false;
+    return own_length == peer_length && memcmp(&own, &peer, own_length) == 0;
 }
 
 // Sockets
@@ -316,7 +323,8 @@ int rl_socket_accept(int descriptor) {
 int rl_socket_take_error(int descriptor) {
     int error = 0;
     socklen_t size = sizeof error;
-    return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0 ? errno : error;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0) return errno;
+    return error == 0 && is_connected_to_itself(descriptor) ? ECONNREFUSED : error;
 }
 
 int rl_socket_send(int descriptor, const void *bytes, size_t count) {

@@ -51,6 +51,33 @@ import Testing
         #expect(try output(of: .path("/usr/bin/env"), environment: .only(["A": "b=c"])) == "A=b=c\n")
     }
 
+    @Test func `A variable that is taken away takes none of the same looks along, and PATH is found as bytes`() throws {
+        // An é in one scalar and in two.
+        setenv("RUNLOOPS_\u{E9}", "one", 1)
+        setenv("RUNLOOPS_e\u{301}", "two", 1)
+        let text = try output(of: .path("/usr/bin/env"), environment: .updating(["RUNLOOPS_\u{E9}": nil]))
+        let names = text.split(separator: "\n").filter { $0.hasPrefix("RUNLOOPS_") }.map { Array($0.utf8) }
+        #expect(names.contains(Array("RUNLOOPS_e\u{301}=two".utf8)))
+        #expect(!names.contains(Array("RUNLOOPS_\u{E9}=one".utf8)))
+        // The first character of the value is an accent, which a text would join to the equals sign.
+        let directory = TemporaryDirectory()
+        directory.makeDirectory("\u{301}bin")
+        try #require(symlink("/bin/sh", directory.path("\u{301}bin/runloops-shell")) == 0)
+        let environment = Child.Environment.only(["PATH": "\u{301}bin"])
+        #expect(
+            try output(
+                of: .name("runloops-shell"), ["-c", "echo found"], environment: environment, directory: directory.path)
+                == "found\n")
+    }
+
+    @Test(arguments: ["", "=", "PATH=/evil:", "A=B"])
+    func `A variable whose name is empty or has an equals sign is refused`(_ name: String) throws {
+        let expected = Child.SpawnError(.text, name, code: EINVAL)
+        for environment in [Child.Environment.only([name: "x"]), .updating([name: "x"]), .updating([name: nil])] {
+            #expect(throws: expected) { try Child.spawn(.path("/bin/true"), environment: environment) }
+        }
+    }
+
     @Test func `A directory, a group, a session and limits are the child's alone`() throws {
         let directory = TemporaryDirectory()
         #expect(try shell("pwd", directory: directory.path) == "\(directory.path)\n")

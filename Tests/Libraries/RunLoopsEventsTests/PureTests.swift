@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import RunLoops
 import RunLoopsTestSupport
 import Testing
 
@@ -57,9 +58,8 @@ import Testing
 
     @Test func `Records are read one after the other, with their names`() {
         let expected = [
-            InotifyRecord(watch: 1, mask: 2, cookie: 3, name: "name"), InotifyRecord(watch: 4, mask: 5),
-            InotifyRecord(watch: -1, mask: UInt32(IN_Q_OVERFLOW)),
-            InotifyRecord(watch: 6, mask: 7, cookie: 8, name: "sixteen byte nam"),
+            record(1, 2, cookie: 3, name: "name"), record(4, 5), record(-1, UInt32(IN_Q_OVERFLOW)),
+            record(6, 7, cookie: 8, name: "sixteen byte nam"),
         ]
         let bytes = expected.flatMap(written)
         #expect(bytes.withUnsafeBytes { InotifyRecord.parse($0) } == expected)
@@ -90,14 +90,22 @@ import Testing
     }
 
     private func move(_ half: CInt, _ cookie: UInt32) -> InotifyRecord {
-        InotifyRecord(watch: 1, mask: UInt32(bitPattern: half), cookie: cookie, name: "x")
+        record(1, UInt32(bitPattern: half), cookie: cookie, name: "x")
     }
 
+    private func record(_ watch: CInt, _ mask: UInt32, cookie: UInt32 = 0, name: String = "") -> InotifyRecord {
+        let name = SystemText(prefixOf: name.utf8)
+        return InotifyRecord(
+            watch: watch, mask: mask, cookie: cookie, name: name, size: 16 + length(of: name))
+    }
+
+    /// The name with a zero at least, up to a multiple of sixteen.
+    private func length(of name: SystemText) -> Int { name.isEmpty ? 0 : (name.bytes.count / 16 + 1) * 16 }
+
     private func written(_ record: InotifyRecord) -> [UInt8] {
-        // The name with a zero at least, up to a multiple of sixteen.
-        let length = record.name.isEmpty ? 0 : (record.name.utf8.count / 16 + 1) * 16
+        let length = length(of: record.name)
         let header = [UInt32(bitPattern: record.watch), record.mask, record.cookie, UInt32(length)]
-        let padding = [UInt8](repeating: 0, count: length - record.name.utf8.count)
-        return header.flatMap { value in withUnsafeBytes(of: value) { Array($0) } } + record.name.utf8 + padding
+        let padding = [UInt8](repeating: 0, count: length - record.name.bytes.count)
+        return header.flatMap { value in withUnsafeBytes(of: value) { Array($0) } } + record.name.bytes + padding
     }
 }

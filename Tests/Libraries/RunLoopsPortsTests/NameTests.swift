@@ -34,6 +34,14 @@ import Testing
         }
     }
 
+    @Test func `A directory's path with a zero is refused`() throws {
+        let directory = try TestDirectory()
+        let path = directory.path + "\0other"
+        let expected = RunLoop.PortError.system(RunLoop.SystemCallError(call: "open", code: EINVAL))
+        #expect(throws: expected) { try RunLoop.MessagePort.Directory(making: path) }
+        #expect(throws: expected) { try RunLoop.MessagePort.Directory(shared: path) }
+    }
+
     @Test func `A symbolic link to a directory is refused`() throws {
         let directory = try TestDirectory()
         let link = directory.path + "-link"

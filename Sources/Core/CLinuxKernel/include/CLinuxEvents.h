@@ -26,10 +26,13 @@ int rl_wait_readable(int descriptor, int milliseconds);
 // The number and the device of the file at a path that is a socket.
 int rl_socket_file(const char *path, uint64_t *number, uint64_t *device);
 int rl_unlink(const char *path);
+// 1: the path leads to a directory; 0: to something else, such as a link.
+int rl_is_directory(const char *path);
 
-// Directories, entry by entry, without `.` and `..`. 1: there was an entry; 0: the directory has no further entry.
+// Directories, entry by entry, without `.` and `..`. 1: there was an entry; 0: the directory has no further entry. A link to a
+// directory is not opened.
 #define RL_NAME_ROOM 256
-void *rl_directory_open(const char *path);
+int rl_directory_open(const char *path, void **directory);
 int rl_directory_next(void *directory, char *name, bool *is_directory);
 void rl_directory_close(void *directory);
 
@@ -65,12 +68,13 @@ bool rl_removes_silently(const char *directory);
 
 // Socket addresses, in 128 bytes; the functions that make an address return its length.
 #define RL_ADDRESS_ROOM 128
+// -EINVAL for a path with a zero in it. What begins with a zero is a name outside the file system, of any bytes.
 int rl_address_unix(void *address, const char *path, size_t length);
 int rl_address_internet(void *address, const char *host, uint16_t port);
 int rl_address_family(const void *address);
 int rl_address_port(const void *address);
-// As text, with a zero at the end; for a Unix socket its path.
-int rl_address_text(const void *address, uint32_t length, char *text, size_t capacity);
+// The number of a host as text, with a zero at the end.
+void rl_address_host(const void *address, char *text, size_t capacity);
 
 // Stream sockets, non-blocking and closed on exec.
 int rl_socket_create(int family);
@@ -85,7 +89,8 @@ int rl_lock_directory_of(const char *path);
 void rl_unlock_directory(int descriptor);
 int rl_socket_connect(int descriptor, const void *address, uint32_t length);
 int rl_socket_accept(int descriptor);
-// Takes the pending error of the socket, as a positive number; 0 for none.
+// Takes the pending error of a socket that has connected, as a positive number; 0 for none. ECONNREFUSED for a socket that is connected
+// to itself: nobody listens there.
 int rl_socket_take_error(int descriptor);
 // Without SIGPIPE.
 int rl_socket_send(int descriptor, const void *bytes, size_t count);

@@ -165,6 +165,10 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
         }
     }
 
+    /// Has the loop call ``ready(_:)`` in its next turn, whether or not the descriptor is ready; does nothing before the source is in a
+    /// loop.
+    final func callReady() { lock.withLock { item }?.deliverRefusal() }
+
     /// With the lock held.
     private func makeItem(_ file: Descriptor) -> RunLoop.DescriptorSource {
         // When the source was added, the allowed thread was checked against the thread that made the source.

@@ -21,8 +21,12 @@ extension Child {
         /// This process's own, as it is when the child is spawned.
         case inherited
         /// This process's own with changes; `nil` takes a variable away.
+        ///
+        /// A name is compared by its bytes, and is neither empty nor has an `=` in it.
         case updating([String: String?])
         /// These variables alone.
+        ///
+        /// A name is neither empty nor has an `=` in it.
         case only([String: String])
     }
 
@@ -114,7 +118,8 @@ extension Child {
     public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
         /// What failed.
         public enum Step: Hashable, Sendable {
-            /// A text for the child has a zero in it, where C ends a text (`EINVAL`).
+            /// A text for the child has a zero in it, where C ends a text, or the name of a variable is empty or has an `=` in it
+            /// (`EINVAL`).
             case text
             /// A file for a standard stream was opened.
             case open

@@ -3,11 +3,12 @@
 
 internal import CLinuxKernel
 internal import LinuxLibC
+internal import RunLoops
 
 /// The texts of a child, as C has them.
 struct SpawnProgram {
-    private let executable: String
-    private let directory: String?
+    private let executable: SystemText
+    private let directory: SystemText?
     private let paths: CTexts
     private let arguments: CTexts
     private let environment: CTexts
@@ -19,32 +20,51 @@ struct SpawnProgram {
             switch executable {
             case .name(let name), .path(let name): name
             }
-        var variables: [String] = []
-        var removed: Set<String>?
+        var variables: [SystemText] = []
+        var removed: Set<SystemText>?
         switch environment {
         case .inherited: removed = []
         case .updating(let changes):
-            removed = Set(changes.keys)
-            variables = changes.compactMap { name, value in value.map { "\(name)=\($0)" } }
-        case .only(let values): variables = values.map { "\($0)=\($1)" }
+            removed = []
+            for (name, value) in changes {
+                removed?.insert(try Self.variable(name))
+                if let value { variables.append(try Self.text("\(name)=\(value)")) }
+            }
+        case .only(let values):
+            for (name, value) in values {
+                _ = try Self.variable(name)
+                variables.append(try Self.text("\(name)=\(value)"))
+            }
         }
-        for text in [name, directory ?? ""] + arguments + variables where text.utf8.contains(0) {
-            throw Child.SpawnError(.text, text, code: EINVAL)
-        }
-        self.executable = name
-        self.directory = directory
-        self.arguments = CTexts([name] + arguments)
+        self.executable = try Self.text(name)
+        self.directory = if let directory { try Self.text(directory) } else { nil }
+        var texts = [self.executable]
+        for argument in arguments { texts.append(try Self.text(argument)) }
+        self.arguments = CTexts(texts)
         self.environment = CTexts(variables, inheritingAllBut: removed)
-        if case .name = executable, !name.contains("/"), !name.isEmpty {
-            let search = self.environment.value(of: "PATH") ?? "/bin:/usr/bin"
+        if case .name = executable, !name.utf8.contains(UInt8(ascii: "/")), !name.isEmpty {
+            let search = self.environment.value(of: "PATH") ?? Array("/bin:/usr/bin".utf8)
             // An empty part is the working directory.
             paths = CTexts(
-                search.split(separator: ":", omittingEmptySubsequences: false).map {
-                    "\($0.isEmpty ? "." : $0)/\(name)"
+                search.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map {
+                    SystemText(prefixOf: $0.isEmpty ? [UInt8(ascii: ".")] : $0).entry(texts[0])
                 })
         } else {
-            paths = CTexts([name])
+            paths = CTexts([texts[0]])
         }
+    }
+
+    private static func text(_ text: String) throws(Child.SpawnError) -> SystemText {
+        guard let checked = SystemText(text) else { throw Child.SpawnError(.text, text, code: EINVAL) }
+        return checked
+    }
+
+    /// The name of a variable: with an `=` in it, it would be another variable's.
+    private static func variable(_ name: String) throws(Child.SpawnError) -> SystemText {
+        if name.isEmpty || name.utf8.contains(UInt8(ascii: "=")) {
+            throw Child.SpawnError(.text, name, code: EINVAL)
+        }
+        return try text(name)
     }
 
     func start(
@@ -82,19 +102,19 @@ struct SpawnProgram {
     private func error(of plan: rl_spawn_plan, _ group: Child.Group, _ limits: [rl_limit]) -> Child.SpawnError {
         let (step, subject): (Child.SpawnError.Step, String) =
             switch plan.step {
-            case RL_SPAWN_SIGNALS: (.signals, executable)
+            case RL_SPAWN_SIGNALS: (.signals, executable.decoded)
             case RL_SPAWN_GROUP: (.group, "\(group)")
-            case RL_SPAWN_DIRECTORY: (.directory, directory ?? ".")
-            case RL_SPAWN_DESCRIPTORS: (.descriptors, executable)
+            case RL_SPAWN_DIRECTORY: (.directory, directory?.decoded ?? ".")
+            case RL_SPAWN_DESCRIPTORS: (.descriptors, executable.decoded)
             case RL_SPAWN_LIMITS: (.limits, "\(limits[plan.index].resource)")
-            case RL_SPAWN_EXECUTE: (.execute, executable)
-            default: (.clone, executable)
+            case RL_SPAWN_EXECUTE: (.execute, executable.decoded)
+            default: (.clone, executable.decoded)
             }
         return Child.SpawnError(step, subject, code: plan.error)
     }
 }
 
-private func withOptionalCString<Result>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+private func withOptionalCString<Result>(_ text: SystemText?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
     guard let text else { return body(nil) }
     return text.withCString(body)
 }
@@ -106,12 +126,12 @@ private final class CTexts {
 
     /// - Parameter removed: The variables of this process's environment that are left out; none of its variables is
     ///   taken if `nil`. They are copied as they are: a value need not be UTF-8.
-    init(_ texts: [String], inheritingAllBut removed: Set<String>? = nil) {
-        var all = texts.map { strdup($0) }
+    init(_ texts: [SystemText], inheritingAllBut removed: Set<SystemText>? = nil) {
+        var all = texts.map { $0.withCString { strdup($0) } }
         if let removed, var next = rl_environment() {
             while let text = next.pointee {
                 let name = UnsafeBufferPointer(start: text, count: strcspn(text, "="))
-                if !removed.contains(String(decoding: name.map { UInt8(bitPattern: $0) }, as: UTF8.self)) {
+                if !removed.contains(SystemText(prefixOf: name.lazy.map { UInt8(bitPattern: $0) })) {
                     all.append(strdup(text))
                 }
                 next += 1
@@ -127,11 +147,12 @@ private final class CTexts {
         pointer.deallocate()
     }
 
-    func value(of variable: String) -> String? {
+    func value(of variable: String) -> [UInt8]? {
+        let start = Array("\(variable)=".utf8)
         for index in 0..<count {
             guard let text = pointer[index] else { continue }
-            let whole = String(cString: text)
-            if whole.hasPrefix("\(variable)=") { return String(whole.dropFirst(variable.count + 1)) }
+            let whole = SystemText(cString: text).bytes
+            if whole.starts(with: start) { return Array(whole.dropFirst(start.count)) }
         }
         return nil
     }

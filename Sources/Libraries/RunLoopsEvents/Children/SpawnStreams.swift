@@ -52,7 +52,7 @@ struct SpawnStreams {
     }
 
     private mutating func open(_ path: String, _ flags: CInt, as number: CInt) throws(Child.SpawnError) {
-        let opened = path.utf8.contains(0) ? -EINVAL : rl_open(path, flags, 0o666)
+        let opened = SystemText(path)?.withCString { rl_open($0, flags, 0o666) } ?? -EINVAL
         if opened < 0 { throw Child.SpawnError(.open, path, code: -opened) }
         give(Descriptor(opened), as: number)
     }

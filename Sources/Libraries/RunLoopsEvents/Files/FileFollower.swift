@@ -71,7 +71,7 @@ public final class FileFollower: EventSource, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - path: The file, which need not be there, nor its directories. A relative path begins in the directory that is this
-    ///     process's own whenever the follower looks.
+    ///     process's own now.
     ///   - moment: When the contents of the file count as changed.
     ///   - window: For how long changes are collected; zero for not at all. The first change opens the window, and its end
     ///     reports the difference, so that the loop wakes twice, however often the file is written. The end may come a tenth
@@ -81,7 +81,7 @@ public final class FileFollower: EventSource, @unchecked Sendable {
     ///   - line: Where the follower was made.
     ///   - handler: Called with the follower and what happened since the last time.
     /// - Throws: `EMFILE` if the user or the process has too many descriptors, `ENOSPC` if the user's limit of watches
-    ///   (`max_user_watches`) is reached, `EACCES` if the file or its directory may not be read.
+    ///   (`max_user_watches`) is reached, `EACCES` if the file or its directory may not be read, `EINVAL` if the path has a zero in it.
     ///
     /// Adding the follower to the loop of another thread traps.
     /// - Complexity: O(n) in the directories of the path.

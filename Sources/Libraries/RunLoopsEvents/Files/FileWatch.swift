@@ -15,6 +15,15 @@ public import RunLoops
 /// A watch has a descriptor of the kernel (inotify), of which a user has 128 by default, and one kernel watch for each
 /// path and directory, of which a user has many thousands: for many paths make one `FileWatch`, not many.
 ///
+/// Names of files are bytes, and need not be UTF-8: see ``File/pathBytes``.
+///
+/// Where bursts of changes are one change to the program, give the watch a coalescing window, or call a
+/// ``/RunLoopsKit/RunLoops/RunLoop/Debouncer`` from the closure: a window reports at the latest when it ends, however much goes on, and
+/// joins no other sources; a debouncer calls when it has been quiet for a while, whatever has called it.
+///
+/// A file system that is mounted over a watched directory hides the directory, and the kernel does not say so. When a file system inside
+/// a watched tree is unmounted, its directory is reported as removed, and the directory that comes to light as created.
+///
 /// Corresponds to `FSEvents` of Apple's platforms, file by file and without a history.
 ///
 /// Thread safety: all members may be used by any thread.
@@ -94,7 +103,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
         _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
         let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
-        var tree = WatchTree(file, isRecursive: recursive, changes: changes)
+        var tree = WatchTree(WatchSystem(file), isRecursive: recursive, changes: changes)
         for path in paths { try tree.insert(path) }
         self.tree = tree
         self.handler = handler
@@ -109,21 +118,29 @@ public final class FileWatch: EventSource, @unchecked Sendable {
 
     /// Watches another path as well; a path that is watched already is passed over.
     ///
+    /// A relative path begins in the directory that is this process's own now. What cannot be watched below the path is reported in the next
+    /// turn: ``Event/unwatched(_:_:)``.
+    ///
     /// - Throws: `ENOENT` if there is nothing at the path, `EACCES` if it may not be read, `EEXIST` if it is watched
-    ///   under another path, `ENOSPC` if the user's limit of watches (`max_user_watches`) is reached.
+    ///   under another path, `ENOSPC` if the user's limit of watches (`max_user_watches`) is reached, `EINVAL` if the path has a zero
+    ///   in it.
     ///
     /// Thread safety: any thread; waits while a change is being worked out.
     public func insert(_ path: String) throws(RunLoop.SystemCallError) {
         try state.withLock { () throws(RunLoop.SystemCallError) in
             if isValid { try tree.insert(path) }
         }
+        reportRefusals()
     }
 
     /// Stops watching a path; a path that is not watched is passed over.
     ///
     /// Changes that have not been reported yet are not reported any more.
     /// Thread safety: any thread; waits while a change is being worked out.
-    public func remove(_ path: String) { state.withLock { tree.remove(path) } }
+    public func remove(_ path: String) {
+        state.withLock { tree.remove(path) }
+        reportRefusals()
+    }
 
     /// The paths that are watched, without the vanished paths, in alphabetical order.
     public var paths: [String] { state.withLock { tree.paths } }
@@ -131,6 +148,11 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     /// How many of the user's kernel watches this watch uses: one for each path, and each directory of a recursive
     /// watch.
     public var watchCount: Int { state.withLock { tree.watchCount } }
+
+    /// Has the loop's next turn report what was refused, although the descriptor has nothing to read.
+    private func reportRefusals() {
+        if state.withLock({ tree.hasEvents }) { callReady() }
+    }
 
     // MARK: The loop's thread
 
@@ -162,8 +184,8 @@ public final class FileWatch: EventSource, @unchecked Sendable {
     private func take() -> (Handler?, [Event]) {
         guard let file = descriptor else { return (nil, []) }
         return state.withLock {
-            let records = InotifyRecord.readMoves(file)
-            return (handler, records.isEmpty ? [] : tree.apply(records))
+            tree.apply(InotifyRecord.readMoves(file))
+            return (handler, tree.takeEvents())
         }
     }
 
@@ -175,6 +197,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
 
     override func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {
         if let windowTimer { loop.add(windowTimer, in: mode) }
+        reportRefusals()
     }
 
     override func left(_ mode: RunLoop.Mode, of loop: RunLoop) {
@@ -188,7 +211,7 @@ public final class FileWatch: EventSource, @unchecked Sendable {
             defer {
                 handler = nil
                 waiting = []
-                tree = WatchTree(Descriptor(-1, isOurs: false), isRecursive: false, changes: [])
+                tree = WatchTree(WatchSystem(Descriptor(-1, isOurs: false)), isRecursive: false, changes: [])
             }
             return (handler, tree)
         }

@@ -17,15 +17,16 @@ struct FollowedPath {
         let size: Int64
 
         /// - Returns: `nil` if nothing is there, or it cannot be seen.
-        init?(_ path: String) {
+        init?(_ path: SystemText) {
             var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
+            guard path.withCString({ stat($0, &status) }) == 0 else { return nil }
             (device, number, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int64(status.st_size))
         }
 
         func isSameFile(as other: Identity?) -> Bool { device == other?.device && number == other?.number }
     }
 
+    private static let start = SystemText(prefixOf: "/".utf8)
     private static let leaving = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
     /// Of a file or a link: when it is removed it loses a name now, and dies when nobody has it open any more.
     private static let ending = leaving | UInt32(IN_ATTRIB)
@@ -33,12 +34,15 @@ struct FollowedPath {
     private static let passing = leaving | UInt32(IN_DELETE | IN_MOVED_TO)
     private static let naming = leaving | UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
 
+    /// The path, as the program gave it.
     let path: String
+    /// Where the path leads, whatever this process's directory is.
+    private let place: SystemText
     private let file: Descriptor
     private let fileMask: UInt32
     /// The directories of the path, from the first on, each with the name that the path has in it.
-    private let directories: [(path: String, name: String)]
-    private var names: [CInt: String] = [:]
+    private let directories: [(path: SystemText, name: SystemText)]
+    private var names: [CInt: SystemText] = [:]
     /// The directory in which a name is missing, if it has others: emptied, it may be removed without a word.
     private var filled: CInt?
     private var fileWatch: CInt?
@@ -55,18 +59,19 @@ struct FollowedPath {
     /// - Throws: What the kernel refuses, unless something is only not there yet.
     init(_ path: String, _ file: Descriptor, _ moment: FileFollower.Moment) throws(RunLoop.SystemCallError) {
         self.path = path
+        place = try SystemText(path, for: "inotify_add_watch").madeAbsolute()
         self.file = file
         fileMask = Self.ending | UInt32(moment == .written ? IN_CLOSE_WRITE : IN_MODIFY)
-        var directories: [(path: String, name: String)] = []
-        var directory = path.hasPrefix("/") ? "/" : "."
-        for name in path.split(separator: "/") {
-            directories.append((directory, String(name)))
-            directory += "/\(name)"
+        var directories: [(path: SystemText, name: SystemText)] = []
+        var directory = Self.start
+        for name in place.names {
+            directories.append((directory, name))
+            directory.append(name)
         }
         self.directories = directories
         watchAnew()
         if let refusal { throw refusal }
-        known = Identity(path)
+        known = Identity(place)
     }
 
     /// Whether something was at the path at the last look.
@@ -99,9 +104,9 @@ struct FollowedPath {
     mutating func look() -> [FileFollower.Change] {
         defer { (isTouched, hasMoved, hasDied) = (false, false, false) }
         let (old, oldRefusal, oldWatch) = (known, refusal, fileWatch)
-        if hasMoved || Identity(path)?.isSameFile(as: old) != true { watchAnew() }
+        if hasMoved || Identity(place)?.isSameFile(as: old) != true { watchAnew() }
         // After the watch: a later change comes with a record. A file with another watch was perhaps written before it.
-        known = Identity(path)
+        known = Identity(place)
         let change = change(from: old, isTouched: isTouched || oldWatch != fileWatch)
         guard let refusal, refusal != oldRefusal else { return change.map { [$0] } ?? [] }
         return (change.map { [$0] } ?? []) + [.unwatched(refusal)]
@@ -118,10 +123,10 @@ struct FollowedPath {
     // MARK: Watches
 
     private mutating func watchAnew() {
-        var present: [CInt: String] = [:]
-        var way: [(watch: CInt, directory: String)] = []
+        var present: [CInt: SystemText] = [:]
+        var way: [(watch: CInt, directory: SystemText)] = []
         // Those whose names need not be watched.
-        var quiet: [CInt: String] = [:]
+        var quiet: [CInt: SystemText] = [:]
         refusal = nil
         for (directory, name) in directories {
             watchLink(directory, Self.ending, &present)
@@ -136,21 +141,21 @@ struct FollowedPath {
             }
             present[watch] = name
             refusal = nil
-            if let above = way.last, !rl_removes_silently(above.directory) { quiet[above.watch] = above.directory }
+            if let above = way.last, !removesSilently(above.directory) { quiet[above.watch] = above.directory }
             // If this is a directory above again, as after "..", its names are needed as those of the later one.
             quiet[watch] = nil
             way.append((watch, directory))
         }
-        watchLink(path, fileMask, &present)
-        let watch = add(path, fileMask)
+        watchLink(place, fileMask, &present)
+        let watch = add(place, fileMask)
         if watch < 0 { refuse(-watch) }
         filled = nil
         var emptied: CInt?
         if let last = way.popLast() {
-            let isFile = watch >= 0 && add(path, fileMask | UInt32(IN_ONLYDIR)) < 0
-            if isFile, !rl_removes_silently(last.directory) {
+            let isFile = watch >= 0 && add(place, fileMask | UInt32(IN_ONLYDIR)) < 0
+            if isFile, !removesSilently(last.directory) {
                 quiet[last.watch] = last.directory
-            } else if isEmpty(directory: last.directory) {
+            } else if Directory.isEmpty(last.directory) {
                 emptied = way.last?.watch
             } else {
                 filled = last.watch
@@ -160,7 +165,7 @@ struct FollowedPath {
             let mask = watch == emptied ? Self.passing : Self.leaving
             let same = add(directory, mask | UInt32(IN_ONLYDIR))
             // Another directory has come, and the one that went has told.
-            if same >= 0, present[same] == nil { present[same] = "" }
+            if same >= 0, present[same] == nil { present[same] = SystemText() }
         }
         let outdated = Set(names.keys).union(fileWatch.map { [$0] } ?? []).subtracting(present.keys).subtracting([watch]
         )
@@ -171,12 +176,16 @@ struct FollowedPath {
     }
 
     /// If the path is no link, the next call with it changes the mask of this very watch.
-    private func watchLink(_ path: String, _ mask: UInt32, _ present: inout [CInt: String]) {
+    private func watchLink(_ path: SystemText, _ mask: UInt32, _ present: inout [CInt: SystemText]) {
         let link = add(path, mask | UInt32(IN_DONT_FOLLOW))
-        if link >= 0 { present[link] = "" }
+        if link >= 0 { present[link] = SystemText() }
     }
 
-    private func add(_ path: String, _ mask: UInt32) -> CInt { rl_inotify_add(file.number, path, mask) }
+    private func add(_ path: SystemText, _ mask: UInt32) -> CInt {
+        path.withCString { rl_inotify_add(file.number, $0, mask) }
+    }
+
+    private func removesSilently(_ directory: SystemText) -> Bool { directory.withCString { rl_removes_silently($0) } }
 
     private mutating func refuse(_ code: CInt) {
         if code == ENOENT || code == ENOTDIR { return }

@@ -3,6 +3,7 @@
 
 internal import CLinuxKernel
 internal import LinuxLibC
+internal import RunLoops
 
 /// The kernel's record of one change.
 struct InotifyRecord: Equatable {
@@ -10,7 +11,9 @@ struct InotifyRecord: Equatable {
     var mask: UInt32
     /// The same number for both halves of a move; 0 for all other changes.
     var cookie: UInt32 = 0
-    var name = ""
+    var name = SystemText()
+    /// How many bytes of the kernel's queue the record took.
+    var size = MemoryLayout<inotify_event>.size
 
     func has(_ bits: CInt) -> Bool { mask & UInt32(bitPattern: bits) != 0 }
 
@@ -23,12 +26,11 @@ struct InotifyRecord: Equatable {
         while start + headerSize <= bytes.count {
             let header = bytes.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
             let end = min(bytes.count, start + headerSize + Int(header.len))
-            // The name is padded with zeroes.
-            let name = bytes[(start + headerSize)..<end].prefix { $0 != 0 }
             records.append(
                 InotifyRecord(
                     watch: header.wd, mask: header.mask, cookie: header.cookie,
-                    name: String(decoding: name, as: UTF8.self)))
+                    // Padded with zeroes.
+                    name: SystemText(prefixOf: bytes[(start + headerSize)..<end]), size: end - start))
             start = end
         }
         return records

@@ -17,11 +17,19 @@ extension RunLoop {
 
         /// The address of a Unix socket at `path`; a path that begins with a zero is a name outside the file system.
         ///
-        /// - Throws: `ENAMETOOLONG` for an empty path and for one of more than 107 bytes.
+        /// A path that begins with `@` is a path as any other.
+        ///
+        /// - Throws: `ENAMETOOLONG` for an empty path and for one of more than 107 bytes, `EINVAL` for a path in which a zero follows.
         public static func unix(_ path: String) throws(RunLoop.SystemCallError) -> RunLoop.SocketAddress {
-            var path = path
-            return try RunLoop.SocketAddress("sockaddr_un") { storage in
-                path.withUTF8 { rl_address_unix(storage, $0.baseAddress, $0.count) }
+            try unix(bytes: Array(path.utf8))
+        }
+
+        /// The address of a Unix socket at a path that need not be UTF-8.
+        ///
+        /// As ``unix(_:)`` otherwise.
+        public static func unix(bytes path: [UInt8]) throws(RunLoop.SystemCallError) -> RunLoop.SocketAddress {
+            try RunLoop.SocketAddress("sockaddr_un") { storage in
+                path.withUnsafeBytes { rl_address_unix(storage, $0.baseAddress, $0.count) }
             }
         }
 
@@ -33,7 +41,10 @@ extension RunLoop {
         public static func internet(_ host: String, port: UInt16) throws(RunLoop.SystemCallError)
             -> RunLoop.SocketAddress
         {
-            try RunLoop.SocketAddress("inet_pton") { rl_address_internet($0, host, port) }
+            let host = try SystemText(host, for: "inet_pton")
+            return try RunLoop.SocketAddress("inet_pton") { storage in
+                host.withCString { rl_address_internet(storage, $0, port) }
+            }
         }
 
         /// This machine, reachable from this machine alone (`127.0.0.1`).
@@ -57,29 +68,48 @@ extension RunLoop {
         public var port: UInt16? { isInternet ? UInt16(clamping: withPadding { rl_address_port($0) }) : nil }
 
         /// The path of a Unix socket that has one in the file system.
-        public var path: String? {
-            let text = self.text
-            return isInternet || text.isEmpty || text.hasPrefix("@") ? nil : text
+        ///
+        /// Bytes that are not UTF-8 are shown as U+FFFD: such a path leads to no file. Use ``pathBytes`` to open the file.
+        public var path: String? { file?.decoded }
+
+        /// The path of a Unix socket that has one in the file system, as the system has it; without a zero at the end.
+        public var pathBytes: [UInt8]? { file?.bytes }
+
+        /// `127.0.0.1:80`, `[::1]:80`, the path, or a name outside the file system behind an `@`.
+        ///
+        /// A path that begins with `@` is written with `./` before it.
+        public var description: String {
+            if let port {
+                let host = self.host
+                return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            }
+            if let file { return (file.bytes.first == UInt8(ascii: "@") ? "./" : "") + file.decoded }
+            if unixName.isEmpty { return "(unnamed)" }
+            // As the tools of Linux do.
+            return String(decoding: unixName.map { $0 == 0 ? UInt8(ascii: "@") : $0 }, as: UTF8.self)
         }
 
-        /// `127.0.0.1:80`, `[::1]:80`, or the path.
-        public var description: String {
-            guard let port else { return text.isEmpty ? "(unnamed)" : text }
-            return text.contains(":") ? "[\(text)]:\(port)" : "\(text):\(port)"
+        /// The path of a Unix socket that has one in the file system.
+        var file: SystemText? {
+            guard let first = unixName.first, first != 0 else { return nil }
+            return SystemText(prefixOf: unixName)
+        }
+
+        /// The bytes behind the family; none for other sockets.
+        private var unixName: ArraySlice<UInt8> {
+            family == AF_UNIX ? bytes.dropFirst(MemoryLayout<sa_family_t>.size) : []
         }
 
         var family: CInt { withPadding { rl_address_family($0) } }
 
         private var isInternet: Bool { family == AF_INET || family == AF_INET6 }
 
-        private var text: String {
-            let capacity = 256
-            let characters = [CChar](unsafeUninitializedCapacity: capacity) { buffer, count in
-                let text = buffer.baseAddress.unsafelyUnwrapped
-                _ = withPadding { rl_address_text($0, UInt32(bytes.count), text, capacity) }
-                count = strlen(text)
+        private var host: String {
+            withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { room in
+                let text = room.baseAddress.unsafelyUnwrapped
+                withPadding { rl_address_host($0, text, room.count) }
+                return String(cString: text)
             }
-            return String(decoding: characters.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
 
         /// The bytes with zeroes up to the length of the longest address: an unnamed address consists of its family

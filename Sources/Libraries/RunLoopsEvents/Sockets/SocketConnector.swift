@@ -37,7 +37,7 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
     ///   - fileID: Where the connector was made.
     ///   - line: Where the connector was made.
     ///   - handler: Called with the connector and the socket, or with what `connect(2)` refused: `ECONNREFUSED` if
-    ///     nobody listens, `ENOENT` if there is no such path, `ETIMEDOUT`, `EHOSTUNREACH`, `ENETUNREACH`; `EAGAIN` if
+    ///     nobody listens, also where the system has connected the socket to itself; `ENOENT` if there is no such path, `ETIMEDOUT`, `EHOSTUNREACH`, `ENETUNREACH`; `EAGAIN` if
     ///     the backlog of a Unix socket is full.
     /// - Throws: `EMFILE`, `ENFILE` or `ENOMEM` when the system is out of something.
     ///
@@ -71,10 +71,17 @@ public final class SocketConnector: EventSource, @unchecked Sendable {
         }
     }
 
-    private init(
+    private convenience init(
         _ address: RunLoop.SocketAddress, _ origin: SourceOrigin, _ handler: @escaping Handler
     ) throws(RunLoop.SystemCallError) {
         let file = Descriptor(connection: try check("socket", rl_socket_create(address.family)))
+        self.init(file, address, origin, handler)
+    }
+
+    /// A connector that connects a socket of the caller's.
+    init(
+        _ file: Descriptor, _ address: RunLoop.SocketAddress, _ origin: SourceOrigin, _ handler: @escaping Handler
+    ) {
         let result = address.bytes.withUnsafeBytes {
             rl_socket_connect(file.number, $0.baseAddress, UInt32($0.count))
         }

@@ -110,19 +110,21 @@ public final class SocketListener: EventSource, @unchecked Sendable {
     private static func listen(_ number: CInt, _ address: RunLoop.SocketAddress, _ backlog: CInt) -> CInt {
         address.bytes.withUnsafeBytes { bytes in
             let (start, count) = (bytes.baseAddress, UInt32(bytes.count))
-            guard let path = address.path else { return rl_socket_listen(number, start, count, backlog) }
-            // Nobody else finds the socket between bind and listen, when it looks stale.
-            let lock = rl_lock_directory_of(path)
-            defer { if lock >= 0 { rl_unlock_directory(lock) } }
-            let result = rl_socket_listen(number, start, count, backlog)
-            guard result == -EADDRINUSE else { return result }
-            let reason = rl_socket_stale(path, start, count)
-            // ENOENT: the other listener has ended meanwhile.
-            guard reason == 0 || reason == -ENOENT else { return reason }
-            guard lock >= 0 else { return result }
-            let removed = rl_unlink(path)
-            guard removed == 0 || removed == -ENOENT else { return removed }
-            return rl_socket_listen(number, start, count, backlog)
+            guard let file = address.file else { return rl_socket_listen(number, start, count, backlog) }
+            return file.withCString { path in
+                // Nobody else finds the socket between bind and listen, when it looks stale.
+                let lock = rl_lock_directory_of(path)
+                defer { if lock >= 0 { rl_unlock_directory(lock) } }
+                let result = rl_socket_listen(number, start, count, backlog)
+                guard result == -EADDRINUSE else { return result }
+                let reason = rl_socket_stale(path, start, count)
+                // ENOENT: the other listener has ended meanwhile.
+                guard reason == 0 || reason == -ENOENT else { return reason }
+                guard lock >= 0 else { return result }
+                let removed = rl_unlink(path)
+                guard removed == 0 || removed == -ENOENT else { return removed }
+                return rl_socket_listen(number, start, count, backlog)
+            }
         }
     }
 
@@ -178,21 +180,24 @@ public final class SocketListener: EventSource, @unchecked Sendable {
 
 /// The file of a Unix socket, which the kernel does not remove.
 private struct SocketFile: Sendable {
-    private let path: String
+    /// Where the file is, whatever this process's directory is.
+    private let path: SystemText
     private var number: UInt64 = 0
     private var device: UInt64 = 0
 
     init?(_ address: RunLoop.SocketAddress) {
-        guard let path = address.path else { return nil }
+        guard let path = try? address.file?.madeAbsolute() else { return nil }
         self.path = path
-        guard rl_socket_file(path, &number, &device) == 0 else { return nil }
+        guard path.withCString({ rl_socket_file($0, &number, &device) }) == 0 else { return nil }
     }
 
     /// Removes the file, if it is still the same file.
     func remove() {
         var (present, place): (UInt64, UInt64) = (0, 0)
-        guard rl_socket_file(path, &present, &place) == 0, present == number, place == device else { return }
-        // This process may not be allowed to remove the file any more; the error has no receiver.
-        _ = rl_unlink(path)
+        path.withCString { path in
+            guard rl_socket_file(path, &present, &place) == 0, present == number, place == device else { return }
+            // This process may not be allowed to remove the file any more; the error has no receiver.
+            _ = rl_unlink(path)
+        }
     }
 }

@@ -13,7 +13,7 @@ extension RunLoop.MessagePort {
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Directory: Sendable {
-        /// The path at which the directory was opened.
+        /// The path at which the directory was opened; bytes that are not UTF-8 are shown as U+FFFD.
         public let path: String
         let descriptor: Descriptor
         let identity: Identity
@@ -33,20 +33,26 @@ extension RunLoop.MessagePort {
         public static func user() throws(RunLoop.PortError) -> Directory {
             let user = rl_port_user()
             // Relative paths are to be ignored, says the specification of the variable.
-            if let text = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), text.hasPrefix("/") {
+            if let text = getenv("XDG_RUNTIME_DIR").map({ SystemText(cString: $0) }), text.isAbsolute {
                 return try under(text, isRequired: true)
             }
             let run = "/run/user/\(user)"
-            if access(run, F_OK) == 0 { return try under(run, isRequired: false) }
+            if access(run, F_OK) == 0 { return try under(try checked(run), isRequired: false) }
             return try Directory(making: "/tmp/run-loop-ports-\(user)")
         }
 
-        private static func under(_ parent: String, isRequired: Bool) throws(RunLoop.PortError) -> Directory {
+        private static func under(_ parent: SystemText, isRequired: Bool) throws(RunLoop.PortError) -> Directory {
             // The parent must belong to the user alone, too: a user who may write there may rename the directory that
             // was checked.
             let outer = try Directory(opening: parent, followsLinks: isRequired)
             try outer.requirePrivate()
-            return try Directory(making: parent + "/run-loop-ports")
+            return try Directory(making: parent.entry(try checked("run-loop-ports")))
+        }
+
+        /// The path of a program; a zero would cut it.
+        private static func checked(_ path: String) throws(RunLoop.PortError) -> SystemText {
+            guard let checked = SystemText(path) else { throw .system(.init(call: "open", code: EINVAL)) }
+            return checked
         }
 
         /// A directory of the caller's choice, for ports that other users may reach.
@@ -54,9 +60,9 @@ extension RunLoop.MessagePort {
         /// The users who may change the directory decide which ports there are. It must belong to this user or root,
         /// and no other user may write there.
         ///
-        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
+        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``, with `EINVAL` if the path has a zero in it.
         public convenience init(shared path: String) throws(RunLoop.PortError) {
-            try self.init(opening: path, followsLinks: false)
+            try self.init(opening: try Self.checked(path), followsLinks: false)
             let file = try describe()
             guard file.user == 0 || file.user == rl_port_user() else {
                 throw .unsafeDirectory("\(path) belongs to user \(file.user)")
@@ -66,21 +72,25 @@ extension RunLoop.MessagePort {
 
         /// A directory for this user alone, made if it does not exist.
         ///
-        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``.
+        /// - Throws: ``PortError/unsafeDirectory(_:)``, ``PortError/system(_:)``, with `EINVAL` if the path has a zero in it.
         public convenience init(making path: String) throws(RunLoop.PortError) {
-            let result = rl_port_make_directory(path, 0o700)
+            try self.init(making: try Self.checked(path))
+        }
+
+        private convenience init(making path: SystemText) throws(RunLoop.PortError) {
+            let result = path.withCString { rl_port_make_directory($0, 0o700) }
             if result < 0, result != -Errors.exists { throw .system(.init(call: "mkdir", code: -result)) }
             try self.init(opening: path, followsLinks: false)
             try requirePrivate()
         }
 
-        private init(opening path: String, followsLinks: Bool) throws(RunLoop.PortError) {
-            let result = rl_port_open_directory(path, followsLinks)
+        private init(opening path: SystemText, followsLinks: Bool) throws(RunLoop.PortError) {
+            let result = path.withCString { rl_port_open_directory($0, followsLinks) }
             if result == -ELOOP || result == -ENOTDIR {
-                throw .unsafeDirectory("\(path) is no directory, or a link to one")
+                throw .unsafeDirectory("\(path.decoded) is no directory, or a link to one")
             }
             try Errors.check("open", result)
-            self.path = path
+            self.path = path.decoded
             descriptor = Descriptor(adopting: result)
             var file = rl_file()
             try Errors.check("fstat", rl_port_describe(result, &file))

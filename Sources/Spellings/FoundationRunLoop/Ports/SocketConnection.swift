@@ -82,10 +82,8 @@ final class SocketConnection: @unchecked Sendable {
         guard let made = SocketCalls.make(signature) else { return false }
         (descriptor, generation) = (made, ForkGeneration())
         let result = SocketCalls.connect(made, to: signature.address)
-        if result == 0 { return true }
-        if result == -EINPROGRESS, SocketCalls.waitToWrite(made, before: limit), rl_socket_take_error(made) == 0 {
-            return true
-        }
+        let hasConnected = result == 0 || result == -EINPROGRESS && SocketCalls.waitToWrite(made, before: limit)
+        if hasConnected, rl_socket_take_error(made) == 0 { return true }
         drop()
         return false
     }

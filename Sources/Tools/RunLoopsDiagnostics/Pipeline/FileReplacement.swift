@@ -39,6 +39,7 @@ package enum FileReplacement {
 
     /// The permissions of the file with that name, if there is one.
     private static func existingMode(_ path: String) throws(RunLoop.SystemCallError) -> mode_t? {
+        _ = try SystemText(path, for: "open")
         var status = stat()
         if stat(path, &status) == 0 {
             let kind = status.st_mode & S_IFMT
@@ -46,7 +47,7 @@ package enum FileReplacement {
                 throw RunLoop.SystemCallError(call: "open", code: kind == S_IFDIR ? EISDIR : EEXIST)
             }
         }
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "."
         if access(folder, W_OK) != 0 { throw RunLoop.SystemCallError(call: "access", code: errno) }
         return status.st_mode == 0 ? nil : status.st_mode & 0o777
     }

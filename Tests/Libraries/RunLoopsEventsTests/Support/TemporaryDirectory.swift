@@ -39,7 +39,8 @@ final class TemporaryDirectory: @unchecked Sendable {
     }
 
     private static func remove(_ path: String) {
-        if let directory = rl_directory_open(path) {
+        var directory: UnsafeMutableRawPointer?
+        if rl_directory_open(path, &directory) == 0 {
             var name = [CChar](repeating: 0, count: Int(RL_NAME_ROOM))
             var isDirectory = false
             while rl_directory_next(directory, &name, &isDirectory) > 0 {

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+internal import LinuxLibC
+internal import RunLoops
+
+/// What a watch tree asks of the system: one inotify descriptor, and the directories at paths.
+///
+/// A class that tests inherit from, to change files at any moment of a look.
+class WatchSystem {
+    struct Entry {
+        let name: SystemText
+        /// A link to a directory does not count as one.
+        let isDirectory: Bool
+    }
+
+    private let file: Descriptor
+
+    init(_ file: Descriptor) { self.file = file }
+
+    /// - Returns: The number of the watch, or a negative error number.
+    func add(_ path: SystemText, _ mask: UInt32) -> CInt { path.withCString { rl_inotify_add(file.number, $0, mask) } }
+
+    func remove(_ watch: CInt) {
+        // EINVAL: the kernel has released the watch before. The watches of a forked child are its parent's.
+        if !file.generation.isInherited { _ = rl_inotify_remove(file.number, watch) }
+    }
+
+    /// How many bytes of records wait to be read: a mark in the kernel's queue, behind all that has happened.
+    var bytesWaiting: Int { max(0, Int(rl_bytes_waiting(file.number))) }
+
+    /// - Returns: 1 for a directory, 0 for something else, or a negative error number.
+    func kind(of path: SystemText) -> CInt { path.withCString { rl_is_directory($0) } }
+
+    /// The entries of a directory.
+    ///
+    /// - Returns: What can be read, and the error number of what cannot; 0 for none.
+    func entries(of path: SystemText) -> ([Entry], error: CInt) { Directory.entries(path) }
+}
+
+/// What is in a directory.
+enum Directory {
+    static func entries(_ path: SystemText) -> ([WatchSystem.Entry], error: CInt) {
+        var entries: [WatchSystem.Entry] = []
+        let result = read(path) { name, isDirectory in
+            entries.append(WatchSystem.Entry(name: SystemText(cString: name), isDirectory: isDirectory))
+            return true
+        }
+        return (entries, -result)
+    }
+
+    /// Whether nothing is in a directory that exists and may be read.
+    static func isEmpty(_ path: SystemText) -> Bool {
+        var isEmpty = true
+        let result = read(path) { _, _ in
+            isEmpty = false
+            return false
+        }
+        return result == 0 && isEmpty
+    }
+
+    /// Calls `body` with each entry until it returns `false`; returns a negative error number, or 0.
+    private static func read(_ path: SystemText, _ body: (UnsafePointer<CChar>, Bool) -> Bool) -> CInt {
+        var directory: UnsafeMutableRawPointer?
+        let opened = path.withCString { rl_directory_open($0, &directory) }
+        guard opened == 0, let directory else { return opened }
+        defer { rl_directory_close(directory) }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(RL_NAME_ROOM)) { room in
+            let name = room.baseAddress.unsafelyUnwrapped
+            while true {
+                var isDirectory = false
+                let result = rl_directory_next(directory, name, &isDirectory)
+                if result <= 0 { return result }
+                if !body(name, isDirectory) { return 0 }
+            }
+        }
+    }
+}

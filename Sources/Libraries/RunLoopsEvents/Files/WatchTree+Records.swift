@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxLibC
+internal import RunLoops
+
+/// Applies the kernel's records to the tree, and reports what they mean.
+extension WatchTree {
+    /// Something that a record has moved.
+    struct Move {
+        let directory: WatchNode, name: SystemText
+        let target: WatchNode, newName: SystemText
+        let isDirectory: Bool
+        let cookie: UInt32
+
+        func concerns(_ directory: WatchNode, _ name: SystemText) -> Bool {
+            (directory === self.directory && name == self.name) || (directory === target && name == newName)
+        }
+
+        /// Whether `other`, the next move, goes the way back.
+        ///
+        /// Each rename of the system has the next cookie. Many cookies later it is another story.
+        func isReversed(by other: Move) -> Bool {
+            other.directory === target && other.name == newName && other.target === directory && other.newName == name
+                && other.cookie &- cookie <= 64
+        }
+    }
+
+    /// What a batch of records means, and what is found in new directories.
+    mutating func apply(_ records: [InotifyRecord]) {
+        received += records.reduce(0) { $0 + $1.size }
+        let pairs = MovePairs(records)
+        for (place, record) in records.enumerated() {
+            settle()
+            if !pairs.isSecond(place) { apply(record, records, pairs.second(of: place)) }
+            applied += record.size
+        }
+        settle()
+        look()
+    }
+
+    private mutating func apply(_ record: InotifyRecord, _ records: [InotifyRecord], _ secondPlace: Int?) {
+        steps += 1
+        if record.has(IN_Q_OVERFLOW) { return watchAnew() }
+        let second = secondPlace.map { records[$0] }
+        guard let node = nodes[record.watch] else {
+            // A watch that was given up meanwhile. What has left it may have come to another one.
+            if let second, let target = nodes[second.watch] { created(second, target) }
+            return
+        }
+        if record.has(IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF) { return applyToSelf(record, node) }
+        // The directory above also reports a directory's own changes.
+        if record.name.isEmpty, !node.isRoot { return }
+        if record.has(IN_MOVED_FROM), let second, let secondPlace, let target = nodes[second.watch] {
+            let move = Move(
+                directory: node, name: record.name, target: target, newName: second.name,
+                isDirectory: record.has(IN_ISDIR), cookie: record.cookie)
+            return apply(move, records[(secondPlace + 1)...])
+        }
+        if record.has(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO),
+            lastMove?.concerns(node, record.name) == true
+        {
+            lastMove = nil
+        }
+        if record.has(IN_DELETE | IN_MOVED_FROM) {
+            removed(record, node)
+        } else if record.has(IN_CREATE | IN_MOVED_TO) {
+            created(record, node)
+        } else {
+            tellContents(record, FileWatch.File(node.path(of: record.name), isDirectory: record.has(IN_ISDIR)))
+        }
+    }
+
+    private mutating func applyToSelf(_ record: InotifyRecord, _ node: WatchNode) {
+        if node.isRoot { return vanish(node) }
+        // The directory above has reported a removal or a move before. It has not reported that a file system was unmounted, after which
+        // another directory has the name.
+        guard record.has(IN_IGNORED | IN_UNMOUNT), let parent = node.parent else { return }
+        tell(.removed(FileWatch.File(node.path(), isDirectory: true)), .removed)
+        parent.found?.remove(node.name)
+        drop(node)
+        lookLater(node.name, in: parent, isTold: false)
+    }
+
+    // MARK: Names
+
+    private mutating func created(_ record: InotifyRecord, _ node: WatchNode) {
+        let (name, isDirectory) = (record.name, record.has(IN_ISDIR))
+        let file = FileWatch.File(node.path(of: name), isDirectory: isDirectory)
+        // The look at the directory may have found the entry of this record, or one that has replaced it by now.
+        let isFound = node.found?.insert(name).inserted == false
+        if let old = node.children[name] {
+            // A new directory does not replace another: the tree has looked at this very one, or a later record replaces it.
+            let isInWindow = node.window.contains(applied)
+            if isDirectory, record.has(IN_CREATE), isInWindow || old.window.contains(applied) {
+                if isInWindow, !isFound { tell(.created(file), .created) }
+                old.isTold = true
+                return
+            }
+            if old.isTold { tell(.removed(FileWatch.File(file.pathBytes, isDirectory: true)), .removed) }
+            drop(old)
+            tell(.created(file), .created)
+        } else if !isFound || record.has(IN_MOVED_TO) {
+            tell(.created(file), .created)
+        }
+        if isDirectory, isRecursive { lookLater(name, in: node, isTold: true) }
+    }
+
+    private mutating func removed(_ record: InotifyRecord, _ node: WatchNode) {
+        let isKnown = forget(record.name, in: node)
+        if let gone = node.children[record.name] { drop(gone) }
+        let file = FileWatch.File(node.path(of: record.name), isDirectory: record.has(IN_ISDIR))
+        if isKnown { tell(.removed(file), .removed) }
+        // After an exchange with a name outside the watched directories something has the name: the records are those of an arrival and a
+        // departure.
+        if record.has(IN_MOVED_FROM) { lookLater(record.name, in: node, isTold: false) }
+    }
+
+    /// Whether the program knows of an entry that is there no more.
+    private func forget(_ name: SystemText, in node: WatchNode) -> Bool {
+        let wasFound = node.found.map { _ in node.found?.remove(name) != nil } ?? true
+        return wasFound && node.children[name]?.isTold != false
+    }
+
+    // MARK: Moves
+
+    private mutating func apply(_ move: Move, _ later: ArraySlice<InotifyRecord>) {
+        defer { lastMove = move }
+        if let lastMove, lastMove.isReversed(by: move), !isMovedBack(move, later) { return exchanged(move) }
+        let (old, new) = (move.directory.path(of: move.name), move.target.path(of: move.newName))
+        let file = FileWatch.File(old, isDirectory: move.isDirectory)
+        let newFile = FileWatch.File(new, isDirectory: move.isDirectory)
+        let isKnown = forget(move.name, in: move.directory)
+        let isFound = move.target.found?.insert(move.newName).inserted == false
+        let child = move.directory.children[move.name]
+        // An empty directory may have been replaced.
+        let replaced = move.target.children[move.newName]
+        if let replaced, replaced !== child { drop(replaced) }
+        // The event of a move has a text, which cannot name every file.
+        let isWhole = isKnown && newFile.isText
+        if isWhole {
+            tell(.moved(file, to: newFile.path), .moved)
+        } else {
+            if isKnown { tell(.removed(file), .removed) }
+            if replaced?.isTold == true {
+                tell(.removed(FileWatch.File(new, isDirectory: true)), .removed)
+                tell(.created(newFile), .created)
+            } else if isKnown || !isFound {
+                tell(.created(newFile), .created)
+            }
+        }
+        guard move.isDirectory, isRecursive else {
+            if let child { drop(child) }
+            return
+        }
+        if let child, isWhole || child.watch == nil {
+            child.isTold = true
+            child.move(to: move.newName, in: move.target, at: applied)
+        } else {
+            // Its entries are reported as new.
+            if let child { drop(child) }
+            lookLater(move.newName, in: move.target, isTold: true)
+        }
+    }
+
+    /// Whether a directory was moved to another name and back.
+    ///
+    /// The kernel names the directory that a move has moved, if it is watched, right after the move.
+    private func isMovedBack(_ move: Move, _ later: ArraySlice<InotifyRecord>) -> Bool {
+        guard move.isDirectory, let watch = move.directory.children[move.name]?.watch else { return false }
+        let next = later.prefix(8).first { $0.has(IN_MOVE_SELF | IN_MOVED_FROM) }
+        return next.map { $0.has(IN_MOVE_SELF) && $0.watch == watch } ?? false
+    }
+
+    /// Two names may have been exchanged: the records are those of a move to another name and back.
+    ///
+    /// The first move was reported. A look finds what has the second name now.
+    private mutating func exchanged(_ move: Move) {
+        let (first, second) = (move.target, move.directory)
+        let gone = FileWatch.File(second.path(of: move.name), isDirectory: lastMove?.isDirectory ?? false)
+        tell(.removed(gone), .removed)
+        second.found?.remove(move.name)
+        if let child = second.children[move.name] { drop(child) }
+        tell(.created(FileWatch.File(first.path(of: move.newName), isDirectory: move.isDirectory)), .created)
+        first.found?.insert(move.newName)
+        if let child = first.children[move.newName] { drop(child) }
+        if move.isDirectory, isRecursive { lookLater(move.newName, in: first, isTold: true) }
+        lookLater(move.name, in: second, isTold: false)
+    }
+
+    // MARK: Contents
+
+    private mutating func tellContents(_ record: InotifyRecord, _ file: FileWatch.File) {
+        if record.has(IN_MODIFY) { tell(.modified(file), .modified) }
+        if record.has(IN_CLOSE_WRITE) { tell(.written(file), .written) }
+        if record.has(IN_ATTRIB) { tell(.attributes(file), .attributes) }
+        if record.has(IN_OPEN) { tell(.opened(file), .opened) }
+        if record.has(IN_ACCESS) { tell(.accessed(file), .accessed) }
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// System calls that Swift's import of the C library leaves out. Each returns 0 or a negative errno.
+
+#ifndef CTESTCALLS_H
+#define CTESTCALLS_H
+
+// Gives each of two names what the other has.
+int test_exchange(const char *path, const char *other);
+// From now on the calling thread has a working directory of its own.
+int test_own_directory(void);
+// From now on the calling thread has mounts of its own, which no other process sees. -EPERM without the right to mount.
+int test_own_mounts(void);
+// Mounts a file system in memory, and unmounts it.
+int test_mount(const char *path);
+int test_unmount(const char *path);
+
+#endif

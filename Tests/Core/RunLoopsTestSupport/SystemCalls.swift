@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTestCalls
+
+/// Gives each of two names what the other has; returns whether the system did.
+package func exchangeFiles(_ path: UnsafePointer<CChar>, _ other: UnsafePointer<CChar>) -> Bool {
+    test_exchange(path, other) == 0
+}
+
+/// Gives the calling thread a working directory of its own; returns whether the system did.
+package func makeOwnWorkingDirectory() -> Bool { test_own_directory() == 0 }
+
+/// Gives the calling thread mounts of its own, and mounts an empty file system there; returns whether this process may.
+package func mountForThisThread(_ path: String) -> Bool { test_own_mounts() == 0 && test_mount(path) == 0 }
+
+/// Ends a mount; returns whether the system did.
+package func unmount(_ path: String) -> Bool { test_unmount(path) == 0 }

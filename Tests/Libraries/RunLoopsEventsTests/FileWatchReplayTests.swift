@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxKernel
+import Glibc
+import RunLoops
+import RunLoopsTestSupport
+import Testing
+
+@testable import RunLoopsEvents
+
+/// A program that keeps what a watch reports has the names of the tree, whatever happens to the tree.
+@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileWatchReplayTests {
+    private static let total = isThorough ? 100_000 : 6000
+
+    @Test(arguments: 0..<4)
+    func `Reports of random changes, replayed, give the tree`(seed: UInt64) throws {
+        try withLoop { loop in
+            let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
+            let tree = ReplayedTree(directory.path)
+            let watch = try FileWatch([directory.path], recursive: true) { _, events in tree.apply(events) }
+            add(watch, to: loop)
+            var changes = RandomChanges(directory.path, elsewhere: elsewhere.path, seed: seed)
+            var count = 0
+            while count < Self.total / 8 {
+                for _ in 0...changes.chance(60) where changes.change() { count += 1 }
+                while loop.poll(returnAfterSourceHandled: true) == .handledSource {}
+                guard agrees(tree, directory, watch.watchCount, changes.log) else { break }
+                changes.clearLog()
+            }
+            watch.invalidate()
+        }
+    }
+
+    @Test(arguments: 0..<2)
+    func `Reports of random changes by another thread, replayed, give the tree`(seed: UInt64) throws {
+        try withLoop { loop in
+            let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
+            let tree = ReplayedTree(directory.path)
+            let watch = try FileWatch([directory.path], recursive: true) { _, events in tree.apply(events) }
+            add(watch, to: loop)
+            let changes = Locked(RandomChanges(directory.path, elsewhere: elsewhere.path, seed: seed))
+            var count = 0
+            while count < Self.total / 8 {
+                let isOver = Locked(false)
+                let made = Locked(0)
+                let writer = TestThread {
+                    for _ in 0..<200 {
+                        if changes.withLock({ $0.change() }) { made.withLock { $0 += 1 } }
+                    }
+                    isOver.withLock { $0 = true }
+                }
+                while !isOver.withLock({ $0 }) { loop.poll() }
+                writer.join()
+                count += made.withLock { $0 }
+                while loop.poll(returnAfterSourceHandled: true) == .handledSource {}
+                guard agrees(tree, directory, watch.watchCount, changes.withLock { $0.log }) else { break }
+                changes.withLock { $0.clearLog() }
+            }
+            watch.invalidate()
+        }
+    }
+
+    @Test(arguments: 0..<2)
+    func `Reports of random changes during every look at a directory, replayed, give the tree`(seed: UInt64) throws {
+        let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
+        let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
+        let system = ChangingSystem(file, RandomChanges(directory.path, elsewhere: elsewhere.path, seed: seed))
+        var watched = WatchTree(system, isRecursive: true, changes: .standard)
+        try watched.insert(directory.path)
+        let tree = ReplayedTree(directory.path)
+        while system.count < Self.total / 8 {
+            system.change()
+            system.rest = 20
+            for _ in 0..<8 {
+                watched.apply(InotifyRecord.readMoves(file))
+                tree.apply(watched.takeEvents())
+            }
+            system.rest = 0
+            repeat {
+                watched.apply(InotifyRecord.readMoves(file))
+                tree.apply(watched.takeEvents())
+            } while system.bytesWaiting > 0
+            guard agrees(tree, directory, watched.watchCount, system.changes.log) else { break }
+            system.changes.clearLog()
+        }
+    }
+
+    private func agrees(
+        _ tree: ReplayedTree, _ directory: TemporaryDirectory, _ watchCount: Int, _ changes: [String]
+    ) -> Bool {
+        let real = names(below: Array(directory.path.utf8))
+        let told = tree.names
+        let directories = real.count { $0.last == UInt8(ascii: "/") }
+        if told == real, tree.others == [], watchCount == directories + 1 {
+            tree.clearLast()
+            return true
+        }
+        func text(_ names: Set<[UInt8]>) -> [String] { names.map { FileNames.text($0) }.sorted() }
+        Issue.record(
+            """
+            not reported: \(text(real.subtracting(told))), not there: \(text(told.subtracting(real))), others: \(tree.others), \
+            \(watchCount) watched, \(directories) directories
+            changes: \(changes)
+            reported: \(tree.last)
+            """)
+        return false
+    }
+}
+
+/// A system in which files change before and after each call of the watch.
+private final class ChangingSystem: WatchSystem {
+    var changes: RandomChanges
+    private(set) var count = 0
+    /// How many changes may still be made.
+    var rest = 0
+
+    init(_ file: Descriptor, _ changes: RandomChanges) {
+        self.changes = changes
+        super.init(file)
+    }
+
+    func change() {
+        for _ in 0...changes.chance(10) where changes.change() { count += 1 }
+    }
+
+    private func changeInBetween() {
+        guard rest > 0, changes.chance(3) == 0 else { return }
+        rest -= 1
+        change()
+    }
+
+    override func add(_ path: SystemText, _ mask: UInt32) -> CInt {
+        changeInBetween()
+        defer { changeInBetween() }
+        return super.add(path, mask)
+    }
+
+    override func entries(of path: SystemText) -> ([Entry], error: CInt) {
+        changeInBetween()
+        defer { changeInBetween() }
+        return super.entries(of: path)
+    }
+}

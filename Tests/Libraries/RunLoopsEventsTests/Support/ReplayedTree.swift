@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinuxKernel
+import Glibc
+import RunLoopsEvents
+
+/// A tree of names that is made of nothing but the reports of a watch.
+final class ReplayedTree {
+    private final class Node {
+        let isDirectory: Bool
+        var children: [[UInt8]: Node] = [:]
+        init(isDirectory: Bool) { self.isDirectory = isDirectory }
+    }
+
+    private let root: [UInt8]
+    private let top = Node(isDirectory: true)
+    /// Events that have no place in a tree of names.
+    private(set) var others: [FileWatch.Event] = []
+    /// The last events, for a failure.
+    private(set) var last: [String] = []
+
+    init(_ root: String) { self.root = Array(root.utf8) }
+
+    func apply(_ events: [FileWatch.Event]) {
+        for event in events {
+            switch event {
+            case .created(let file):
+                note("created", file, file.pathBytes)
+                put(Node(isDirectory: file.isDirectory), at: file.pathBytes)
+            case .removed(let file):
+                note("removed", file, file.pathBytes)
+                _ = take(file.pathBytes)
+            case .moved(let file, let path):
+                note("moved", file, Array(path.utf8))
+                let node = take(file.pathBytes) ?? Node(isDirectory: file.isDirectory)
+                _ = take(Array(path.utf8))
+                put(node, at: Array(path.utf8))
+            case .modified, .written, .attributes, .opened, .accessed: break
+            case .vanished, .overflowed, .unwatched: others.append(event)
+            }
+        }
+    }
+
+    /// Begins the last events anew.
+    func clearLast() { last = [] }
+
+    private func note(_ kind: String, _ file: FileWatch.File, _ path: [UInt8]) {
+        let text = FileNames.text(file.pathBytes.dropFirst(root.count))
+        let other = path == file.pathBytes ? "" : " to " + FileNames.text(path.dropFirst(root.count))
+        last.append("\(kind) \(text)\(file.isDirectory ? "/" : "")\(other)")
+    }
+
+    private func names(_ path: [UInt8]) -> [[UInt8]] {
+        path.dropFirst(root.count).split(separator: UInt8(ascii: "/")).map(Array.init)
+    }
+
+    private func directory(of names: [[UInt8]]) -> Node? {
+        var node: Node? = top
+        for name in names.dropLast() { node = node?.children[name] }
+        return node
+    }
+
+    private func put(_ node: Node, at path: [UInt8]) {
+        let names = names(path)
+        guard let name = names.last, let directory = directory(of: names) else { return }
+        // A directory that is reported twice keeps its entries.
+        if node.isDirectory, node.children.isEmpty, directory.children[name]?.isDirectory == true { return }
+        directory.children[name] = node
+    }
+
+    private func take(_ path: [UInt8]) -> Node? {
+        let names = names(path)
+        guard let name = names.last, let directory = directory(of: names) else { return nil }
+        return directory.children.removeValue(forKey: name)
+    }
+
+    /// Every name below the root, a directory's with a slash at the end.
+    var names: Set<[UInt8]> {
+        var all: Set<[UInt8]> = []
+        func visit(_ node: Node, _ path: [UInt8]) {
+            for (name, child) in node.children {
+                let path = path + name + (child.isDirectory ? [UInt8(ascii: "/")] : [])
+                all.insert(path)
+                visit(child, path)
+            }
+        }
+        visit(top, [])
+        return all
+    }
+}
+
+/// Every name below a directory, a directory's with a slash at the end.
+func names(below path: [UInt8]) -> Set<[UInt8]> {
+    var all: Set<[UInt8]> = []
+    func visit(_ path: [UInt8], _ prefix: [UInt8]) {
+        var directory: UnsafeMutableRawPointer?
+        guard rl_directory_open(cText(path), &directory) == 0 else { return }
+        defer { rl_directory_close(directory) }
+        var room = [CChar](repeating: 0, count: Int(RL_NAME_ROOM))
+        var isDirectory = false
+        while rl_directory_next(directory, &room, &isDirectory) > 0 {
+            let name = room.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            all.insert(prefix + name + (isDirectory ? [UInt8(ascii: "/")] : []))
+            if isDirectory { visit(path + [UInt8(ascii: "/")] + name, prefix + name + [UInt8(ascii: "/")]) }
+        }
+    }
+    visit(path, [])
+    return all
+}
