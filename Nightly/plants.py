@@ -164,8 +164,8 @@ plant("interval passed over", {"extremes hours": ["in a virtual second"]},
        "let steps = (behind / interval).clampedAdding(PLANT(1000) ? 2 : 1)"))
 plant("suspension overslept", {"extremes hours": ["have passed"]},
       ("Testing/RunLoopsTesting/ManualKernel.swift",
-       "{ suspended.add(nanoseconds, ordering: .relaxed) }",
-       "{ suspended.add(PLANT(1000) ? 0 : nanoseconds, ordering: .relaxed) }"))
+       "{ Self.add(nanoseconds, to: suspended) }",
+       "{ Self.add(PLANT(1000) ? 0 : nanoseconds, to: suspended) }"))
 plant("run not ended", {"extremes runs": ["no run is left"]},
       ("Core/RunLoops/Turn/Turn.swift",
        "            state.runs.removeLast()\n",
