@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What another thread can see of a loop without waiting long.
+/// The state of a loop that another thread can read without a long wait.
 package struct LoopSnapshot: Sendable {
     /// A timer that waits in the current mode.
     package struct Timer: Sendable {
@@ -23,7 +23,7 @@ package struct LoopSnapshot: Sendable {
 extension RunLoop {
     /// A look at the loop; `nil` when the loop's lock is not free for `patience` nanoseconds.
     ///
-    /// Nobody holds the lock during a callout, so that a loop that hangs can be looked at. Thread safety: any thread.
+    /// The lock is never held during a callout, so that a hanging loop can be inspected. Thread safety: any thread.
     /// - Complexity: O(n) in the timers, when some are asked for.
     package func snapshot(timers most: Int = 0, patience: Int64) -> LoopSnapshot? {
         guard state.lockPointer.pointee.take(until: SystemCalls.now(.monotonic) + patience) else { return nil }
