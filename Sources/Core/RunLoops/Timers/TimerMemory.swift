@@ -11,7 +11,7 @@ internal import CLinuxKernel
 struct TimerMemory<Element: ~Copyable>: ~Copyable {
     /// A table that has grown to this many elements does not become smaller again.
     static var leastKept: Int { 4096 }
-    /// The most bytes that a table asks the C library for: with what glibc adds for the alignment it stays below the
+    /// The maximum number of bytes that a table requests from the C library: with glibc's alignment it stays below a
     /// kilobyte.
     private static var mostUnpaged: Int { 512 }
 
