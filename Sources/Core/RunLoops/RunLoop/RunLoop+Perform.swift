@@ -179,7 +179,7 @@ extension RunLoop {
     }
 
     private func note(_ block: QuietBlock) -> UInt64 {
-        withLock { if state.quietBlocks.count < QuietBlock.most { state.quietBlocks.append(block) } }
+        withLock { if state.quietBlocks.count < QuietBlock.maxCount { state.quietBlocks.append(block) } }
         return block.number
     }
 }

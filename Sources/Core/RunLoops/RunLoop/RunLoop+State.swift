@@ -60,7 +60,7 @@ extension RunLoop {
         /// The same by number, without counted references: every step of a timer needs its bucket.
         @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []
         /// The maximum number of buckets; tests set a lower one.
-        @exclusivity(unchecked) var mostTimerBuckets = BucketNumber.most
+        @exclusivity(unchecked) var maxTimerBuckets = BucketNumber.maxCount
         /// Incremented for each timer that is added to a queue.
         @exclusivity(unchecked) var timerSequence: UInt32 = 0
         /// Timers whose callouts are under way, innermost last.
@@ -163,7 +163,7 @@ extension RunLoop {
         /// An empty bucket of several modes is used again: otherwise each set of modes that a timer was ever in would
         /// leave a bucket that its modes look at in every turn.
         func addBucket(_ base: TimeBase, _ modes: [Int]) -> TimerBucket {
-            let isFull = timerBuckets.count >= mostTimerBuckets
+            let isFull = timerBuckets.count >= maxTimerBuckets
             let bucket: TimerBucket
             if isFull || modes.count > 1,
                 let unused = timerBuckets.first(where: {

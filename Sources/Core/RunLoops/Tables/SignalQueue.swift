@@ -63,7 +63,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     /// A source that was queued, with a reference to it, and its place.
     package struct Queued {
         /// The maximum number of queued sources that have left the mode.
-        fileprivate static var mostStale: Int { 64 }
+        fileprivate static var maxStale: Int { 64 }
         // Not counted: the source keeps its places.
         fileprivate let place: Unmanaged<Place>
         package let element: Element
@@ -87,7 +87,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     // Guarded by the loop's lock.
     /// How many places were queued when their sources left the mode, since the last ``sweep(keeping:)``.
     @exclusivity(unchecked) private var stale = 0
-    @exclusivity(unchecked) private var mostStale = Queued.mostStale
+    @exclusivity(unchecked) private var maxStale = Queued.maxStale
 
     package init() {}
 
@@ -142,7 +142,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     private func countStale() { stale += 1 }
 
     /// Whether so many sources that have left the mode are queued that ``sweep(keeping:)`` should be called.
-    package var isCrowded: Bool { stale >= mostStale }
+    package var isCrowded: Bool { stale >= maxStale }
 
     /// Removes all sources that have left the mode, and those for which `keeping` returns false; the caller releases
     /// them without the lock.
@@ -157,7 +157,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
             if queued.isPresent, keeping(queued.element) { queued.enqueue() } else { waste.append(queued.element) }
         }
         stale = 0
-        mostStale = max(Queued.mostStale, all.count - waste.count)
+        maxStale = max(Queued.maxStale, all.count - waste.count)
         return waste
     }
 

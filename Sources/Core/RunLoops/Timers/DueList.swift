@@ -170,6 +170,6 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
 
     /// Releases unused memory after a burst.
     package mutating func trim() {
-        members.resize(to: max(TimerMemory<Member>.leastKept, count * 2))
+        members.resize(to: max(TimerMemory<Member>.minKept, count * 2))
     }
 }

@@ -134,9 +134,9 @@ package struct TimerHeap: ~Copyable {
     /// Releases unused memory after a burst.
     package mutating func trim() {
         if entries.isRoomy(for: count) {
-            entries.resize(to: max(TimerMemory<Entry>.leastKept, count * 2))
+            entries.resize(to: max(TimerMemory<Entry>.minKept, count * 2))
         }
-        if isEmpty, positions.isRoomy(for: 0) { positions.resize(to: TimerMemory<UInt32>.leastKept) }
+        if isEmpty, positions.isRoomy(for: 0) { positions.resize(to: TimerMemory<UInt32>.minKept) }
     }
 
     @inline(never)

@@ -235,7 +235,7 @@ extension RunLoop.State {
     // MARK: The list
 
     /// The number of entries that are listed, or put back, before other threads may take the lock.
-    private static var piece: Int { 256 }
+    private static var batchSize: Int { 256 }
 
     /// Lists one batch of the due entries; returns whether there may be more.
     @inline(__always)
@@ -243,7 +243,7 @@ extension RunLoop.State {
         if mode.timerBuckets.count != 1 { return listSomeOfSeveral(mode, limit) }
         return mode.timerBuckets[0]._withUnsafeGuaranteedRef { bucket in
             let until = limit[bucket.base]
-            for _ in 0..<Self.piece {
+            for _ in 0..<Self.batchSize {
                 guard let entry = bucket.queue.firstDue(at: until) else { return false }
                 bucket.queue.list(entry, on: &dueList)
             }
@@ -253,7 +253,7 @@ extension RunLoop.State {
 
     @inline(never)
     private func listSomeOfSeveral(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
-        for _ in 0..<Self.piece {
+        for _ in 0..<Self.batchSize {
             var first: (order: TimerHeap.Entry, entry: TimerHeap.Entry, bucket: Unmanaged<TimerBucket>)?
             for bucket in mode.timerBuckets {
                 bucket._withUnsafeGuaranteedRef { it in
@@ -309,7 +309,7 @@ extension RunLoop.State {
             bucketReferences[dueList[listed].queue.index]._withUnsafeGuaranteedRef {
                 $0.queue.putBack(listed, &dueList)
             }
-            if pausing, place % Self.piece == 0 {
+            if pausing, place % Self.batchSize == 0 {
                 unlock()
                 lock()
             }

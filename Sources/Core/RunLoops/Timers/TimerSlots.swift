@@ -87,7 +87,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
     ///
     /// - Precondition: empty.
     mutating func trim() {
-        words.resize(to: TimerMemory<UInt>.leastKept)
+        words.resize(to: TimerMemory<UInt>.minKept)
         used = 0
         free = Self.none
     }
@@ -199,7 +199,7 @@ struct DelayedTable: ~Copyable {
     /// - Precondition: empty.
     mutating func trim() {
         cells.base.deinitialize(count: used)
-        cells.resize(to: TimerMemory<Cell>.leastKept)
+        cells.resize(to: TimerMemory<Cell>.minKept)
         used = 0
         free = Self.none
     }
