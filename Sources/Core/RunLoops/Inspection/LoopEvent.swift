@@ -3,7 +3,7 @@
 
 internal import CLinuxKernel
 
-/// What a loop does, as it does it: for recorders and diagnostics.
+/// An event of a loop, reported when it happens, for recorders and diagnostics.
 package enum LoopEvent: Sendable {
     /// A run begins in the mode.
     case runBegins(RunLoop.Mode)
@@ -33,11 +33,12 @@ package enum LoopEvent: Sendable {
     }
 }
 
-/// Since when a callout was wanted, and which thread asked for it.
+/// The time at which a callout became ready, and the thread that asked for it.
 package struct LoopWait: Sendable, Equatable {
-    /// When a timer was due, a source signalled, a block posted, a descriptor found ready; on the monotonic clock.
+    /// The time at which a timer was due, a source signalled, a block posted or a descriptor found ready; on the
+    /// monotonic clock.
     package var since: Int64
-    /// The thread that asked for it; 0 where there is none, or it is not known.
+    /// The thread that asked for it; 0 if there is none or it is not known.
     package var thread: Int32 = 0
     /// A timer's tolerance in nanoseconds; the interval is 0 for a timer that fires once.
     package var tolerance: Int64 = 0
@@ -45,7 +46,8 @@ package struct LoopWait: Sendable, Equatable {
 }
 
 extension LoopWait {
-    /// The wait of the signal with this number; `nil` if it came before recording began, or too many came since.
+    /// The wait of the signal with this number; `nil` if the signal was given before recording began, or too many were
+    /// given since.
     init?(signal: UInt64) {
         var time: Int64 = 0
         var thread: Int32 = 0
@@ -53,9 +55,9 @@ extension LoopWait {
         self.init(since: time, thread: thread)
     }
 
-    /// When the signal with this number was given; `nil` if it came before recording began.
+    /// The time at which the signal with this number was given; `nil` if that was before recording began.
     ///
-    /// After 1,024 later signals of the process it is when one of these was given, a little later. After 2³⁰ it is `nil`.
+    /// After 1,024 later signals of the process it is the time of one of these, a little later. After 2³⁰ it is `nil`.
     static func began(signal: UInt64) -> Int64? {
         var time: Int64 = 0
         var thread: Int32 = 0
@@ -71,7 +73,7 @@ extension LoopWait {
     }
 }
 
-/// What has ended a sleep.
+/// The cause of the end of a sleep.
 package struct LoopWaking: Sendable, Equatable {
     /// The kinds of causes; `limit` is the end of a run's time.
     package enum Cause: UInt8, Sendable {
@@ -79,9 +81,9 @@ package struct LoopWaking: Sendable, Equatable {
     }
 
     package var cause: Cause
-    /// When the thread went to sleep, on the monotonic clock.
+    /// The time at which the thread went to sleep, on the monotonic clock.
     package var asleepSince: Int64
-    /// When the wake-up was called; 0 if the cause is not a wake-up.
+    /// The time of the call of the wake-up; 0 if the cause is not a wake-up.
     package var calledAt: Int64 = 0
     /// The thread that called the wake-up; 0 where it is not known.
     package var thread: Int32 = 0

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is in which mode of a loop at one instant, for tools that look for items that are never served.
+/// The items of each mode of a loop at one instant, for tools that look for items that are never served.
 package struct LoopItems: Sendable, Equatable {
     package enum Kind: String, Sendable {
         case timer, source, descriptor, observer, block
@@ -39,9 +39,9 @@ package struct LoopItems: Sendable, Equatable {
 
 extension RunLoop {
     /// Loops with more timers than this are not inspected: the lock would be held for too long.
-    private static var mostTimers: Int { 4096 }
+    private static var maxTimers: Int { 4096 }
 
-    /// What is in which mode now; `nil` after the thread's end, and for a loop that has too much in it.
+    /// The items of each mode now; `nil` after the thread's end, and for a loop that has too many.
     ///
     /// Any thread.
     /// - Complexity: O(n) in the items.
@@ -60,7 +60,7 @@ extension RunLoop {
         return LoopItems(entries: entries, unserved: unserved + blocks)
     }
 
-    /// How much work waits that the loop has not taken up: blocks posted by other threads, sources signalled.
+    /// The amount of work that the loop has not begun: blocks posted by other threads, and signalled sources.
     ///
     /// Any thread.
     /// - Complexity: O(n) in the sources.
@@ -104,7 +104,7 @@ extension RunLoop {
     ///
     /// With the lock held.
     private func findItems() -> FoundItems? {
-        if state.isDead || state.timerBuckets.reduce(0, { $0 + $1.queue.count }) > Self.mostTimers { return nil }
+        if state.isDead || state.timerBuckets.reduce(0, { $0 + $1.queue.count }) > Self.maxTimers { return nil }
         var found = FoundItems()
         for mode in state.modeStates {
             func add(_ item: Item) { found.add(item, mode.mode, isCommon: state.commonItems.contains(item)) }
@@ -130,7 +130,7 @@ extension RunLoop {
 /// A block that was posted with `wake: false` while a recorder was at work, and has not run.
 struct QuietBlock {
     /// More of them are not noted.
-    static let most = 64
+    static let maxCount = 64
 
     let number: UInt64
     let label: ItemLabel

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What another thread can see of a loop without waiting long.
+/// The state of a loop that another thread can read without a long wait.
 package struct LoopSnapshot: Sendable {
     /// A timer that waits in the current mode.
     package struct Timer: Sendable {
@@ -23,29 +23,30 @@ package struct LoopSnapshot: Sendable {
 extension RunLoop {
     /// A look at the loop; `nil` when the loop's lock is not free for `patience` nanoseconds.
     ///
-    /// Nobody holds the lock during a callout, so that a loop that hangs can be looked at. Thread safety: any thread.
+    /// The lock is never held during a callout, so that a hanging loop can be inspected. Thread safety: any thread.
     /// - Complexity: O(n) in the timers, when some are asked for.
-    package func snapshot(timers most: Int = 0, patience: Int64) -> LoopSnapshot? {
+    package func snapshot(timers maxCount: Int = 0, patience: Int64) -> LoopSnapshot? {
         guard state.lockPointer.pointee.take(until: SystemCalls.now(.monotonic) + patience) else { return nil }
         defer { unlock() }
         guard let current = state.runs.last?.mode else { return LoopSnapshot() }
-        return LoopSnapshot(modes: state.runs.map(\.mode.mode), timers: most > 0 ? nextTimers(most, in: current) : [])
+        return LoopSnapshot(
+            modes: state.runs.map(\.mode.mode), timers: maxCount > 0 ? nextTimers(maxCount, in: current) : [])
     }
 
     /// With the lock held.
-    private func nextTimers(_ most: Int, in mode: ModeState) -> [LoopSnapshot.Timer] {
+    private func nextTimers(_ maxCount: Int, in mode: ModeState) -> [LoopSnapshot.Timer] {
         var next: [LoopSnapshot.Timer] = []
         mode.forEachBucket { bucket in
             let now = now(bucket.base)
             bucket.queue.visit(state.dueList) { entry, timer, label in
                 let due = entry.date.clampedSubtracting(now)
                 // The few next ones are kept in order: a loop may have a hundred thousand timers.
-                if next.count == most, let last = next.last, last.due <= due { return }
+                if next.count == maxCount, let last = next.last, last.due <= due { return }
                 let snapshot = LoopSnapshot.Timer(
                     label: timer?.label ?? label?.text ?? "", due: due, interval: timer?.intervalNanoseconds ?? 0,
                     tolerance: timer?.toleranceNanoseconds ?? 0)
                 next.insert(snapshot, at: next.firstIndex { $0.due > due } ?? next.count)
-                if next.count > most { next.removeLast() }
+                if next.count > maxCount { next.removeLast() }
             }
         }
         return next

@@ -8,7 +8,7 @@ package protocol LoopTracer: AnyObject {
     func trace(_ event: LoopEvent)
 }
 
-/// What a loop keeps its tracer by: a constant of an object that is not counted need not be counted either.
+/// Holds the tracer of a loop: a constant of an object that is not reference-counted needs no counting either.
 final class TracerBox {
     let tracer: any LoopTracer
     init(_ tracer: any LoopTracer) { self.tracer = tracer }

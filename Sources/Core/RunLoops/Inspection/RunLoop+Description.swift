@@ -28,7 +28,7 @@ extension RunLoop: CustomStringConvertible, CustomDebugStringConvertible {
     }
 }
 
-/// What a loop consists of at one instant.
+/// The parts of a loop at one instant.
 private struct LoopPicture {
     struct ModePicture {
         let name: String

@@ -7,7 +7,8 @@ internal import Synchronization
 /// whether it has become invalid.
 ///
 /// One word, so that a call needs no lock and counts no reference. While a loop calls the closure, the closure belongs
-/// to that loop. The last loop to leave an invalid source releases the closure, and learns here that it is the last.
+/// to that loop. The last loop to leave an invalid source releases the closure, and this word tells that it is the
+/// last.
 struct CallWord: ~Copyable {
     private enum Bits {
         /// Never together with `invalid`.
@@ -31,9 +32,9 @@ struct CallWord: ~Copyable {
     /// The number of the signal; 0 if there is none.
     var signalNumber: UInt64 { word.load(ordering: .sequentiallyConsistent) >> Bits.numberShift }
 
-    /// Leaves a signal; returns false if there is one, or the source is invalid.
+    /// Sets the signal; returns false if it is set already, or the source is invalid.
     ///
-    /// - Parameter makeNumber: Asked only when there is neither.
+    /// - Parameter makeNumber: Called only in the other cases.
     @inline(__always)
     func signal(_ makeNumber: () -> UInt64) -> Bool {
         var old = word.load(ordering: .relaxed)
@@ -55,7 +56,7 @@ struct CallWord: ~Copyable {
     @inline(__always)
     func begin() -> Bool { begin { $0 & Bits.invalid == 0 } }
 
-    /// Begins a call if the source is signalled, and takes the signal.
+    /// Begins a call if the source is signalled, and clears the signal.
     @inline(__always)
     func beginIfSignalled() -> Bool { begin { $0 & Bits.signalled != 0 } }
 
@@ -76,7 +77,7 @@ struct CallWord: ~Copyable {
     @inline(__always)
     func end() -> Bool { word.subtract(Bits.call, ordering: .sequentiallyConsistent).newValue == Bits.invalid }
 
-    /// Takes the signal away and lets no call begin any more; returns whether the caller has to release the closure.
+    /// Clears the signal and prevents further calls; returns whether the caller has to release the closure.
     func becomeInvalid() -> Bool {
         var old = word.load(ordering: .relaxed)
         while true {

@@ -150,20 +150,20 @@ extension RunLoop {
             }
         }
 
-        /// Sets ``events``; throws what the system refused, and leaves an empty set without a call of the closure.
+        /// Sets ``events``; throws the system's error, and then leaves an empty set without calling the closure.
         package func change(to events: Events) throws(SystemCallError) {
             let (old, loops) = lock.withLock {
                 (interest.exchange(events.rawValue, ordering: .relaxed), self.loops)
             }
             if old == events.rawValue { return }
             guard let refusal = eventsChanged(in: loops) else { return }
-            // A set that another thread has set meanwhile stands.
+            // A set that another thread has set meanwhile is kept.
             _ = interest.compareExchange(expected: events.rawValue, desired: 0, ordering: .relaxed)
             _ = eventsChanged(in: loops)
             throw refusal
         }
 
-        /// Makes each of the loops follow a change; returns the first refusal of the system.
+        /// Applies a change in each of the loops; returns the first error of the system.
         private func eventsChanged(in loops: [LoopLock.Pointer]) -> SystemCallError? {
             var refusal: SystemCallError?
             inEach(loops[...]) { state in
@@ -173,7 +173,7 @@ extension RunLoop {
             return refusal
         }
 
-        /// Has one of the source's loops call the closure with `.error`, once.
+        /// Makes one of the source's loops call the closure with `.error`, once.
         package func deliverRefusal() {
             let loops = lock.withLock { self.loops }
             inEach(loops.prefix(1)) { $0.deliverRefusal(to: self) }
@@ -181,16 +181,16 @@ extension RunLoop {
 
         /// The ready events that the closure is to be called for.
         ///
-        /// A source that does not repeat wants nothing more after that. A loop's thread.
+        /// A source that does not repeat has an empty set after that. A loop's thread.
         @inline(__always)
         func take(_ ready: Events) -> Events {
             let wanted = events
-            // Usually the source wants what it was watched for, and one test is enough.
+            // Usually the source asks for the events it was watched for, and one test is enough.
             let taken = wanted.isEmpty ? [] : ready.intersection(wanted.union([.hangUp, .error]))
             return repeats || taken.isEmpty ? taken : takeOnce(taken, wanted)
         }
 
-        /// Does nothing if another loop, or a change of the set, was faster.
+        /// Does nothing if another loop, or a change of the set, came before.
         @inline(never)
         private func takeOnce(_ taken: Events, _ wanted: Events) -> Events {
             let isFirst = interest.compareExchange(
@@ -221,7 +221,7 @@ extension RunLoop {
         }
 
         private func closeDescriptor() {
-            // The error of a close says nothing that could be mended: the number is free in any case.
+            // An error of close needs no handling: the number is free in any case.
             if closes { _ = rl_close(descriptor) }
         }
 
@@ -231,7 +231,7 @@ extension RunLoop {
         @inline(__always)
         func call(_ callOut: ((DescriptorSource, Events) -> Void) -> Void) -> Bool {
             guard calls.begin() else { return false }
-            // Nobody releases the closure while it is counted as called.
+            // The closure is not released while it is counted as called.
             switch handler {
             case .some(let handler): callOut(handler.call)
             case .none: break
@@ -242,9 +242,9 @@ extension RunLoop {
 
         // MARK: In a loop
 
-        /// Notes a loop that the source comes into; returns false if the source has become invalid.
+        /// Notes a loop that the source is added to; returns false if the source has become invalid.
         ///
-        /// Before a mode has the source: a change of ``events`` that comes meanwhile then reaches that loop.
+        /// Called before the source is in a mode: a change of ``events`` meanwhile then reaches that loop.
         func enter(_ state: RunLoop.State) -> Bool {
             lock.lock()
             defer { lock.unlock() }

@@ -11,7 +11,7 @@ extension RunLoop {
         // Ordered so that the fields leave no gaps: a program may have many items.
         let labelStorage: ItemLabel
         private let valid = Atomic<Bool>(true)
-        /// The one thread whose loop may take the item, by the kernel's number; 0 for any.
+        /// The one thread to whose loop the item may be added, by the kernel's number; 0 for any.
         let allowedThread: Int32
 
         init(label: ItemLabel, allowedThread: Int32) {
@@ -27,7 +27,7 @@ extension RunLoop {
         /// Never becomes `true` again.
         @inline(__always)
         public final var isValid: Bool {
-            // acquiring: whoever finds the item invalid also finds what was done to it before.
+            // acquiring: a thread that finds the item invalid also sees all earlier changes of it.
             valid.load(ordering: .acquiring)
         }
 
@@ -49,7 +49,7 @@ extension RunLoop {
 
         // MARK: What a loop asks of its items. With the loop's lock held, unless a comment says otherwise.
 
-        /// Makes the item the loop's, if it can be in one loop only; returns false if another loop has it.
+        /// Makes the loop the item's owner, if the item can be in one loop only; returns false if another loop has it.
         ///
         /// Without the lock.
         func claim(for state: RunLoop.State) -> Bool { true }
@@ -57,7 +57,7 @@ extension RunLoop {
         /// Whether no other loop has claimed the item meanwhile.
         func belongs(to state: RunLoop.State) -> Bool { true }
 
-        /// What tools call it.
+        /// The kind of the item, for tools.
         var kind: LoopItems.Kind { fatalError("every kind of item has a name") }
     }
 }
@@ -69,10 +69,10 @@ enum AllowedThread {
     static var mainThread: Int32 { SystemCalls.mainThreadID }
 }
 
-/// Traps if a closure that may hold state of one thread is about to go to another's loop.
+/// Traps if a closure that may hold state of one thread would be added to another thread's loop.
 ///
 /// - Parameters:
-///   - allowedThread: The one thread whose loop may take the item, by the kernel's number; 0 for any.
+///   - allowedThread: The one thread to whose loop the item may be added, by the kernel's number; 0 for any.
 ///   - item: The item with the closure.
 ///   - thread: The loop's thread.
 @inline(__always)

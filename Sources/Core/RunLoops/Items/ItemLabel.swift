@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A location in a program: `#fileID` and `#line`, made a text only when somebody looks.
+/// A location in a program: `#fileID` and `#line`, made a text only on demand.
 ///
 /// Twelve bytes, because every item, block and delayed closure has one.
-// Unchecked: the pointer is to a literal, which lives for ever and which nobody writes.
+// Unchecked: the pointer is to a literal, which is never released or changed.
 package struct CodeLocation: @unchecked Sendable {
     package let file: UnsafePointer<UInt8>
     package let line: UInt32
@@ -23,14 +23,14 @@ package struct CodeLocation: @unchecked Sendable {
     package var text: String { "\(String(cString: file)):\(line)" }
 }
 
-/// What an item is called in descriptions and tools: a text, or the location where it was made.
+/// The name of an item in descriptions and tools: a text, or the location where it was made.
 ///
 /// Thirteen bytes.
 package enum ItemLabel: Sendable {
     case location(CodeLocation)
     case text(Text)
 
-    /// A text that somebody chose, and the location where it was given, if that is known.
+    /// A label given by the caller, and the location where it was given, if that is known.
     package final class Text: Sendable, Hashable {
         fileprivate let string: String
         fileprivate let location: CodeLocation?
@@ -40,7 +40,7 @@ package enum ItemLabel: Sendable {
             self.location = location
         }
 
-        /// Whether both say the same, of the same location.
+        /// Whether both have the same text and location.
         package static func == (left: Text, right: Text) -> Bool {
             left.location?.file == right.location?.file && left.location?.line == right.location?.line
                 && left.string == right.string
@@ -67,7 +67,7 @@ package enum ItemLabel: Sendable {
         }
     }
 
-    /// Where it was made; `nil` for what the library itself has named.
+    /// Where it was made; `nil` for a label of the library itself.
     package var location: String? {
         switch self {
         case .location(let location): location.text

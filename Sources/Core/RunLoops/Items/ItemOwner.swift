@@ -3,11 +3,12 @@
 
 internal import Synchronization
 
-/// The lock of a loop, in memory that is never freed: another loop uses it when this one is gone.
+/// The lock of a loop, in memory that is never freed: another loop uses it after this one was released.
 ///
 /// So an item that was in a loop can take the lock, and look whether it still belongs to that loop, without keeping the
-/// loop alive. A thread that has read an old owner still takes a valid lock. By the lock it reaches the loop's state and not
-/// the loop: the last reference to a loop never goes while its lock is held (Documentation/Decisions/0042-state-below-the-loop.md).
+/// loop alive. A thread that has read an old owner still takes a valid lock. The lock leads to the loop's state and not
+/// to the loop: the last reference to a loop is never released while its lock is held
+/// (Documentation/Decisions/0042-state-below-the-loop.md).
 package struct LoopLock: ~Copyable {
     package typealias Pointer = UnsafeMutablePointer<LoopLock>
 
@@ -43,7 +44,7 @@ package struct LoopLock: ~Copyable {
         return pointer
     }
 
-    /// Assigns the lock to a loop; with `nil` another loop may have it.
+    /// Assigns the lock to a loop; with `nil` another loop may use it.
     static func assign(_ pointer: Pointer, to state: RunLoop.State?) {
         pointer.pointee.take()
         // Field by field: a call that changes all of the structure would have the lock to itself, which other threads wait for.
@@ -56,7 +57,7 @@ package struct LoopLock: ~Copyable {
 
 /// The loop that an item belongs to, at most one, and with it the lock that guards the item's fields.
 ///
-/// An item that belongs to no loop has a little lock of its own, in the same word.
+/// An item that belongs to no loop has a small lock of its own, in the same word.
 struct ItemOwner: ~Copyable {
     /// Whose lock was taken: a loop's, or, with `nil`, the item's own.
     typealias Holder = LoopLock.Pointer?
@@ -80,7 +81,7 @@ struct ItemOwner: ~Copyable {
 
     /// Makes the loop of `state` the owner of an item that no loop has had; returns whether it is the owner.
     ///
-    /// Apart from ``claim(for:isInMode:)``, since the closure there counts a reference even when nobody calls it.
+    /// Apart from ``claim(for:isInMode:)``, since the closure there counts a reference even if it is not called.
     @inline(__always)
     func claimUnowned(for state: RunLoop.State) -> Bool {
         let own = UInt(bitPattern: state.lockPointer)
@@ -123,11 +124,11 @@ struct ItemOwner: ~Copyable {
     /// The loop's lock at that address, if the item still belongs to it.
     @inline(__always)
     private func take(_ found: UInt) -> LoopLock.Pointer? {
-        // SAFETY: the address of a loop's lock, whose memory is never given back.
+        // SAFETY: the address of a loop's lock, whose memory is never freed.
         let holder = LoopLock.Pointer(bitPattern: found).unsafelyUnwrapped
         holder.pointee.take()
-        // acquiring: pairs with the release in claimSlowly. The item may have been in another loop since the first look,
-        // and have come back: what was done to it there was done under that loop's lock.
+        // acquiring: pairs with the release in claimSlowly. The item may have been in another loop since the first
+        // look, and have returned: its changes there were made under that loop's lock.
         if word.load(ordering: .acquiring) == found { return holder }
         holder.pointee.giveBack()
         return nil
@@ -158,7 +159,7 @@ struct ItemOwner: ~Copyable {
 
     private func release(to state: UInt) {
         if word.exchange(state, ordering: .releasing) == State.contended {
-            // Wakes all of them: if the item has an owner now, nobody gives the little lock back again.
+            // Wakes all of them: if the item has an owner now, the small lock is not released again.
             withUnsafePointer(to: word) { SystemCalls.futexWakeAll($0) }
         }
     }

@@ -39,7 +39,7 @@ extension RunLoop {
         @exclusivity(unchecked) private var otherPlaces: [SignalQueue<Source>.Place] = []
         /// The first place, as long as the source has had no other: then it can be signalled without the lock.
         private let solePlace = Atomic<UnsafeRawPointer?>(nil)
-        /// ``CallWord`` says when it is released.
+        /// Released as ``CallWord`` describes.
         @exclusivity(unchecked) private var performer: Performer?
         private let schedule: ModeCallback?
         private let cancel: ModeCallback?
@@ -167,7 +167,7 @@ extension RunLoop {
         @inline(__always)
         func perform(_ callOut: ((Source) -> Void) -> Void) -> Bool {
             guard calls.beginIfSignalled() else { return false }
-            // Nobody releases the closure while a call of it is counted.
+            // The closure is not released while a call of it is counted.
             switch performer {
             case .some(let performer): callOut(performer.call)
             case .none: break
@@ -183,8 +183,8 @@ extension RunLoop {
             let isLast = calls.becomeInvalid()
             var left = memberships
             lock.unlock()
-            // Another thread may take the source out of one of its modes, or end a loop: then that thread calls cancel. The loop
-            // of a parent process keeps it: it can no longer be asked.
+            // Another thread may take the source out of one of its modes, or end a loop: then that thread calls cancel.
+            // The loop of a parent process keeps the source: that loop can no longer be reached.
             left.removeAll { one in
                 !one.loop.isInherited && !one.loop.withLock { one.loop.state.discard(self, from: one.mode) }
             }

@@ -25,7 +25,7 @@ package final class EpollKernel: GuestKernel, @unchecked Sendable {
 /// descriptor that wake-ups write to.
 ///
 /// It is a second epoll around the mode's own. The mode's epoll is made late, is built anew when a closed descriptor is
-/// stuck in it, and is another one in another mode. The host knows one number and never has to ask again.
+/// stuck in it, and differs between modes. The host needs one number, which never changes.
 final class EpollGuest: GuestDescriptor {
     private enum Source {
         static let wake: UInt64 = 0
@@ -33,7 +33,7 @@ final class EpollGuest: GuestDescriptor {
         static let timer: UInt64 = 2
     }
 
-    /// What wakes the host while the loop is in it.
+    /// The events that wake the host while the loop is in it.
     private static var wakeBits: UInt32 { RL_EPOLLIN | RL_EPOLLET }
 
     let descriptor: CInt
@@ -115,7 +115,8 @@ final class EpollGuest: GuestDescriptor {
     func speak() {
         // Emptied first. To ask for it again makes an edge of whatever was written to it earlier, and the descriptor
         // would be readable until this thread takes the edge: a host that watches from another thread would be called
-        // for nothing. Nothing is lost: who wrote has changed the wake word before, and the loop enters its host by it.
+        // for nothing. No wake-up is lost: the writer has changed the wake word before, and the loop checks that word
+        // when it enters its host.
         _ = calls.eventTake(wake)
         _ = calls.epollModify(descriptor, wake, events: Self.wakeBits, token: Source.wake)
     }

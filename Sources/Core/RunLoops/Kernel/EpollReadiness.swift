@@ -5,7 +5,7 @@ internal import CLinuxKernel
 internal import LinuxLibC
 internal import Synchronization
 
-/// The descriptors of one mode: an epoll, made when the first one comes.
+/// The descriptors of one mode: an epoll, made for the first descriptor.
 ///
 /// Without descriptors it is only a futex to sleep on.
 package final class EpollReadiness: Readiness {
@@ -14,7 +14,7 @@ package final class EpollReadiness: Readiness {
     /// More events are fetched by the next call; none is lost.
     private static let batch = 64
 
-    /// This package's own tokens, above all that a mode gives out.
+    /// This package's own tokens, above all tokens of a mode.
     private enum OwnToken {
         static let wake = UInt64.max
         static let timer = UInt64.max - 1
@@ -52,10 +52,10 @@ package final class EpollReadiness: Readiness {
     private let calls: any KernelCalls
     /// Whether the loop's thread has to look at what the lock guards; usually it need not take the lock.
     private let hasNews = Atomic<Bool>(false)
-    /// What the loop's thread saw when it last looked: the epoll, and whether anything is always ready.
+    /// The values at the last look of the loop's thread: the epoll, and whether anything is always ready.
     @exclusivity(unchecked) private var seen: (epoll: CInt, hasAlwaysReady: Bool) = (-1, false)
     @exclusivity(unchecked) private var epoll: CInt = -1
-    /// How many epolls there have been: a number is used again.
+    /// The number of epolls so far: a descriptor's number is used again.
     @exclusivity(unchecked) private var epollsMade = 0
     /// The loop's thread alone.
     @exclusivity(unchecked) private var events: UnsafeMutablePointer<epoll_event>?
@@ -63,7 +63,7 @@ package final class EpollReadiness: Readiness {
     ///
     /// The loop's thread alone, as the next.
     @exclusivity(unchecked) private var hasFineTimer = false
-    /// What the loop's thread knows of `isStale`.
+    /// The loop's thread's copy of `isStale`.
     @exclusivity(unchecked) private var isSleepless = false
     /// Guards what follows: other threads add and remove while the loop's thread waits.
     ///
@@ -73,7 +73,7 @@ package final class EpollReadiness: Readiness {
     @exclusivity(unchecked) private var retired: [CInt] = []
     /// Whether the epoll reports a file that no descriptor names any more, and could not be replaced yet.
     @exclusivity(unchecked) private var isStale = false
-    /// What the user registered: needed to decide whether the epoll can stay as it is, and to build it anew.
+    /// The user's registrations: needed to decide whether the epoll can be kept, and to build it anew.
     @exclusivity(unchecked) private var registered = DescriptorMap<Registration>()
     /// Descriptors that epoll refuses because they are always ready, as regular files are.
     @exclusivity(unchecked) private var alwaysReady: [CInt: AlwaysReady] = [:]
@@ -319,8 +319,8 @@ package final class EpollReadiness: Readiness {
     /// Returns the epoll to wait for, with its timer descriptors set; `nil` if the set has none and the system refuses
     /// one.
     ///
-    /// A clock whose timer descriptor the system refuses (`EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC`) shortens the limit of
-    /// the monotonic clock instead, so that descriptors are served all the same.
+    /// If the system refuses the timer descriptor of a clock (`EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC`), the limit of the
+    /// monotonic clock is shortened instead, so that descriptors are still served.
     private func prepareToSleep(until limit: inout WaitLimit) -> CInt? {
         // Only this thread makes timer descriptors, so it may look whether there are any.
         if seen.epoll >= 0, timers.isEmpty, waker.fineWait == .nanosecondCall,
@@ -340,7 +340,7 @@ package final class EpollReadiness: Readiness {
         return epoll
     }
 
-    /// When a thread has to look at a clock that cannot wake it.
+    /// The instant at which a thread has to read a clock that cannot wake it.
     ///
     /// The clock may be set, or the system suspended, at any time, so the thread looks at it ten times a second. It then
     /// asks for a timer descriptor again.
@@ -357,7 +357,7 @@ package final class EpollReadiness: Readiness {
         waker.prepareTimedWait()
         let timeout = max(0, deadline - SystemCalls.now(.monotonic))
         if waker.fineWait == .timerDescriptor {
-            // Without a descriptor for the timer: rounded up, so that the wait is late rather than in vain.
+            // Without a descriptor for the timer: rounded up, so that the wait is late rather than too short.
             let milliseconds = CInt(clamping: (timeout + 999_999) / 1_000_000)
             return calls.epollWait(epoll, buffer, CInt(Self.batch), milliseconds: milliseconds)
         }
@@ -412,7 +412,7 @@ package final class EpollReadiness: Readiness {
 
     /// Whether the event is of a file that still has its descriptor.
     ///
-    /// Apart, so that a wait whose epoll is not stale pays for a question alone.
+    /// A separate function, so that a wait whose epoll is not stale pays only for a test.
     /// - Complexity: O(n) in the descriptors of the set.
     @inline(never)
     private func isRegistered(_ token: UInt64) -> Bool {

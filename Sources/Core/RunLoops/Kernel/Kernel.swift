@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a run loop asks of the system it sleeps on.
+/// The services of the system on which a run loop sleeps.
 ///
 /// A kernel knows clocks, descriptors and deadlines, and nothing of modes or items; the loop knows nothing of epoll.
 /// `EpollKernel` is the kernel of Linux; the manual kernel of `RunLoopsTesting` is another.
@@ -15,7 +15,7 @@ package protocol Kernel: AnyObject, Sendable {
     /// A new, empty set of descriptors to wait for. The loop makes one for each mode.
     func makeReadiness() -> any Readiness
 
-    /// Ends the sleep of the loop's thread, which `word` found in `phase` when it got news.
+    /// Ends the sleep of the loop's thread, which was in `phase` when `word` was changed.
     ///
     /// Promises: one system call; never blocks; may be called by any thread. The thread may be awake again: then at
     /// most one later sleep ends for no reason.
@@ -50,7 +50,7 @@ package struct WaitLimit: Equatable, Sendable {
     }
 }
 
-/// A descriptor that is ready: its token, and what it is ready for.
+/// A ready descriptor: its token, and the events it is ready for.
 package struct ReadyDescriptor: Equatable, Sendable {
     package let token: UInt64
     package let events: RunLoop.DescriptorEvents
@@ -67,12 +67,12 @@ package protocol Readiness: AnyObject {
     ///
     /// Promises: takes effect with the next wait. A caller that changes the set of a waiting thread has to wake that
     /// thread. The same holds for ``modify(_:for:token:)`` and ``unregister(_:)``. Hang-up and error are always
-    /// reported. Throws what the system refused; the set is unchanged then.
+    /// reported. Throws the system's error; in that case the set is unchanged.
     func register(
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
     ) throws(RunLoop.SystemCallError)
 
-    /// Changes what a registered descriptor is reported for.
+    /// Changes the events of a registered descriptor.
     func modify(
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
     ) throws(RunLoop.SystemCallError)
@@ -80,26 +80,26 @@ package protocol Readiness: AnyObject {
     /// Stops reporting. A descriptor that was closed before has left the set by itself; that is no error.
     func unregister(_ descriptor: CInt)
 
-    /// Appends what is ready now to `ready`, in the order in which the kernel found it.
+    /// Appends the ready descriptors to `ready`, in the order in which the kernel found them.
     func look(into ready: inout [ReadyDescriptor])
 
-    /// Appends what is ready to `ready`; if nothing is ready yet, sleeps until something is.
+    /// Appends the ready descriptors to `ready`; if none is ready yet, sleeps until one is.
     ///
     /// Promises: the thread falls asleep only by ``WakeWord/fallAsleep(_:)``, so that no news comes too early to count.
     /// The wait returns when something is ready, when there is news, or when a limit has passed. It may also return for
     /// no reason; the caller looks and waits again. `word` is left as it is at the end of the sleep.
     func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor])
 
-    /// What a registered descriptor is ready for at this moment; used where an earlier answer may be out of date.
+    /// The events that a registered descriptor is ready for now; used if an earlier answer may be out of date.
     func confirm(_ descriptor: CInt) -> RunLoop.DescriptorEvents
 
-    /// Releases all that the system lent. The set is empty afterwards and is not used again.
+    /// Releases all resources of the system. The set is empty afterwards and is not used again.
     func close()
 }
 
 /// A kernel whose loop can be a guest: a host that waits for one descriptor waits for all that the loop waits for.
 ///
-/// The manual kernel is no guest kernel: no descriptor can wait for time that stands still.
+/// The manual kernel is not a guest kernel: no descriptor can wait for virtual time.
 package protocol GuestKernel: Kernel {
     /// Makes the descriptor, and everything that keeps it correct: nothing is made later, so that nothing can be
     /// refused later.
@@ -108,8 +108,8 @@ package protocol GuestKernel: Kernel {
 
 /// One descriptor that is readable when a loop has something to do.
 ///
-/// It stands for the sleep of a thread that does not sleep: what would end the sleep makes it readable. The members are
-/// called with the loop's lock held, unless a comment says otherwise.
+/// It replaces the sleep of the thread: every event that would end the sleep makes it readable. The members are called
+/// with the loop's lock held, unless a comment says otherwise.
 package protocol GuestDescriptor: AnyObject {
     /// Never changes, whatever the loop waits for. It becomes readable, and nothing is to be read from it.
     var descriptor: CInt { get }
@@ -130,7 +130,7 @@ package protocol GuestDescriptor: AnyObject {
 
     /// From now on a wake-up makes the descriptor readable again, and so does what is linked and set anew.
     ///
-    /// A wake-up of the silence does not, not even for a moment: a host may watch from another thread.
+    /// A wake-up during the silence does not, not even for a moment: a host may watch from another thread.
     func speak()
 
     /// Takes the wake-up that has made the descriptor readable, if any: the descriptor is silent until the next one.

@@ -5,8 +5,8 @@ internal import CLinuxKernel
 
 /// A descriptor that is closed with the object, and in every child made by fork.
 ///
-/// For what has to end with its process although a child lives on: a socket whose other side waits for the end, a lock
-/// on a file.
+/// For resources that have to end with their process even if a child lives on: a socket whose other side waits for the
+/// end, or a lock on a file.
 package final class PrivateDescriptor: Sendable {
     private let kept: CInt
     private let generation = ForkGeneration()
@@ -17,9 +17,9 @@ package final class PrivateDescriptor: Sendable {
     }
 
     deinit {
-        // In a child it has been closed, and its number may be somebody else's.
+        // In a child it has been closed, and its number may belong to another file.
         if isInherited { return }
-        // First: between the two, somebody else's descriptor could get the number, and a child close that.
+        // First: between the two, another descriptor could get the number, and a child would close it.
         rl_give_up(kept)
         _ = rl_close(kept)
     }

@@ -4,9 +4,9 @@
 package import CLinuxKernel
 internal import LinuxLibC
 
-// The calls of a loop to Linux: clocks, futexes, epoll, eventfd, timerfd. Whoever wants to count or to refuse them gives another
-// `KernelCalls`. Beside them the library asks the system for pages of memory (Timers/TimerMemory.swift), for a key of each thread
-// (RunLoop/ThreadLoop.swift), and for libdispatch's main queue (Turn/MainQueue.swift).
+// The calls of a loop to Linux: clocks, futexes, epoll, eventfd, timerfd. Tests that count or refuse them use another
+// `KernelCalls`. Beside them the library asks the system for pages of memory (Timers/TimerMemory.swift), for a key of
+// each thread (RunLoop/ThreadLoop.swift), and for libdispatch's main queue (Turn/MainQueue.swift).
 
 /// Clocks, threads, and the futexes of locks: called directly, so that nothing is added to their cost.
 package enum SystemCalls {
@@ -47,7 +47,7 @@ package enum SystemCalls {
     }
 }
 
-/// Which file a descriptor is open on.
+/// Identifies the file that a descriptor is open on.
 package struct FileIdentity: Equatable, Sendable {
     var device: UInt64 = 0
     var number: UInt64 = 0
@@ -82,7 +82,7 @@ package protocol KernelCalls: AnyObject, Sendable {
     func close(_ descriptor: CInt) -> CInt
 }
 
-/// The calls as they are.
+/// Makes the calls.
 package final class LinuxCalls: KernelCalls {
     package static let shared = LinuxCalls()
 

@@ -4,20 +4,20 @@
 internal import CLinuxKernel
 internal import Synchronization
 
-/// Where the loop's thread is, and what others want of it: the one atomic word that every waking call reads.
+/// The state of the loop's thread and the requests of other threads: the one atomic word that every waking call reads.
 ///
 /// One word, because the answers depend on each other. A wake-up counts only while the thread is on its way to sleep or
 /// asleep, a stop counts only in a run, and the kernel has to act only while the thread sleeps. All operations are
-/// sequentially consistent. A thread that has something for the loop (a block, a signal, a timer) first leaves it where
-/// the loop looks, then comes here; the loop first changes its phase here, then looks. With one total order one of the
-/// two sees the other, and nothing is lost. The thread falls asleep in the same step in which it checks that nobody
-/// came.
+/// sequentially consistent. A thread that has work for the loop (a block, a signal, a timer) first stores it where the
+/// loop looks, then changes this word; the loop first changes its phase here, then looks. With one total order one of
+/// the two sees the other, and nothing is lost. The thread falls asleep in the same step in which it checks that there
+/// is no news.
 ///
 /// The kernel can sleep on the word itself: a thread with news changes the word's lower half.
 package struct WakeWord: ~Copyable, @unchecked Sendable {
-    /// Where the thread is.
+    /// The phase of the thread.
     package enum Phase: UInt64, Sendable {
-        /// In no run, or past its sleep: it looks at everything before it sleeps, and wake-ups leave nothing.
+        /// In no run, or after its sleep: it looks at everything before it sleeps, so that wake-ups are not stored.
         case awake = 0
         /// On its way to sleep: a wake-up gets a turn of its own, and needs no call to the kernel.
         case goingToSleep = 1
@@ -25,7 +25,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         case asleepOnWord = 2
         /// Asleep in the kernel's set of descriptors.
         case asleepOnDescriptors = 3
-        /// In the loop that is its host; the host waits for a descriptor that stands for the sleep.
+        /// In its host, which waits for a descriptor in place of the sleep.
         case inHost = 4
 
         /// Whether news needs a call to the kernel.
@@ -44,7 +44,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         /// The run was asked to stop.
         static let stop: UInt64 = 16
         static let ofRun: UInt64 = 31
-        /// There is news since the thread last looked: it must not sleep, or has to look again.
+        /// There was a change since the thread last looked: it must not sleep, or has to look again.
         static let news: UInt64 = 32
         /// From this bit on: since when a wake-up waits, plus one; 0 for none.
         static let stampShift: UInt64 = 6
@@ -64,7 +64,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         return Outer(bits: old & Bits.ofRun)
     }
 
-    /// A run ends: a stop that came too late for it is forgotten, a wake-up that waits is kept.
+    /// A run ends: a stop that the run did not serve is discarded, a wake-up that was not served is kept.
     ///
     /// - Parameter isStopped: Whether the outer run was asked to stop meanwhile.
     package borrowing func endRun(_ outer: Outer, isStopped: Bool = false) {
@@ -74,8 +74,8 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// A turn begins: wake-ups count from here on.
     ///
-    /// Returns false, and serves the stop, if a stop has come since the run last looked. A stop that came while wake-ups
-    /// did not count has left no wake-up, and nobody else would see it before the sleep.
+    /// Returns false, and serves the stop, if a stop has come since the run last looked. A stop that was called while
+    /// wake-ups did not count has stored no wake-up, and nothing else would find it before the sleep.
     @inline(__always)
     package borrowing func beginTurn() -> Bool {
         // Setting or clearing bits makes one of these phases from another, which takes no loop.
@@ -85,7 +85,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         return false
     }
 
-    /// Wake-ups leave nothing from now on: the thread looks at everything in its next turn anyway.
+    /// Wake-ups are not stored from now on: the thread looks at everything in its next turn anyway.
     @inline(__always)
     package borrowing func beAwake() {
         word.bitwiseAnd(~(Bits.phase | Bits.news), ordering: .sequentiallyConsistent)
@@ -97,7 +97,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         word.bitwiseAnd(Bits.ofRun, ordering: .sequentiallyConsistent)
     }
 
-    /// The thread goes to its host; returns whether there is news already.
+    /// The thread enters its host; returns whether there is news already.
     package borrowing func enterHost() -> Bool {
         let old = update { ($0 & ~(Bits.phase | Bits.news)) | Phase.inHost.rawValue }
         return old & Bits.news != 0 || old >> Bits.stampShift != 0
@@ -134,7 +134,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         withUnsafePointer(to: word) { UnsafeRawPointer($0) }
     }
 
-    /// When the waiting wake-up was called; `nil` if none waits.
+    /// The instant of the wake-up that is not served yet; `nil` if there is none.
     @inline(__always)
     package var wakeUp: Int64? {
         let stamp = word.load(ordering: .sequentiallyConsistent) >> Bits.stampShift
@@ -156,10 +156,10 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
         Phase(rawValue: word.load(ordering: .sequentiallyConsistent) & Bits.phase).unsafelyUnwrapped
     }
 
-    /// Leaves a wake-up, if wake-ups count and none waits.
+    /// Stores a wake-up, if wake-ups count and none is stored.
     ///
-    /// - Parameter now: Called only when the result is kept: the instant decides what has been ready longest.
-    /// - Returns: Where the thread sleeps, if the kernel has to wake it.
+    /// - Parameter now: Called only if the wake-up is stored: the instant decides which kind has been ready longest.
+    /// - Returns: The phase of the sleep, if the kernel has to wake the thread.
     package borrowing func wake(now: () -> Int64) -> Phase? { request(stop: false, now) }
 
     /// Asks the innermost run to stop; without a run nothing happens.

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What people bring from Foundation and Core Foundation, and what it is called here. None of it can be called: the
-// compiler names the remedy, and corrects the call where only names differ. Completion and documentation leave all of
-// it out.
+// Names of Foundation and Core Foundation, and their names here. None of them can be called: the compiler names the
+// remedy, and corrects the call where only names differ. Completion and documentation leave all of it out.
 //
 // Dates and intervals are generic where Foundation has a type of its own, which this module does not import.
 
@@ -131,7 +130,7 @@ extension RunLoop.Timer {
         fire date: Date, interval: Double, repeats: Bool, block: @escaping (RunLoop.Timer) -> Void
     ) { isNotCalled() }
 
-    /// What Foundation's `repeats:` says, beside a schedule.
+    /// Foundation's `repeats:`, beside a schedule.
     @available(
         *, unavailable,
         message: "A schedule says whether its timer repeats: .every(interval) does, and .after(delay) fires once."

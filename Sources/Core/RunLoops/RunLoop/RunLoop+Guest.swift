@@ -8,9 +8,9 @@ extension RunLoop {
     /// The host waits for this descriptor as for any other, with `poll`, `epoll` or an API of its own. When the
     /// descriptor is readable, the host calls ``runReady(in:servingMainQueue:)``; nothing is to be read from the
     /// descriptor. It becomes readable when a timer is due (at the end of its tolerance), a descriptor source's
-    /// descriptor is ready, the main queue has work, or somebody calls ``wakeUp()``, and stays so until
-    /// ``runReady(in:servingMainQueue:)`` has done what there was to do. It follows every change at once, whichever
-    /// thread makes it: a timer that comes, goes or is put off sets another instant and wakes nobody. What does not
+    /// descriptor is ready, the main queue has work, or ``wakeUp()`` is called, and stays so until
+    /// ``runReady(in:servingMainQueue:)`` has done the work. It follows every change at once, whichever thread makes
+    /// it: a timer that is added, removed or postponed sets another instant and wakes no thread. Work that does not
     /// wake a sleeping loop does not make the descriptor readable either: a block that is posted with `wake: false`, a
     /// source that is only signalled. Nor does ``stop()``, which ends a run and not a host.
     ///
@@ -20,7 +20,8 @@ extension RunLoop {
     /// host must stop waiting for it before that.
     ///
     /// - Throws: `EMFILE`, `ENFILE`, `ENOMEM`, `ENOSPC` from `epoll_create1(2)`, `eventfd(2)`, `timerfd_create(2)` or
-    ///   `epoll_ctl(2)`. The loop is no guest then, and can be asked again. After a success nothing can fail later.
+    ///   `epoll_ctl(2)`. In that case the loop is not a guest, and the property can be read again. After a success
+    ///   nothing can fail later.
     ///
     /// Corresponds to nothing in Core Foundation, and to the wake-up port of a loop on Apple's systems.
     /// - Complexity: O(1); four descriptors, and a fifth if the loop has no descriptor source yet.
@@ -41,7 +42,7 @@ extension RunLoop {
                 return set.descriptor
             }
             waitInHost(isReady: false)
-            // No turn has looked at the blocks that wait already.
+            // No turn has looked at the blocks posted before.
             state.guest?.blocksSeen = 0
             return descriptor
         }
@@ -98,7 +99,7 @@ extension RunLoop {
         return result
     }
 
-    /// Has ``pollDescriptor`` stand for another mode, with or without the main queue's work, from the next wait in the host on.
+    /// Sets the mode of ``pollDescriptor``, with or without the main queue's work, from the next wait in the host on.
     package func wait(in mode: Mode, servingMainQueue: Bool) {
         guard let guest = state.guest else { return }
         stand(for: withLock { state.makeMode(mode) }, servingMainQueue)
@@ -111,7 +112,7 @@ extension RunLoop {
         guest.servesMainQueue = servesMainQueue
     }
 
-    /// The most turns that one call makes: a loop that is never idle must not keep its host from running.
+    /// The maximum number of turns in one call: a loop that is never idle must not keep its host from running.
     private static var turnsInARow: Int { 16 }
 
     private func endWait() {
@@ -122,7 +123,7 @@ extension RunLoop {
 
     /// Whether there is already something to do that ``pollDescriptor`` does not show; a host may ask before it waits.
     ///
-    /// True if a block was posted or a source signalled since the last turn, without a wake-up. A loop that runs by
+    /// `true` if a block was posted or a source signalled since the last turn, without a wake-up. A loop that runs by
     /// itself finds them in its next turn. In a host no turn of the loop follows by itself, so the host asks. If the
     /// answer is `true`, the host does not wait, and calls ``runReady(in:servingMainQueue:)``.
     ///
@@ -142,7 +143,7 @@ extension RunLoop {
         guard let guest = state.guest else {
             fatalError("Ask for pollDescriptor before the host waits: without it there is nothing to prepare.")
         }
-        // A callout under way has made the descriptor silent, or the descriptor stands for another mode.
+        // A callout under way has made the descriptor silent, or the descriptor serves another mode.
         if state.wakeWord.phase != .inHost || guest.mode.mode != mode {
             leaveHost()
             withLock { guest.mode = state.makeMode(mode) }

@@ -105,7 +105,7 @@ extension RunLoop {
         return isIn
     }
 
-    /// Puts an item into one mode; returns false if it has become invalid.
+    /// Adds an item to one mode; returns false if the item has become invalid.
     private func put(_ item: Item, in name: Mode, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
         let mode = state.makeMode(name)
         if state.isIn(item, mode) { return true }
@@ -114,10 +114,10 @@ extension RunLoop {
         return true
     }
 
-    /// Makes an item a common item and puts it into all common modes, or, when the system refuses one of them, changes
+    /// Makes an item a common item and adds it to all common modes, or, if the system refuses one of them, changes
     /// nothing.
     ///
-    /// Returns false if it has become invalid. Whoever made it so takes it out of the modes that it is in.
+    /// Returns false if the item has become invalid. The caller of `invalidate()` removes it from its modes.
     private func putInCommonModes(_ item: Item, _ entered: inout [Mode]) throws(SystemCallError) -> Bool {
         let isNew = !state.commonItems.contains(item)
         if isNew { state.commonItems.add(item) }
@@ -139,7 +139,7 @@ extension RunLoop {
         return true
     }
 
-    /// Puts an item into a mode that it is not in; returns false if it has become invalid.
+    /// Adds an item to a mode that it is not in; returns false if the item has become invalid.
     private func enter(_ item: Item, _ mode: ModeState) throws(SystemCallError) -> Bool {
         switch item {
         case let timer as Timer: state.put(timer, in: mode)
@@ -174,8 +174,8 @@ extension RunLoop {
     /// - Complexity: O(n·m) for n common timers in m common modes, and O(n) for n other common items.
     public func addCommonMode(_ mode: Mode) {
         checkNotForked()
-        // Of the common items some may be in no mode of this loop. Such a timer or observer is another loop's now, or was
-        // and becomes this one's again.
+        // Some common items may be in no mode of this loop. Such a timer or observer belongs to another loop now, or
+        // did and is added to this loop again.
         for item in withLock({ state.commonItems.all }) { _ = item.claim(for: state) }
         var entered: [Source] = []
         withLock {
@@ -217,7 +217,7 @@ extension RunLoop {
         (item as? Source)?.hasLeft(left, of: self)
     }
 
-    /// Calls a descriptor source that the system has refused what it asks for, unless it is in no mode by now.
+    /// Calls a descriptor source whose events the system has refused, unless the source is in no mode by now.
     fileprivate func callRefused(_ source: DescriptorSource) {
         guard withLock({ state.modeStates.contains { $0.descriptors.contains(source) } }) else { return }
         _ = call(source, .error, now(.monotonic))
@@ -233,8 +233,8 @@ extension RunLoop {
             guard mode == .common else { return state.existingMode(mode).map { state.isIn(item, $0) } ?? false }
             guard state.commonItems.contains(item) else { return false }
             guard let timer = item as? Timer else { return true }
-            // A timer that was taken out of each mode by itself no longer counts as common, as in Core Foundation. The
-            // owner is asked first: the lock of another loop guards the bucket of that loop's timer.
+            // A timer that was removed from each mode separately no longer counts as common, as in Core Foundation. The
+            // owner is checked first: the lock of another loop guards the bucket of that loop's timer.
             return timer.owner.isHeld(by: state) && timer.bucket != .none
         }
     }
@@ -261,7 +261,7 @@ extension RunLoop {
 
     /// Whether a run in `mode` has nothing to wait for: neither item nor main queue.
     ///
-    /// For an observer that takes the last item out before the sleep, and has to make the turn that ends the run.
+    /// For an observer that removes the last item before the sleep, and has to make the turn that ends the run.
     package func hasNoItems(in mode: Mode) -> Bool {
         withLock {
             guard let mode = state.existingMode(mode) else { return true }
@@ -270,7 +270,7 @@ extension RunLoop {
     }
 }
 
-// Where items are. With the lock held.
+// The modes of items. With the lock held.
 extension RunLoop.State {
     // MARK: Places
 
@@ -284,7 +284,7 @@ extension RunLoop.State {
         }
     }
 
-    /// Takes an item out of a mode that it is in.
+    /// Removes an item from a mode that it is in.
     func leave(_ item: RunLoop.Item, _ mode: ModeState) {
         switch item {
         case let timer as RunLoop.Timer: take(timer, outOf: mode)
@@ -307,14 +307,14 @@ extension RunLoop.State {
         if !modeStates.contains(where: { $0.descriptors.contains(source) }) { source.leave(self) }
     }
 
-    /// Takes an item out of one mode; returns whether the item was there.
+    /// Removes an item from one mode; returns whether the item was there.
     func take(_ item: RunLoop.Item, outOf name: RunLoop.Mode) -> Bool {
         guard let mode = existingMode(name), isIn(item, mode) else { return false }
         leave(item, mode)
         return true
     }
 
-    /// Takes an item that has become invalid out of all modes.
+    /// Removes an item that has become invalid from all modes.
     ///
     /// An item that is in no mode stays in the common items if it is there, as in Core Foundation.
     func discard(_ item: RunLoop.Item) {
@@ -324,7 +324,7 @@ extension RunLoop.State {
         _ = commonItems.remove(item)
     }
 
-    /// Takes an item that has become invalid out of one mode; returns whether the item was there.
+    /// Removes an item that has become invalid from one mode; returns whether the item was there.
     func discard(_ item: RunLoop.Item, from mode: RunLoop.Mode) -> Bool {
         guard take(item, outOf: mode) else { return false }
         _ = commonItems.remove(item)

@@ -135,7 +135,7 @@ extension RunLoop {
         withLock { _ = state.makeMode(mode) }
     }
 
-    /// Leaves a block for a run in one of its modes.
+    /// Posts a block for a run in one of its modes.
     @inline(__always)
     private func post(_ block: consuming Block) {
         checkNotForked()
@@ -169,8 +169,8 @@ extension RunLoop {
     private func noting(_ block: consuming Block) -> Block {
         let wait = LoopWait(since: now(.monotonic), thread: SystemCalls.threadID)
         let quiet = block.wakes ? nil : note(QuietBlock(number: rl_next_number(), block, since: wait.since))
-        // Unowned: the block runs inside a run of this loop only; and a block that no run may run must not keep its
-        // loop for ever.
+        // Unowned: the block runs inside a run of this loop only; and a block that never runs must not keep its loop
+        // alive.
         return block.wrapped { [unowned self] body in
             if let quiet { withLock { state.quietBlocks.removeAll { $0.number == quiet } } }
             report(.wanted(wait))
@@ -179,7 +179,7 @@ extension RunLoop {
     }
 
     private func note(_ block: QuietBlock) -> UInt64 {
-        withLock { if state.quietBlocks.count < QuietBlock.most { state.quietBlocks.append(block) } }
+        withLock { if state.quietBlocks.count < QuietBlock.maxCount { state.quietBlocks.append(block) } }
         return block.number
     }
 }

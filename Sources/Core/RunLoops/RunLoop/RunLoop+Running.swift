@@ -4,7 +4,7 @@
 extension RunLoop {
     /// Runs the default mode over and over until it is stopped or has nothing left to wait for.
     ///
-    /// - Returns: Which of the two: ``RunResult/stopped`` or ``RunResult/finished``.
+    /// - Returns: ``RunResult/stopped`` or ``RunResult/finished``.
     ///
     /// Corresponds to `CFRunLoopRun`, which does not say why it has returned.
     /// - Precondition: called on the loop's own thread; any other traps.
@@ -28,8 +28,8 @@ extension RunLoop {
     /// - Parameters:
     ///   - mode: The mode. A mode that is empty or unknown, and `.common`, end the run at once with `finished`, and no
     ///     observer is called.
-    ///   - instant: When the time is over; `nil` for never. If the instant has passed, the loop looks at everything
-    ///     once and does not sleep.
+    ///   - instant: The limit of the run; `nil` for none. If the instant has passed, the loop looks at everything once
+    ///     and does not sleep.
     ///   - returnAfterSourceHandled: Whether the run ends after one source (or work of the main queue) was handled.
     /// - Returns: Why the run ended.
     ///
@@ -66,7 +66,7 @@ extension RunLoop {
         return run(mode, limit, returnsAfterSource: returnAfterSourceHandled)
     }
 
-    /// Looks once at everything that is ready in `mode`, does it, and returns without sleeping.
+    /// Serves everything that is ready in `mode` once, and returns without sleeping.
     ///
     /// The result is `timedOut` unless there is a better reason. The call makes one turn: of several ready descriptors
     /// it serves one.

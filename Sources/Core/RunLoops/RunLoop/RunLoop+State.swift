@@ -5,10 +5,10 @@ internal import CLinuxKernel
 internal import Synchronization
 
 extension RunLoop {
-    /// What threads share of a loop: all that its lock guards, and what needs no lock.
+    /// The state of a loop that threads share: the fields that its lock guards, and atomics.
     ///
-    /// What the loop's thread has for itself is in ``RunLoop``. An item reaches the state of its loop by the loop's lock, and
-    /// never the loop.
+    /// The fields of the loop's thread alone are in ``RunLoop``. An item finds the state of its loop by the loop's
+    /// lock, and never the loop itself.
     ///
     /// The methods are called with the lock held, unless a comment says otherwise.
     final class State: @unchecked Sendable {
@@ -32,8 +32,8 @@ extension RunLoop {
 
         let wakeWord = WakeWord()
         let blocks = BlockQueue()
-        /// The latest instant of a rival: a wake-up that was called, or descriptors that were found ready, that may have
-        /// left their place in some mode; a timer that was due before must not be confused with a timer that comes after.
+        /// The latest instant at which a wake-up was called, or descriptors were found ready, that may have left a
+        /// ready date in some mode; a timer that was due before must not be confused with a timer that is added after.
         ///
         /// Relaxed: a timer that another thread adds at the same moment may count as either.
         let lastRival = Atomic<Int64>(.min)
@@ -47,7 +47,7 @@ extension RunLoop {
         // MARK: Guarded by the lock
 
         // The dynamic check of exclusivity is off where a lock already ensures exclusivity.
-        /// Never removed, in the order in which they were made; the default mode comes first.
+        /// Never removed, in the order in which they were made; the default mode is the first.
         @exclusivity(unchecked) private(set) var modeStates: [ModeState]
         /// The same by number, without counted references.
         @exclusivity(unchecked) private(set) var modeReferences: [Unmanaged<ModeState>]
@@ -59,18 +59,19 @@ extension RunLoop {
         @exclusivity(unchecked) private(set) var timerBuckets: [TimerBucket] = []
         /// The same by number, without counted references: every step of a timer needs its bucket.
         @exclusivity(unchecked) private(set) var bucketReferences: [Unmanaged<TimerBucket>] = []
-        /// How many buckets there may be; tests have fewer.
-        @exclusivity(unchecked) var mostTimerBuckets = BucketNumber.most
-        /// Grows with each timer that is put into a queue.
+        /// The maximum number of buckets; tests set a lower one.
+        @exclusivity(unchecked) var maxTimerBuckets = BucketNumber.maxCount
+        /// Incremented for each timer that is added to a queue.
         @exclusivity(unchecked) var timerSequence: UInt32 = 0
         /// Timers whose callouts are under way, innermost last.
         // Not counted: the loop keeps a timer during its callout.
         @exclusivity(unchecked) var firingTimers: [Unmanaged<Timer>] = []
-        /// Timers of this loop that came during a callout of theirs on the thread of another loop, which goes on.
+        /// Timers that were added to this loop during a callout of theirs on another loop's thread, while that callout
+        /// is under way.
         @exclusivity(unchecked) var timersFiringElsewhere: [Unmanaged<Timer>] = []
-        /// What the servings of due timers that are under way have to look at.
+        /// The due timers of the servings under way.
         @exclusivity(unchecked) var dueList = DueList<Timer>()
-        /// What the thread sleeps for; valid while the wake word says that the thread sleeps or is about to.
+        /// The mode and the limit of the sleep; valid while the wake word says that the thread sleeps or is about to.
         @exclusivity(unchecked) var sleep = Sleep()
         /// For recorders; usually empty.
         @exclusivity(unchecked) var quietBlocks: [QuietBlock] = []
@@ -79,15 +80,15 @@ extension RunLoop {
         @exclusivity(unchecked) var runsBegun: UInt64 = 0
         /// Whether the thread has ended.
         @exclusivity(unchecked) private(set) var isDead = false
-        /// What a host waits for instead of the thread's sleep; usually there is no host.
+        /// The guest, if a host waits for the loop; usually `nil`.
         ///
         /// Written by the loop's thread.
         @exclusivity(unchecked) var guest: Guest?
-        /// For code that runs on the loop's thread, and has been asked for by another.
+        /// For code that runs on the loop's thread on behalf of another thread.
         ///
-        /// Not counted, and not to be asked with the lock held: the last reference must not go then.
+        /// Not counted, and not to be retained with the lock held: the last reference must not be released then.
         @exclusivity(unchecked) var loop: Unmanaged<RunLoop>?
-        /// What other libraries keep with the loop, such as the loop under another name; usually nothing.
+        /// Objects that other libraries keep with the loop, such as the loop under another name; usually none.
         @exclusivity(unchecked) var companions: [any LoopCompanion] = []
 
         init(kernel: any Kernel, threadID: Int32) {
@@ -123,7 +124,7 @@ extension RunLoop {
             if let phase = wakeWord.stop(now: { wakeStamp() }) { kernel.wake(wakeWord, phase) }
         }
 
-        /// The instant of a wake-up; while somebody records, also its thread.
+        /// The instant of a wake-up; while a recorder is at work, also its thread.
         @inline(__always)
         private func wakeStamp() -> Int64 {
             let now = now(.monotonic)
@@ -159,10 +160,10 @@ extension RunLoop {
 
         /// Makes the bucket of timers that are in these modes and count on this clock.
         ///
-        /// An empty bucket of several modes is used again: otherwise each set of modes that a timer was ever in would leave a
-        /// bucket that its modes look at for ever.
+        /// An empty bucket of several modes is used again: otherwise each set of modes that a timer was ever in would
+        /// leave a bucket that its modes look at in every turn.
         func addBucket(_ base: TimeBase, _ modes: [Int]) -> TimerBucket {
-            let isFull = timerBuckets.count >= mostTimerBuckets
+            let isFull = timerBuckets.count >= maxTimerBuckets
             let bucket: TimerBucket
             if isFull || modes.count > 1,
                 let unused = timerBuckets.first(where: {

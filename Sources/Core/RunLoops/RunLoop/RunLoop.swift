@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The parts of a loop, and how a loop is found, asked and reached. The folder Turn has what happens in a turn, Tables
-// what a mode keeps, Items what can be added, Timers all about timers, Inspection what tools see.
+// The parts of a loop, and how a loop is found and queried. The folder Turn has what happens in a turn, Tables what a
+// mode keeps, Items what can be added, Timers all about timers, Inspection what tools see.
 
 internal import CLinuxKernel
 package import Synchronization
@@ -19,24 +19,24 @@ package import Synchronization
 /// thread with no lock held, so that a closure may call anything, the loop itself included. After the end of the thread
 /// all members may still be called and do nothing. After `fork()` a loop of the parent traps in the child.
 public final class RunLoop: @unchecked Sendable {
-    /// What other threads share with this one: the lock, and what it guards.
+    /// The state that other threads share with this one: the lock, and the fields that it guards.
     let state: State
-    // Of the state, again: by the way of the state each use would count a reference.
+    // A copy of the state's: reading it from the state would count a reference each time.
     private let lockPointer: LoopLock.Pointer
     let blocks: BlockQueue
-    /// The main loop's; `nil` in all others.
+    /// The main queue, for the main loop; `nil` in all other loops.
     let mainQueue: MainQueue?
     private let generation = ForkGeneration()
-    /// Whether the thread was found to have the usual scheduling: a thread that waits for it then has nothing to lend
-    /// it, and does not ask the system each time.
+    /// Whether the thread was found to have the usual scheduling: a thread that waits for it then lends it no priority,
+    /// and does not ask the system each time.
     package let isUsuallyScheduled = Atomic(false)
-    /// Whether there is a tracer; read only while somebody records.
+    /// Whether there is a tracer; read only while a recorder is at work.
     let isTraced = Atomic<Bool>(false)
 
     // MARK: The loop's thread
 
     #if RUNLOOPS_WITHOUT_TRACING
-    /// Always `nil`: for Scripts/trace-cost alone, to measure what the question costs.
+    /// Always `nil`: for Scripts/trace-cost alone, to measure the cost of the test.
     package var tracer: (any LoopTracer)? {
         get { nil }
         set {}
@@ -46,7 +46,7 @@ public final class RunLoop: @unchecked Sendable {
     /// The tracer that receives every event; usually `nil`.
     @exclusivity(unchecked) package var tracer: (any LoopTracer)? {
         didSet {
-            // Relaxed: nobody knows when a post came that another thread made just before the tracer was set.
+            // Relaxed: the time of a post that another thread made just before the tracer was set is not known.
             isTraced.store(tracer != nil, ordering: .relaxed)
             formerTracer = tracerBox
             tracerBox = tracer.map { TracerBox($0) }
@@ -54,7 +54,7 @@ public final class RunLoop: @unchecked Sendable {
         }
     }
     @exclusivity(unchecked) private var tracerBox: TracerBox?
-    /// A tracer may take itself away in the middle of an event: it lives until the tracer after it has gone too.
+    /// A tracer may remove itself in the middle of an event: it is kept until the next tracer is removed too.
     @exclusivity(unchecked) private var formerTracer: TracerBox?
     // SAFETY: one of the two boxes keeps it while an event is reported.
     @exclusivity(unchecked) private var tracerReference: Unmanaged<TracerBox>?
@@ -74,9 +74,9 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// No such work begins inside it.
     @exclusivity(unchecked) package internal(set) var isInMainQueue = false
-    /// When the last look at descriptors was, while there was something to compare them with.
+    /// The instant of the last look at descriptors, if there was something to compare them with.
     @exclusivity(unchecked) var lastLook = Int64.min
-    /// When the wake-up that was served last was called, for tracers.
+    /// The instant of the wake-up that was served last, for tracers.
     // Not in the cause: with two words to carry, a turn takes twelve instructions more.
     @exclusivity(unchecked) var lastServedWakeUp = Int64.min
     /// Whether the last look at the descriptors has found work in the main queue.
@@ -98,7 +98,7 @@ public final class RunLoop: @unchecked Sendable {
 
     deinit {
         if isInherited { return }
-        // No thread has ended this loop: items that live longer must not find it.
+        // The loop was not ended by its thread: items that live longer must not find it.
         if !state.isDead { threadEnds() }
         LoopLock.assign(lockPointer, to: nil)
     }
@@ -164,9 +164,9 @@ public final class RunLoop: @unchecked Sendable {
     /// - Complexity: O(1) in the timers.
     public func nextTimerDeadline(in mode: Mode) -> Instant? { withLock { state.nextTimer(in: mode) } }
 
-    /// What another library keeps with the loop, made at the first ask; one object of each type.
+    /// The object that another library keeps with the loop, made at the first call; one object of each type.
     ///
-    /// The loop keeps it until the thread ends. A loop whose thread has ended gets a new one at each ask.
+    /// The loop keeps it until the thread ends. A loop whose thread has ended gets a new one at each call.
     /// Thread safety: any thread. `make` is called with the loop's lock held, and must not take it.
     package func companion<Companion: LoopCompanion>(_ make: (RunLoop) -> Companion) -> Companion {
         withLock {
@@ -247,7 +247,7 @@ public final class RunLoop: @unchecked Sendable {
 
     // MARK: Misuse
 
-    /// Whether a parent of this process made the loop: then it is not for this process.
+    /// Whether a parent of this process made the loop: then this process must not use it.
     @inline(__always)
     package var isInherited: Bool { generation.isInherited }
 
@@ -276,7 +276,7 @@ public final class RunLoop: @unchecked Sendable {
 
     // MARK: The end
 
-    /// The loop's thread ends: what the loop holds is cancelled and released.
+    /// The loop's thread ends: the items and blocks of the loop are cancelled and released.
     ///
     /// Later calls on it are harmless.
     package func threadEnds() {
@@ -284,7 +284,7 @@ public final class RunLoop: @unchecked Sendable {
         blocks.close()
         endGuest()
         for (source, mode) in waste.sources { source.hasLeft([mode], of: self) }
-        // Items and their closures die here, with no lock held.
+        // Items and their closures are released here, with no lock held.
         signalled = []
         withExtendedLifetime(waste) {}
         let left = withLock {
@@ -295,9 +295,9 @@ public final class RunLoop: @unchecked Sendable {
     }
 }
 
-/// What another library keeps with a loop, such as the loop under another name.
+/// An object that another library keeps with a loop, such as the loop under another name.
 package protocol LoopCompanion: AnyObject {
-    /// The loop has been torn down: it holds no item any more, and never will.
+    /// The loop has been torn down: it has no items, and accepts none.
     func threadHasEnded()
 }
 

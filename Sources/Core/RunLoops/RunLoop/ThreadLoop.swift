@@ -23,13 +23,14 @@ package enum ThreadLoop {
         init(_ loop: RunLoop) {
             self.loop = loop
             rl_thread_follow_end()
-            // A loop that is made while the thread ends does not know how many rounds are over: it waits for none. Nor does any
-            // loop where the C library does not report the end of a thread, as musl: there the thread may be ending already.
+            // A loop that is made while the thread ends does not know how many rounds are over, and waits for none. The
+            // same holds for every loop if the C library does not report the end of a thread, like musl: the thread may
+            // be ending already.
             roundsLeft = ThreadLoop.isEnding || !ThreadLoop.isFollowed ? 1 : PTHREAD_DESTRUCTOR_ITERATIONS - 1
         }
     }
 
-    /// `nil` in a forked child for its parent's loop, which the child keeps for ever and never tears down.
+    /// `nil` in a forked child for its parent's loop, which the child never releases or tears down.
     private static var slot: Slot? {
         guard let pointer = pthread_getspecific(key) else { return nil }
         let slot = Unmanaged<Slot>.fromOpaque(pointer).takeUnretainedValue()
@@ -39,10 +40,9 @@ package enum ThreadLoop {
     /// The loop of the calling thread, or `nil` if it has none yet; does not make one.
     package static var existing: RunLoop? { slot?.loop }
 
-    /// Keeps an object until the calling thread ends and its loop has been torn down: it is the last that the thread
-    /// releases.
+    /// Keeps an object until the calling thread ends and its loop has been torn down: the thread releases it last.
     ///
-    /// The thread must have a loop. A second object takes the place of the first.
+    /// The thread must have a loop. A second object replaces the first.
     package static func markEnd(with object: AnyObject) { slot?.mark = object }
 
     /// Replaces the calling thread's loop with a test's loop, which is not torn down with the thread; `nil` for none.
@@ -69,7 +69,7 @@ package enum ThreadLoop {
     /// Notes that the main thread has this loop, so that its end is the loop's; also where others use the loop first.
     static func takeMain(_ loop: RunLoop) {
         if SystemCalls.threadID == SystemCalls.mainThreadID {
-            // A test may have given the thread another loop meanwhile.
+            // A test may have replaced the thread's loop meanwhile.
             if slot == nil { set(loop) }
         } else if rl_main_thread_has_ended() {
             loop.threadEnds()
@@ -77,7 +77,7 @@ package enum ThreadLoop {
         }
     }
 
-    /// Says that nobody will ever run the main loop: what waits for it would wait without a word.
+    /// Prints that the main loop will never run: otherwise its items would wait silently.
     private static func complain(of what: String) {
         SystemCalls.writeToStandardError(
             """
@@ -108,7 +108,7 @@ package enum ThreadLoop {
         Int(rl_thread_end()) == RL_THREAD_FOLLOWED && SystemCalls.threadID != SystemCalls.mainThreadID
     }
 
-    /// Destructors of other keys may use the loop, so this one goes last: it asks for another round until no round is
+    /// Destructors of other keys may use the loop, so this one is the last: it asks for another round until no round is
     /// left.
     private static func threadEnds(_ pointer: UnsafeMutableRawPointer?) {
         guard let pointer else { return }
@@ -123,8 +123,8 @@ package enum ThreadLoop {
         }
         if slot.takeUnretainedValue().roundsLeft > 1, !askedTooLate {
             slot.takeUnretainedValue().roundsLeft -= 1
-            // A companion's library waits for the last round as well, and may come first there. A round earlier the library
-            // still works: for Core Foundation that is the last in which a cancel closure can use a string.
+            // A companion's library waits for the last round as well, and may be called first there. A round earlier
+            // the library still works: for Core Foundation that is the last in which a cancel closure can use a string.
             if slot.takeUnretainedValue().roundsLeft == 1, loop.hasCompanions, !loop.isDead { loop.threadEnds() }
             return
         }

@@ -36,14 +36,14 @@ package struct DescriptorMap<Value: BitwiseCopyable>: ~Copyable {
         }
     }
 
-    /// Takes out the value of a descriptor, if it has one.
+    /// Removes and returns the value of a descriptor, if it has one.
     package mutating func remove(_ descriptor: CInt) -> Value? {
         guard count > 0 else { return nil }
         var hole = find(descriptor)
         if keys[hole] == Self.free { return nil }
         let removed = values[hole]
         count -= 1
-        // The values behind it that it pushed on move back, so that no look-up ends at the hole.
+        // The values behind it that were displaced move back, so that no look-up ends at the hole.
         var next = hole
         while true {
             next = (next + 1) & (capacity - 1)

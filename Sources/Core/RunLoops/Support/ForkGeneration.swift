@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// The process that made an object, of all the processes of one line of forks.
 ///
-/// What stands for something of the kernel's, of the file system's or of a thread keeps the generation in which it was
-/// made. A forked child finds such an object inherited: the child shares the kernel's object with its parent, and leaves
-/// it alone (Documentation/Decisions/0040-a-child-leaves-alone.md).
+/// An object that represents a resource of the kernel, of the file system or of a thread keeps the generation in which
+/// it was made. A forked child finds such an object inherited: the child shares the kernel's object with its parent,
+/// and leaves it alone (Documentation/Decisions/0040-a-child-leaves-alone.md).
 package struct ForkGeneration: Sendable {
     private let forks = rl_fork_count()
 
@@ -23,8 +23,8 @@ package struct ForkGeneration: Sendable {
 
 /// An object of which each process has its own: a forked child makes one at its first use.
 ///
-/// What the parent had stays in the child's memory, untouched. The object before it may be half changed, or locked, by
-/// a thread that the child does not have.
+/// The parent's object stays in the child's memory, untouched: it may be half changed, or locked, by a thread that the
+/// child does not have.
 package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
     private final class Box: Sendable {
         let generation = ForkGeneration()
@@ -32,7 +32,7 @@ package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
         init(_ object: Object) { self.object = object }
     }
 
-    /// The bits of a box, which is kept for ever; 0 before the first.
+    /// The bits of a box, which is never released; 0 before the first.
     private let current = Atomic<UInt>(0)
     private let making = Lock()
     private let make: @Sendable () -> Object
@@ -48,7 +48,7 @@ package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
     package var made: Object? {
         // acquiring: pairs with the release in makeOwn, after which the object is complete.
         guard let pointer = UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring)) else { return nil }
-        // SAFETY: makeOwn has kept a reference for ever.
+        // SAFETY: makeOwn has retained a reference that is never released.
         let box = Unmanaged<Box>.fromOpaque(pointer).takeUnretainedValue()
         return box.generation.isInherited ? nil : box.object
     }

@@ -36,7 +36,7 @@ package struct Lock: ~Copyable, @unchecked Sendable {
 
     @inline(__always)
     package borrowing func lock() {
-        // acquiring: pairs with the release in unlock(), so that what the last holder wrote is seen.
+        // acquiring: pairs with the release in unlock(), so that the writes of the last holder are seen.
         if state.compareExchange(expected: State.free, desired: State.now(State.held), ordering: .acquiring).exchanged {
             return
         }

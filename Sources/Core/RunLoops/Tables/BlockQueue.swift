@@ -3,12 +3,11 @@
 
 internal import Synchronization
 
-/// The blocks of a loop: any thread puts blocks in; the loop's thread takes all of them at once, first in, first out.
+/// The blocks of a loop: any thread adds blocks; the loop's thread takes all of them at once, first in, first out.
 ///
-/// A lock and a row of memory. A queue without locks would cost an allocation a block and a reversal at the end. A
-/// lock that posters hold for ten instructions, and the loop once a drain, costs less. What the loop's own
-/// thread puts in needs no lock while no other thread has put anything in
-/// (Documentation/Decisions/0008-posting.md).
+/// A lock and a row of memory. A queue without locks would cost an allocation a block and a reversal at the end. A lock
+/// that posters hold for ten instructions, and the loop once a drain, costs less. A block of the loop's own thread
+/// needs no lock while no other thread has added one (Documentation/Decisions/0008-posting.md).
 package final class BlockQueue: @unchecked Sendable {
     private let lock = Lock()
     // Guarded by the lock.
@@ -19,7 +18,7 @@ package final class BlockQueue: @unchecked Sendable {
     private let hasIncoming = Atomic<Bool>(false)
 
     // The loop's thread alone.
-    /// Blocks that no run could run so far, oldest first.
+    /// Blocks that no run has been able to run so far, oldest first.
     @exclusivity(unchecked) private var waiting = BlockBuffer()
     /// Empty memory, to be used again.
     @exclusivity(unchecked) private var spare = BlockBuffer()
@@ -30,7 +29,7 @@ package final class BlockQueue: @unchecked Sendable {
 
     // MARK: Any thread
 
-    /// Puts a block in; a block that comes after the end is released unrun.
+    /// Adds a block; after the end, releases the block without running it.
     ///
     /// - Complexity: O(1) amortised.
     @inline(__always)
@@ -46,10 +45,10 @@ package final class BlockQueue: @unchecked Sendable {
         lock.unlock()
     }
 
-    /// How many blocks were put in that the loop has not looked at.
+    /// The number of added blocks that the loop has not looked at.
     package var incomingCount: Int { lock.withLock { incoming.count } }
 
-    /// Blocks that were put in and did not run yet, for descriptions: place and modes.
+    /// Blocks that have not run yet, for descriptions: location and modes.
     ///
     /// Only the loop's thread knows the blocks that the loop has looked at, or put in itself.
     func picture(onLoopsThread: Bool) -> [String] {
@@ -58,10 +57,9 @@ package final class BlockQueue: @unchecked Sendable {
 
     // MARK: The loop's thread
 
-    /// Puts a block in as the loop's own thread.
+    /// Adds a block on the loop's own thread.
     ///
-    /// Straight behind the blocks that wait, unless blocks of other threads have come, which may be what this block
-    /// follows.
+    /// Directly behind the waiting blocks, unless other threads have added blocks, which this block may have to follow.
     ///
     /// - Complexity: O(1) amortised; no lock while no other thread has put anything in.
     @inline(__always)
@@ -72,16 +70,16 @@ package final class BlockQueue: @unchecked Sendable {
         fruitless = nil
     }
 
-    /// Whether no block waits and none was put in.
+    /// Whether no block waits and none was added.
     @inline(__always)
     package var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
 
-    /// Whether another thread has put a block in since the loop looked, or there are more than `count`.
+    /// Whether another thread has added a block since the loop looked, or there are more than `count`.
     func hasMore(than count: Int) -> Bool {
         hasIncoming.load(ordering: .sequentiallyConsistent) || waiting.count > count
     }
 
-    /// How many blocks wait that the loop has looked at, or put in itself.
+    /// The number of waiting blocks that the loop has looked at, or added itself.
     var waitingCount: Int { waiting.count }
 
     /// Whether a block waits that may run in the mode.
@@ -93,7 +91,7 @@ package final class BlockQueue: @unchecked Sendable {
 
     /// Whether a block waits that may run in the mode, and that a run in it must not sleep over.
     ///
-    /// The loop's thread, on its way to sleep: from then on a block of another thread comes with a wake-up.
+    /// The loop's thread, on its way to sleep: from then on a block of another thread is posted with a wake-up.
     @inline(__always)
     func hasWakingBlock(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         isEmpty ? false : findWakingBlock(mode, isCommon)
@@ -135,7 +133,7 @@ package final class BlockQueue: @unchecked Sendable {
         swap(&spare, &batch)
     }
 
-    /// Releases all blocks unrun, also the blocks that are still to come.
+    /// Releases queued blocks without running them, and later ones too.
     package func close() {
         var waste = BlockBuffer()
         lock.withLock {
@@ -145,7 +143,7 @@ package final class BlockQueue: @unchecked Sendable {
         waiting = BlockBuffer()
     }
 
-    /// Moves the blocks that were put in to the end of the blocks that wait.
+    /// Moves the added blocks to the end of the waiting blocks.
     private func absorb() {
         guard hasIncoming.load(ordering: .sequentiallyConsistent) else { return }
         fruitless = nil
@@ -164,7 +162,7 @@ package final class BlockQueue: @unchecked Sendable {
     }
 }
 
-/// A closure that waits for its turn, for one mode, for several, or for the common ones.
+/// A posted closure, for one mode, for several, or for the common modes.
 ///
 /// It is not copied, so that a call counts no reference to its closure.
 package struct Block: ~Copyable {
@@ -239,7 +237,7 @@ package struct BlockModes: Equatable, Sendable {
     }
 }
 
-/// Blocks in a row of memory: put in at the end, each moved out once, in order.
+/// Blocks in contiguous memory: added at the end, each moved out once, in order.
 struct BlockBuffer: ~Copyable {
     // SAFETY: of `capacity` blocks, initialised from `first` up to `end`; without capacity nobody looks where it
     // points.
@@ -285,7 +283,7 @@ struct BlockBuffer: ~Copyable {
 
     /// Starts at the beginning of the memory again.
     ///
-    /// What a burst has left is released by halves, in the rounds that use less than a quarter of it.
+    /// Memory left by a burst is released by halves, in the rounds that use less than a quarter of it.
     ///
     /// - Precondition: empty.
     mutating func reset() {

@@ -9,8 +9,8 @@ final class DescriptorTable {
     private struct Entry {
         let descriptor: CInt
         var generation: UInt32
-        /// Whether the kernel watches the descriptor: not while its sources want nothing, nor once the number is
-        /// another file's.
+        /// Whether the kernel watches the descriptor: not while its sources ask for no event, nor after the number was
+        /// given to another file.
         var isWatched = false
         /// In the order in which the sources were added; usually there is one.
         var first: RunLoop.DescriptorSource?
@@ -95,7 +95,7 @@ final class DescriptorTable {
         guard let index = index(of: source) else { return }
         entries[Int(index)].remove(source)
         let isAbandoned = indices[source.descriptor] != index
-        // Nothing new is asked for, so the kernel can refuse only a closed descriptor, which cannot become ready
+        // No new event is asked for, so the kernel can refuse only a closed descriptor, which cannot become ready
         // either.
         if !isAbandoned { try? watch(&entries[Int(index)], at: index) }
         if entries[Int(index)].first != nil { return }
@@ -103,7 +103,7 @@ final class DescriptorTable {
         freeIndices.append(index)
     }
 
-    /// Follows a change of the events that `source` wants.
+    /// Applies a change of the events of `source`.
     func eventsChanged(of source: RunLoop.DescriptorSource) throws(RunLoop.SystemCallError) {
         guard let index = index(of: source), indices[source.descriptor] == index else { return }
         try watch(&entries[Int(index)], at: index)
@@ -116,10 +116,9 @@ final class DescriptorTable {
 
     // MARK: The kernel
 
-    /// Makes the kernel watch the descriptor for the events that its sources want now.
+    /// Makes the kernel watch the descriptor for the events that its sources ask for now.
     ///
-    /// If they want nothing, the kernel does not watch the descriptor, since it would report a hang-up unasked, over
-    /// and over.
+    /// If they ask for no event, the kernel does not watch the descriptor, since it would report a hang-up repeatedly.
     private func watch(_ entry: inout Entry, at index: UInt32) throws(RunLoop.SystemCallError) {
         let events = entry.events
         if events.isEmpty { return unwatch(&entry) }
@@ -147,7 +146,7 @@ final class DescriptorTable {
 
     // MARK: Events
 
-    /// Appends what is ready now to `ready`; without the lock.
+    /// Appends the ready descriptors to `ready`; without the lock.
     @inline(__always)
     func look(into ready: inout [ReadyDescriptor]) {
         // SAFETY: the table lives longer than the call. A constant of an object that is not counted is not counted either.
@@ -173,7 +172,7 @@ final class DescriptorTable {
     @inline(__always)
     private static func index(of event: ReadyDescriptor) -> Int { Int(truncatingIfNeeded: event.token & 0xFFFF_FFFF) }
 
-    /// Whether an event can still be served; the kernel is asked again about a doubtful event.
+    /// Whether an event can still be served; the kernel is asked again about an event that may be out of date.
     func stands(_ event: ReadyDescriptor, isDoubtful: Bool) -> Bool {
         guard let source = firstSource(of: event) else { return false }
         return !isDoubtful || !readiness.confirm(source.descriptor).isEmpty

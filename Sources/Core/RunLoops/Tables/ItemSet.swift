@@ -17,7 +17,7 @@ struct ItemSet<Item: AnyObject> {
         entries.values.sorted { (order($0.item), $0.number) < (order($1.item), $1.number) }.map(\.item)
     }
 
-    // Not the dictionary's own `isEmpty`, for which every timer that goes would count a reference.
+    // Not the dictionary's own `isEmpty`, for which each removed timer would count a reference.
     private(set) var isEmpty = true
 
     func contains(_ item: Item) -> Bool { entries[ObjectIdentifier(item)] != nil }

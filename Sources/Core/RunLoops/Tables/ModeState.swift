@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// What a loop keeps for one of its modes.
+/// The state of one mode of a loop.
 ///
 /// Guarded by the loop's lock, except the atomics and what is marked as the loop's thread's own. The loop's thread
 /// reads the atomics to find out without the lock that there is nothing to do.
@@ -14,7 +14,7 @@ final class ModeState: @unchecked Sendable {
     private var observerSet = ItemSet<RunLoop.Observer>()
     /// ``observers``, until one is added or removed.
     private var sortedObservers: [RunLoop.Observer]? = []
-    /// All activities that the observers want; also some that removed ones wanted, until the others are sorted.
+    /// All activities that the observers ask for; also some of removed observers, until the others are sorted.
     private let observerMask = Atomic<UInt>(0)
 
     private var sourceSet = ItemSet<RunLoop.Source>()
@@ -35,7 +35,7 @@ final class ModeState: @unchecked Sendable {
     private let sourceCount = Atomic<Int>(0)
     private let common = Atomic<Bool>(false)
 
-    /// Each part of it says what guards it.
+    /// Each part documents its own guard.
     let order = ReadyOrder()
 
     /// Events fetched and not yet served.
@@ -59,7 +59,7 @@ final class ModeState: @unchecked Sendable {
     var isCommon: Bool { common.load(ordering: .relaxed) }
     func markCommon() { common.store(true, ordering: .relaxed) }
 
-    /// Whether any observer wants one of `activities`.
+    /// Whether any observer asks for one of `activities`.
     @inline(__always)
     func observes(_ activities: RunLoop.Activities) -> Bool {
         // relaxed: an observer added by another thread is seen one activity earlier or later; both are right.
@@ -71,7 +71,7 @@ final class ModeState: @unchecked Sendable {
     var hasNoItems: Bool { !hasTimers && sourceCount.load(ordering: .relaxed) == 0 }
     @inline(__always)
     var hasTimers: Bool { busyBuckets.load(ordering: .relaxed) != 0 }
-    /// Whether there are timers, or the last has left its date.
+    /// Whether there are timers, or the date of a last timer.
     @inline(__always)
     var awaitsTimers: Bool { hasTimers || order.lastTimerDate != .max }
 
@@ -170,7 +170,7 @@ final class ModeState: @unchecked Sendable {
 
     // MARK: Sleeping
 
-    /// Until when a thread that runs in this mode may sleep.
+    /// The limit of a sleep in this mode.
     func sleepLimit() -> WaitLimit {
         var limit = WaitLimit.forever
         forEachBucket { limit[$0.base] = min(limit[$0.base], $0.queue.sleepLimit) }
@@ -182,7 +182,7 @@ final class ModeState: @unchecked Sendable {
 struct ReadyDescriptors {
     private var events: [ReadyDescriptor] = []
     private var served = 0
-    /// When the events were found; reported to recorders, and not set without one.
+    /// The instant at which the events were found; for recorders, and not set without one.
     var foundAt = Int64.min
     /// Whether the events are older than something that may have changed them: each is then confirmed again.
     private(set) var isDoubtful = false

@@ -3,17 +3,19 @@
 
 internal import Synchronization
 
-/// What has been signalled in one mode: any thread puts a place in, the loop's thread takes all places out at once.
+/// The signalled sources of one mode: any thread adds a place, the loop's thread takes all places at once.
 ///
 /// A source has a place in the queue of every mode that it is in; a place is in its queue at most once. The cost
 /// depends on how many places are queued, not on how many there are.
 package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     /// One source in one mode.
     package final class Place: @unchecked Sendable {
-        // Not counted: a source keeps its places until it dies, and the queue keeps the source of a queued place.
+        // Not counted: a source keeps its places until it is released, and the queue keeps the source of a queued
+        // place.
         fileprivate unowned(unsafe) let element: Element
         package let queue: SignalQueue
-        /// Written by the thread that queues the place, read by the thread that takes it: the queue hands it over.
+        /// Written by the thread that queues the place, read by the thread that takes it: the queue transfers the
+        /// access.
         @exclusivity(unchecked) fileprivate var next: Unmanaged<Place>?
         private let isQueued = Atomic<Bool>(false)
         private let present = Atomic<Bool>(true)
@@ -60,8 +62,8 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
 
     /// A source that was queued, with a reference to it, and its place.
     package struct Queued {
-        /// So many sources that have left the mode may stay queued.
-        fileprivate static var mostStale: Int { 64 }
+        /// The maximum number of queued sources that have left the mode.
+        fileprivate static var maxStale: Int { 64 }
         // Not counted: the source keeps its places.
         fileprivate let place: Unmanaged<Place>
         package let element: Element
@@ -85,7 +87,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     // Guarded by the loop's lock.
     /// How many places were queued when their sources left the mode, since the last ``sweep(keeping:)``.
     @exclusivity(unchecked) private var stale = 0
-    @exclusivity(unchecked) private var mostStale = Queued.mostStale
+    @exclusivity(unchecked) private var maxStale = Queued.maxStale
 
     package init() {}
 
@@ -108,14 +110,13 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
             if exchanged { break }
             old = found
         }
-        // A thread that comes after the end must not leave a source here, which keeps the queue, which keeps the
-        // source.
+        // A thread must not add a source after the end: the source keeps the queue, which would keep the source.
         if closed.load(ordering: .sequentiallyConsistent) { drop() }
     }
 
     // MARK: The loop's thread
 
-    /// The only source that is queued, taken out; `nil` if there are several, or none.
+    /// Removes and returns the only queued source; `nil` if there are several or none, and then none is removed.
     @inline(__always)
     package func takeOnly() -> Queued? {
         guard let pointer = newest.load(ordering: .sequentiallyConsistent) else { return nil }
@@ -127,7 +128,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         return Queued(taking: place)
     }
 
-    /// Takes all sources out, the newest first, and lets them be queued again.
+    /// Removes all sources, the newest first, so that they can be queued again.
     package func takeAll(into all: inout [Queued]) {
         var next = newest.exchange(nil, ordering: .sequentiallyConsistent).map { Unmanaged<Place>.fromOpaque($0) }
         while let place = next {
@@ -140,14 +141,14 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
 
     private func countStale() { stale += 1 }
 
-    /// Whether so many are queued that it is time to sweep.
-    package var isCrowded: Bool { stale >= mostStale }
+    /// Whether so many sources that have left the mode are queued that ``sweep(keeping:)`` should be called.
+    package var isCrowded: Bool { stale >= maxStale }
 
-    /// Takes all sources out that have left the mode, and those that `keeping` refuses; the caller releases them
-    /// without the lock.
+    /// Removes all sources that have left the mode, and those for which `keeping` returns false; the caller releases
+    /// them without the lock.
     ///
-    /// Only while nobody else takes sources out, nor asks whether there are any.
-    /// - Complexity: O(n) in the sources that are queued; as many have left or come since the last call.
+    /// Only while no other thread takes sources, or asks whether there are any.
+    /// - Complexity: O(n) in the sources that are queued; as many have been added or removed since the last call.
     package func sweep(keeping: (Element) -> Bool) -> [Element] {
         var all: [Queued] = []
         takeAll(into: &all)
@@ -156,11 +157,11 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
             if queued.isPresent, keeping(queued.element) { queued.enqueue() } else { waste.append(queued.element) }
         }
         stale = 0
-        mostStale = max(Queued.mostStale, all.count - waste.count)
+        maxStale = max(Queued.maxStale, all.count - waste.count)
         return waste
     }
 
-    /// The loop's end: what is queued now or later is dropped.
+    /// Ends the queue: sources that are queued now or later are released.
     package func close() {
         closed.store(true, ordering: .sequentiallyConsistent)
         drop()

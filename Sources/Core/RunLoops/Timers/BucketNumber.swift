@@ -6,11 +6,11 @@ package struct BucketNumber: BitwiseCopyable, Equatable {
     private let raw: UInt16
 
     static let none = BucketNumber(raw: 0)
-    static var most: Int { Int(UInt16.max) }
+    static var maxCount: Int { Int(UInt16.max) }
 
     private init(raw: UInt16) { self.raw = raw }
 
-    /// - Precondition: less than `most`.
+    /// - Precondition: less than `maxCount`.
     package init(index: Int) { raw = UInt16(index + 1) }
 
     /// - Precondition: not `none`.

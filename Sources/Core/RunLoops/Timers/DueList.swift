@@ -3,18 +3,18 @@
 
 /// The timers and closures that were due when a serving began, in the order of their dates: Specification 3.3.10.
 ///
-/// What is listed is in no heap. It leaves the list when it is served, gets another date, leaves its modes, or goes back
-/// into its queue for a nested run. Its place stays, so that the serving looks at it again when its turn comes.
+/// A listed entry is in no heap. It is unlisted when it is served, gets another date, is removed from its modes, or is
+/// put back into its queue for a nested run. Its place stays, so that the serving checks it again in its order.
 ///
-/// Servings are nested: the list of an inner serving begins where the list of the outer serving ends, which has gone back
-/// into its queues. Guarded by the loop's lock. `count` and `next` change on the loop's thread alone.
+/// Servings are nested: the list of an inner serving begins at the end of the list of the outer serving, whose entries
+/// are back in their queues. Guarded by the loop's lock. `count` and `next` change on the loop's thread alone.
 /// Memory: 32 bytes a place, up to twice that while the table grows.
 package struct DueList<Timer: AnyObject>: ~Copyable {
-    /// What a place stands for.
+    /// The content of a place.
     package enum Content {
-        /// What is still listed: its queue has it.
+        /// A listed entry; its queue has the timer or closure.
         case listed
-        /// A timer that has left the list, with a reference of the list's own.
+        /// An unlisted timer, with a reference of the list's own.
         case timer(Unmanaged<Timer>)
         /// A closure that is in the heap again: the slot of the entry is its cell, the sequence its number.
         case closure
@@ -28,7 +28,7 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
         package fileprivate(set) var content: Content
     }
 
-    /// What an outer serving has, while an inner one is under way.
+    /// The positions of an outer serving, while an inner one is under way.
     package struct Outer {
         fileprivate let next: Int
         fileprivate let count: Int
@@ -37,14 +37,14 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
     // SAFETY: of members without counted references; moved as bytes.
     private var members = TimerMemory<Member>()
     private var count = 0
-    /// The place whose turn is next.
+    /// The place to be served next.
     private var next = 0
-    /// How many are listed.
+    /// The number of listed entries.
     package private(set) var listedCount = 0
 
     package init() {}
 
-    /// Whether the innermost serving has places left to look at.
+    /// Whether the innermost serving has further places.
     @inline(__always)
     package var hasRest: Bool { next < count }
 
@@ -56,7 +56,7 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
 
     /// A serving begins, with an empty list.
     ///
-    /// - Precondition: what an outer serving had listed was put back.
+    /// - Precondition: the listed entries of an outer serving were put back.
     @inline(__always)
     package mutating func begin() -> Outer {
         assert(listedCount == 0, "A serving has begun while another has timers on its list.")
@@ -75,7 +75,7 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
         return count - 1
     }
 
-    /// The place whose turn it is; `nil` at the end.
+    /// The place to be served now; `nil` at the end.
     @inline(__always)
     package mutating func takeNext() -> Int? {
         if next == count { return nil }
@@ -83,7 +83,7 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
         return next
     }
 
-    /// Takes what a place stands for when it is no longer listed; a reference goes to the caller.
+    /// Takes the content of an unlisted place; a reference is transferred to the caller.
     package mutating func take(_ place: Int) -> Content {
         defer { members.base[place].content = .gone }
         return members.base[place].content
@@ -95,7 +95,7 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
         (next, count) = (outer.next, outer.count)
     }
 
-    /// Takes the references of all servings, which will not go on.
+    /// Takes the references of all servings, which end without going on.
     ///
     /// - Precondition: nothing is listed.
     package mutating func takeAll() -> [Timer] {
@@ -106,17 +106,17 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
 
     // MARK: Places. For queues.
 
-    /// What was listed is served.
+    /// A listed entry is served.
     @inline(__always)
     mutating func serve() { listedCount -= 1 }
 
-    /// A timer leaves the list, which keeps it until its turn.
+    /// Unlists a timer; the list keeps a reference until the serving reaches its place.
     mutating func leave(_ place: Int, _ timer: Unmanaged<Timer>) {
         listedCount -= 1
         members.base[place].content = .timer(timer.retain())
     }
 
-    /// A closure goes back into its queue; it is known by its cell and its number from here on.
+    /// Unlists a closure that is put back into its queue; from here on its cell and its number identify it.
     mutating func leave(_ place: Int, closureAt cell: UInt32, number: UInt32) {
         listedCount -= 1
         let date = members.base[place].entry.date
@@ -130,7 +130,7 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
         members.base[place].content = .gone
     }
 
-    /// The first place from `start` on where something of the queue is listed.
+    /// The first place from `start` on with a listed entry of the queue.
     @inline(__always)
     func first(of queue: BucketNumber, from start: Int) -> Int? {
         for place in start..<count where isListed(place, of: queue) { return place }
@@ -143,12 +143,12 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
         return members.base[place].queue == queue
     }
 
-    /// Whether it is this slot of the queue that is listed at a place, which may be an earlier serving's.
+    /// Whether this slot of the queue is listed at a place, which may belong to an earlier serving.
     func has(_ slot: UInt32, of queue: BucketNumber, at place: Int) -> Bool {
         next <= place && place < count && isListed(place, of: queue) && members.base[place].entry.slot == slot
     }
 
-    /// The slot of whatever is at a place, perhaps in another queue; `nil` past the end.
+    /// The slot of the entry at a place, perhaps of another queue; `nil` past the end.
     @inline(__always)
     func slot(at place: Int) -> UInt32? { place < count ? members.base[place].entry.slot : nil }
 
@@ -158,7 +158,7 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
         return (max(start, next)..<count).first { if case .listed = members.base[$0].content { true } else { false } }
     }
 
-    /// Calls `body` with all that is listed.
+    /// Calls `body` with each listed entry.
     package func visit(_ body: (Member) -> Void) {
         if listedCount == 0 { return }
         for place in next..<count { if case .listed = members.base[place].content { body(members.base[place]) } }
@@ -168,8 +168,8 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
 
     package var isRoomy: Bool { members.isRoomy(for: count) }
 
-    /// Releases the memory that a burst has left.
+    /// Releases unused memory after a burst.
     package mutating func trim() {
-        members.resize(to: max(TimerMemory<Member>.leastKept, count * 2))
+        members.resize(to: max(TimerMemory<Member>.minKept, count * 2))
     }
 }

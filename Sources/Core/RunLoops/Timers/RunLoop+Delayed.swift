@@ -18,7 +18,7 @@ extension RunLoop {
             let sequence: UInt32
         }
 
-        /// The timer that stands for a closure in the common modes.
+        /// The timer of a closure in the common modes.
         struct CommonTimer: Hashable, Sendable {
             let timer: Timer
             static func == (left: CommonTimer, right: CommonTimer) -> Bool { left.timer === right.timer }
@@ -104,7 +104,7 @@ extension RunLoop {
             return false
         case .inCommonModes(let common):
             guard common.timer.belongs(to: state), common.timer.becomeInvalid() else { return false }
-            // The end of the thread has kept the closure from running before.
+            // The thread has ended before the closure could run.
             return !withLock { state.isDead }
         case .inMode(let name):
             if name.loop != state.number { return false }

@@ -66,7 +66,7 @@ extension RunLoop.Timer {
             self.interval = interval
         }
 
-        /// The first date, given the present one: never in the past.
+        /// The first date, never before `now`.
         package func firstDate(now: Int64) -> Int64 {
             switch start {
             case .after(let delay): now.clampedAdding(max(0, delay.clampedNanoseconds))
@@ -79,7 +79,7 @@ extension RunLoop.Timer {
 /// The arithmetic of dates: values in, values out.
 package enum TimerGrid {
     /// The first date on the grid of `interval` through `date` that is after `now`: dates that passed while the thread
-    /// was busy are skipped, never made up.
+    /// was busy are skipped.
     package static func next(after date: Int64, interval: Int64, now: Int64) -> Int64 {
         // The whole intervals that have passed, plus the interval to come.
         let behind = max(0, now.clampedSubtracting(date))
@@ -88,13 +88,13 @@ package enum TimerGrid {
         return overflow ? .max : date.clampedAdding(distance)
     }
 
-    /// How late a fire may be: the wished tolerance, or half an interval at most for a timer that repeats, so that two
-    /// fires never fall together (the rule of Core Foundation and libdispatch).
+    /// The tolerance of a fire: the requested one, and at most half the interval for a timer that repeats, so that two
+    /// fires never coincide (the rule of Core Foundation and libdispatch).
     package static func tolerance(_ wished: Int64, interval: Int64) -> Int64 {
         max(0, interval > 0 ? min(wished, interval / 2) : wished)
     }
 
-    /// How late a sleep may make a timer: not quite its whole tolerance, since waking up takes time too.
+    /// The delay that a sleep may cause: a little less than the tolerance, since waking up takes time too.
     ///
     /// An eighth of the tolerance is kept in reserve, a millisecond at most.
     package static func slack(_ tolerance: Int64) -> Int64 { tolerance - min(tolerance / 8, 1_000_000) }

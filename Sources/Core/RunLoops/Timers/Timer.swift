@@ -18,20 +18,21 @@ extension RunLoop {
     ///
     /// Thread safety: all members may be used by any thread.
     public final class Timer: Item, QueuedTimer, @unchecked Sendable {
-        /// What is known of a callout that is under way; empty if there is none.
+        /// The state of a callout that is under way; empty if there is none.
         struct Callout: OptionSet {
             let rawValue: UInt8
             /// The timer is in no heap, and the caller has its closure.
             static let underWay = Callout(rawValue: 1)
-            /// The caller has the loop's reference: the timer has left its modes during the callout.
+            /// The caller owns the loop's reference: the timer was removed from its modes during the callout.
             static let onLoan = Callout(rawValue: 2)
             /// The timer was restarted in the callout.
             static let restarted = Callout(rawValue: 4)
         }
 
-        /// What few timers have: an interval, or a tolerance that is too long for `shortTolerance`.
+        /// The fields that few timers need: an interval, or a tolerance that is too long for `shortTolerance`.
         ///
-        /// It owns its memory: ``set(interval:tolerance:)`` is the only way to another value, and frees what was there.
+        /// It owns its memory: ``set(interval:tolerance:)`` is the only way to set another value, and frees the
+        /// previous one.
         // Not a reference, nor a value with a `deinit`: for these the end of each timer would count the timer.
         private struct Rhythm: ~Copyable {
             private var spans: UnsafeMutablePointer<(interval: Int64, tolerance: Int64)>?
@@ -65,7 +66,7 @@ extension RunLoop {
         @exclusivity(unchecked) var handler: Handler?
         @exclusivity(unchecked) private var rhythm = Rhythm()
         @exclusivity(unchecked) package var slot: UInt32 = 0
-        /// Where the loop keeps the timer, if it is in any mode: the number of a bucket.
+        /// The number of the bucket in which the loop keeps the timer, if it is in any mode.
         @exclusivity(unchecked) var bucket: BucketNumber = .none
         @exclusivity(unchecked) var callout: Callout = []
         let base: TimeBase
@@ -233,7 +234,7 @@ extension RunLoop {
 
         public override func invalidate() { becomeInvalid() }
 
-        /// Invalidates the timer; returns whether this call did so, and not an earlier one or another thread.
+        /// Invalidates the timer; returns false if it was invalid before.
         @discardableResult
         func becomeInvalid() -> Bool {
             let holder = owner.lock()
@@ -274,14 +275,14 @@ extension RunLoop {
             if let state, bucket != .none { state.move(self, to: date) } else { fire = date }
         }
 
-        /// Makes a change for which the loop must first take the timer out of its heaps.
+        /// Makes a change for which the loop must first remove the timer from its heaps.
         private func reschedule(in state: RunLoop.State?, _ change: () -> Void) {
             if let state, bucket != .none { state.reschedule(self, change) } else { change() }
         }
 
         // MARK: In a loop
 
-        /// Whether the caller of the timer has the loop's reference; the answer is given once.
+        /// Whether the caller of the timer owns the loop's reference; `true` only once.
         @inline(__always)
         func takeLoan() -> Bool {
             defer { callout.remove(.onLoan) }

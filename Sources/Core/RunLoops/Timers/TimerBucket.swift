@@ -3,17 +3,17 @@
 
 /// The timers that are in the same modes and count on the same clock.
 ///
-/// A timer is in one bucket, however many modes it is in, so that it has one place in one heap. A mode looks at the
-/// few buckets that contain it; a bucket knows its modes by their numbers. Guarded by the loop's lock. A loop keeps its
-/// buckets until it dies.
+/// A timer is in one bucket, however many modes it is in, so that it has one place in one heap. A mode looks at the few
+/// buckets that contain it; a bucket knows its modes by their numbers. Guarded by the loop's lock. A loop keeps its
+/// buckets until it is released.
 final class TimerBucket {
     let number: BucketNumber
     @exclusivity(unchecked) var base: RunLoop.TimeBase
     /// The numbers of its modes, in ascending order; at least one.
     @exclusivity(unchecked) var modes: [Int] { didSet { hasSeveralModes = modes.count > 1 } }
-    // Kept, because each fire asks.
+    // Stored, because each fire reads it.
     @exclusivity(unchecked) private(set) var hasSeveralModes: Bool
-    /// How many timers and delayed closures are in it, those whose callouts are under way with them.
+    /// The number of its timers and delayed closures, including those whose callouts are under way.
     @exclusivity(unchecked) var count = 0
     @exclusivity(unchecked) var queue: TimerQueue<RunLoop.Timer>
 

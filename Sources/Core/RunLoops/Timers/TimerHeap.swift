@@ -4,9 +4,9 @@
 /// Dates in order: a heap of four branches, whose entries carry all that is compared, so that a step touches one cache
 /// line and no timer.
 ///
-/// A number, its slot, stands for what is ordered; the owner of the heap gives the slots out. A table of its own says
-/// where the entry of each slot is. Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes a
-/// slot.
+/// A number, the slot, identifies each timer or closure; the owner of the heap assigns the slots. A separate table has
+/// the position of each slot's entry. Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes
+/// a slot.
 /// - Complexity: the first is read in O(1); adding and removing are O(log n), adding at a random date O(1) on average.
 package struct TimerHeap: ~Copyable {
     /// One date and the slot that it belongs to.
@@ -21,7 +21,7 @@ package struct TimerHeap: ~Copyable {
             rank = UInt64(sequence) &<< 32 | UInt64(slot)
         }
 
-        /// Grows with each entry that is put in; equal dates are ordered by it.
+        /// Incremented for each entry; equal dates are ordered by it.
         package var sequence: UInt32 {
             @inline(__always) get { UInt32(truncatingIfNeeded: rank &>> 32) }
             set { rank = UInt64(newValue) &<< 32 | UInt64(slot) }
@@ -42,13 +42,13 @@ package struct TimerHeap: ~Copyable {
     }
 
     private static let nowhere = UInt32.max
-    /// Of a slot whose entry has gone to a place elsewhere: the rest of the number is that place.
+    /// Marks a slot whose entry was moved out of the heap; the other bits are its place.
     private static let elsewhere: UInt32 = 1 << 31
 
     /// Placed so that the four children of an entry are one cache line.
     private var entries = TimerMemory<Entry>(lead: 3)
     package private(set) var count = 0
-    /// Where the entry of each slot is: less than `elsewhere` if it is in the heap.
+    /// The position of each slot's entry: less than `elsewhere` if it is in the heap.
     private var positions = TimerMemory<UInt32>()
 
     package init() {}
@@ -68,7 +68,8 @@ package struct TimerHeap: ~Copyable {
         slot < positions.capacity && positions[Int(slot)] < Self.elsewhere
     }
 
-    /// Where ``removeFirst(to:)`` has put the entry of a slot, which may have come and gone elsewhere since.
+    /// The place to which ``removeFirst(to:)`` has moved the entry of a slot; the entry may have been inserted and
+    /// removed elsewhere since.
     package func lastPlace(of slot: UInt32) -> Int? {
         guard slot < positions.capacity else { return nil }
         let position = positions[Int(slot)]
@@ -107,7 +108,7 @@ package struct TimerHeap: ~Copyable {
         if index < count { siftDown(entries[count], from: index) }
     }
 
-    /// Takes the first entry out, and notes where it goes.
+    /// Removes the first entry, and notes the place it is moved to.
     ///
     /// - Precondition: the heap is not empty.
     @inline(__always)
@@ -127,15 +128,15 @@ package struct TimerHeap: ~Copyable {
         for index in 0..<count { entries.base[index].sequence = number(entries[index].sequence) }
     }
 
-    /// Whether a burst has left much more memory than is used.
+    /// Whether much more memory is allocated than used after a burst.
     package var isRoomy: Bool { entries.isRoomy(for: count) || (isEmpty && positions.isRoomy(for: 0)) }
 
-    /// Releases the memory that a burst has left.
+    /// Releases unused memory after a burst.
     package mutating func trim() {
         if entries.isRoomy(for: count) {
-            entries.resize(to: max(TimerMemory<Entry>.leastKept, count * 2))
+            entries.resize(to: max(TimerMemory<Entry>.minKept, count * 2))
         }
-        if isEmpty, positions.isRoomy(for: 0) { positions.resize(to: TimerMemory<UInt32>.leastKept) }
+        if isEmpty, positions.isRoomy(for: 0) { positions.resize(to: TimerMemory<UInt32>.minKept) }
     }
 
     @inline(never)
@@ -160,8 +161,8 @@ package struct TimerHeap: ~Copyable {
         Self.put(entry, at: index, entries, positions)
     }
 
-    /// Moves a hole down to the bottom, and the entry up from there: most entries come from the bottom and belong there,
-    /// so that comparing with the entry on the way down would be in vain.
+    /// Moves a hole down to the bottom, and the entry up from there: most entries come from the bottom and belong
+    /// there, so that comparing with the entry on the way down would usually be wasted.
     @inline(__always)
     private func siftDown(_ entry: Entry, from start: Int) {
         let (entries, positions) = (entries.base, positions.base)
@@ -171,7 +172,7 @@ package struct TimerHeap: ~Copyable {
             let children = Self.children(of: hole, entries)
             var least = children
             if children + 4 <= end {
-                // A little tournament, whose first two games do not wait for each other.
+                // A tournament of four, whose first two comparisons do not depend on each other.
                 let left = children[1].isBefore(children[0]) ? children + 1 : children
                 let right = children[3].isBefore(children[2]) ? children + 3 : children + 2
                 least = right.pointee.isBefore(left.pointee) ? right : left

@@ -10,10 +10,10 @@ internal import CLinuxKernel
 /// the others (Documentation/Decisions/0029-one-story.md). Pages leave glibc's heap alone.
 struct TimerMemory<Element: ~Copyable>: ~Copyable {
     /// A table that has grown to this many elements does not become smaller again.
-    static var leastKept: Int { 4096 }
-    /// The most bytes that a table asks the C library for: with what glibc adds for the alignment it stays below the
+    static var minKept: Int { 4096 }
+    /// The maximum number of bytes that a table requests from the C library: with glibc's alignment it stays below a
     /// kilobyte.
-    private static var mostUnpaged: Int { 512 }
+    private static var maxUnpagedBytes: Int { 512 }
 
     // SAFETY: of `lead + capacity` elements, which are moved as bytes; the user of the memory knows which are
     // initialised.
@@ -35,7 +35,7 @@ struct TimerMemory<Element: ~Copyable>: ~Copyable {
     var base: UnsafeMutablePointer<Element> { memory.assumingMemoryBound(to: Element.self) + lead }
 
     /// Whether the table has much more room than `count` elements need.
-    func isRoomy(for count: Int) -> Bool { capacity > Self.leastKept && count < capacity / 8 }
+    func isRoomy(for count: Int) -> Bool { capacity > Self.minKept && count < capacity / 8 }
 
     /// Makes room for `newCapacity` elements; the first elements stay as they are, the others have no defined value.
     @inline(never)
@@ -54,7 +54,7 @@ struct TimerMemory<Element: ~Copyable>: ~Copyable {
     }
 
     private func size(of capacity: Int) -> Int { (lead + capacity) * MemoryLayout<Element>.stride }
-    private static func isPaged(_ size: Int) -> Bool { size > mostUnpaged }
+    private static func isPaged(_ size: Int) -> Bool { size > maxUnpagedBytes }
 
     private static func free(_ memory: UnsafeMutableRawPointer, _ size: Int) {
         if isPaged(size) { rl_pages_unmap(memory, size) } else { memory.deallocate() }

@@ -1,31 +1,30 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a queue needs to know of its timers.
+/// The fields of a timer that a queue reads and writes.
 package protocol QueuedTimer: AnyObject {
-    /// When the timer is due, in nanoseconds.
+    /// The date of the timer, in nanoseconds.
     var fire: Int64 { get }
-    /// How much later than its date the timer may be served, less what waking up takes; 0 for exactly then.
+    /// The time after its date until which the timer may be served, less the time of waking up; 0 for an exact timer.
     var slack: Int64 { get }
     /// The timer's number in its queue.
     var slot: UInt32 { get set }
 }
 
-/// Timers of one clock, with what a loop wants to know of them: which timer is due first, and how long the loop may
-/// sleep.
+/// Timers of one clock, ordered so that a loop can find the first due timer and the limit of its sleep.
 ///
 /// A timer without tolerance must be served at its date: it is in one heap. Timers with tolerance are in another heap,
 /// by their dates. As long as they all have the same tolerance, their latest instants are in the order of the dates.
-/// When a second tolerance comes, the latest instants get a heap of their own. The thread sleeps until the earliest
-/// latest instant and then serves all timers that are due: the fewest wake-ups there can be (stabbing intervals,
-/// earliest end first).
+/// When a timer with a second tolerance is added, the latest instants get a heap of their own. The thread sleeps until
+/// the earliest latest instant and then serves all timers that are due: the fewest wake-ups there can be (stabbing
+/// intervals, earliest end first).
 ///
 /// While due timers are served, they are on a list and in no heap (``DueList``); the queue still has their slots, and
 /// knows the first of them.
 ///
 /// The queue does not keep its timers alive; its owner does. The queue keeps closures without an object.
 package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
-    /// What was taken out of the queue to be called.
+    /// A timer or closure that was removed from the queue to be called.
     package enum Served: ~Copyable {
         case timer(Unmanaged<Timer>)
         case delayed(DelayedBody)
@@ -39,9 +38,9 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     private var slots = SlotTable<Timer>()
     private var delayed = DelayedTable()
 
-    /// What lists call this queue.
+    /// The number of this queue in lists.
     private let number: BucketNumber
-    /// The date and the place of the first that is listed; `Int64.max` if nothing is.
+    /// The date and the place of the first listed entry; `Int64.max` if there is none.
     private var listedDate = Int64.max
     private var listedPlace = 0
 
@@ -82,7 +81,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     // MARK: Coming, going, moving
 
-    /// Puts a timer in; `sequence` grows with each timer, or all that is in is renumbered before.
+    /// Adds a timer; `sequence` is incremented for each timer, or the entries were renumbered before.
     @inline(__always)
     package mutating func insert(_ timer: Timer, sequence: UInt32) {
         let slot = slots.add(Unmanaged.passUnretained(timer))
@@ -97,7 +96,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         if slack == 0 { exact.insert(entry) } else { insertTolerant(entry, slack) }
     }
 
-    /// Puts in a closure that is called once; the index of its cell and the sequence name it.
+    /// Adds a closure that is called once; the index of its cell and the sequence identify it.
     @inline(__always)
     package mutating func insert(_ body: consuming DelayedBody, at date: Int64, sequence: UInt32) -> UInt32 {
         let index = delayed.add(body, number: sequence)
@@ -107,11 +106,11 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return index
     }
 
-    /// Takes a timer out; if it is listed, the list looks at it again when its turn comes.
+    /// Removes a timer; if it is listed, the serving checks it again in its order.
     @inline(__always)
     package mutating func remove(_ timer: Timer, _ list: inout DueList<Timer>) { remove(slot: timer.slot, &list) }
 
-    /// Takes a closure out; `nil` if it was called or cancelled before.
+    /// Removes and returns a closure; `nil` if it was called or cancelled before.
     @inline(__always)
     package mutating func remove(delayed index: UInt32, sequence: UInt32, _ list: inout DueList<Timer>) -> DelayedBody?
     {
@@ -133,7 +132,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
             if commonSlack == nil { latest.remove(slot) }
             return
         }
-        // What is in no heap is listed.
+        // An entry that is in no heap is listed.
         let place = place(of: slot, list)!
         switch slots[slot] {
         case .object(let timer): list.leave(place, timer)
@@ -142,9 +141,9 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         listedLeaves(place, list)
     }
 
-    /// Where something is listed; `nil` if it is in a heap.
+    /// The place of a listed entry; `nil` if the entry is in a heap.
     private func place(of slot: UInt32, _ list: borrowing DueList<Timer>) -> Int? {
-        // Each heap remembers the last place of a slot: the list knows which of the two is right.
+        // Each heap remembers the last place of a slot; the list decides which of the two is right.
         if let place = exact.lastPlace(of: slot), list.has(slot, of: number, at: place) { return place }
         if let place = tolerant.lastPlace(of: slot), list.has(slot, of: number, at: place) { return place }
         return nil
@@ -155,7 +154,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         place(of: timer.slot, list) != nil
     }
 
-    /// Gives an exact timer another date in its place; returns false if it is not in its heap.
+    /// Changes the date of an exact timer within its heap; returns false if the timer is not there.
     @inline(__always)
     package mutating func move(_ timer: Timer, to date: Int64, sequence: UInt32) -> Bool {
         guard exact.contains(timer.slot) else { return false }
@@ -171,7 +170,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         if commonSlack == nil { latest.insert(entry.later(by: slack)) }
     }
 
-    /// A second tolerance comes: from here on the latest instants have a heap of their own.
+    /// Called for the first timer with a second tolerance: from here on the latest instants have a heap of their own.
     @inline(never)
     private mutating func separateLatest(_ common: Int64) {
         commonSlack = nil
@@ -194,7 +193,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return first.isBefore(second) ? first : second
     }
 
-    /// Takes the entry that ``firstDue(at:)`` has found out of its heap, and puts it on the list.
+    /// Moves the entry that ``firstDue(at:)`` has found from its heap to the list.
     @inline(__always)
     package mutating func list(_ entry: TimerHeap.Entry, on list: inout DueList<Timer>) {
         let place = list.append(entry, of: number)
@@ -207,7 +206,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         if listedDate == .max { (listedDate, listedPlace) = (entry.date, place) }
     }
 
-    /// Takes what is listed at a place out of the queue, to be called.
+    /// Removes the entry that is listed at a place from the queue, to be called.
     @inline(__always)
     package mutating func serve(_ slot: UInt32, at place: Int, _ list: inout DueList<Timer>) -> Served {
         list.serve()
@@ -221,7 +220,8 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         }
     }
 
-    /// Puts what is listed at a place back into its heap, with its number, for a nested run; the list looks at it again.
+    /// Puts the entry that is listed at a place back into its heap, with its number, for a nested run; the serving
+    /// checks it again.
     package mutating func putBack(_ place: Int, _ list: inout DueList<Timer>) {
         let entry = list[place].entry
         switch slots[entry.slot] {
@@ -235,7 +235,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         listedLeaves(place, list)
     }
 
-    /// The first that was listed is so no longer: the next one is the first.
+    /// The first listed entry was unlisted: the next one becomes the first.
     @inline(__always)
     private mutating func listedLeaves(_ place: Int, _ list: borrowing DueList<Timer>) {
         if place != listedPlace { return }
@@ -246,7 +246,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         }
     }
 
-    /// Prefetches what will be needed next: an object, and the address of the object after it.
+    /// Prefetches the next object, and the address of the object after it.
     @inline(__always)
     private func prefetchNext(_ list: borrowing DueList<Timer>) {
         if listedDate == .max { return }
@@ -256,7 +256,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     // MARK: The rest
 
-    /// Calls `body` with all that is in the queue, in no order: an object, or where a closure was asked for.
+    /// Calls `body` with each entry of the queue, in no order: an object, or the location that posted a closure.
     package func visit(_ list: borrowing DueList<Timer>, _ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
         func show(_ entry: TimerHeap.Entry) {
             switch slots[entry.slot] {
@@ -269,7 +269,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         list.visit { member in if member.queue == number { show(member.entry) } }
     }
 
-    /// Gives all that is in the queue another sequence, in the same order; names of closures stay as they are.
+    /// Gives all entries of the queue a new sequence, in the same order; the names of closures do not change.
     ///
     /// - Precondition: nothing is listed.
     package mutating func renumber(_ number: (UInt32) -> UInt32) {
@@ -291,12 +291,13 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
         return delayed.takeAll()
     }
 
-    /// Whether a burst has left much more memory than is used.
+    /// Whether much more memory is allocated than used after a burst.
     package var isRoomy: Bool {
         exact.isRoomy || tolerant.isRoomy || latest.isRoomy || slots.isRoomy || delayed.isRoomy
     }
 
-    /// Releases the memory that a burst has left: not while timers are served, because the next burst takes pages anew.
+    /// Releases unused memory after a burst: not while timers are served, because the next burst would allocate pages
+    /// again.
     package mutating func trim() {
         exact.trim()
         tolerant.trim()

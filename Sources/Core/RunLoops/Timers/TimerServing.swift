@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Step 9 with timers: since when any are due, and serving all that are, in the order of their dates. The loop's thread.
+// Step 9 with timers: the instant since which any are due, and serving all due timers in the order of their dates. The
+// loop's thread.
 extension RunLoop {
     // MARK: Which timers are due
 
-    /// Since when the mode's timers have something to serve, as an instant of the monotonic clock; `nil` if nothing is
-    /// due.
+    /// The instant of the monotonic clock since which the mode's timers have been ready; `nil` if none is due.
     ///
     /// A timer with tolerance is served at its latest instant, or with whatever else has woken the thread.
-    /// - Parameter rival: Since when something else has been ready: timers that are not due lose a place before that
-    ///   instant.
+    /// - Parameter rival: The instant since which another kind has been ready: timers that are not due lose an earlier
+    ///   ready date.
     @inline(__always)
     func timersReadySince(_ mode: ModeState, isAwakeAnyway: Bool, before rival: Int64) -> Int64? {
         lock()
@@ -37,8 +37,8 @@ extension RunLoop {
 
     /// Fires all timers that are due, in the order of their dates.
     ///
-    /// A timer that is added or moved in a callout waits for the next turn. A timer that was made invalid, taken out of
-    /// all modes or put off in the meantime does not fire. A timer that was removed from this mode alone still fires,
+    /// A timer that is added or moved in a callout waits for the next turn. A timer that was invalidated, removed from
+    /// all modes or postponed in the meantime does not fire. A timer that was removed from this mode alone still fires,
     /// as in Core Foundation.
     func fireTimers(_ mode: ModeState) {
         // The last reference to a timer is released when no lock is held.
@@ -65,15 +65,15 @@ extension RunLoop {
                 call(body, due.entry.date, releasing: &spent)
             }
         }
-        // Nothing is left of what was due but its date, or an observer of the end of the sleep has put it off or taken
-        // it out.
+        // Only the date of a last timer was due, or an observer of the end of the sleep has postponed or removed the
+        // timer.
         if isFirst { mode.order.lastTimerServed(now) }
         state.dueList.end(outer)
         unlock()
         spent?.release()
     }
 
-    /// Looks at what has left the list since: rule 3.3.11.
+    /// Checks the entries that were unlisted since: rule 3.3.11.
     ///
     /// The lock is held before and afterwards, and not in between: other threads need not wait until all are looked at.
     @inline(never)
@@ -100,8 +100,8 @@ extension RunLoop {
         lock()
     }
 
-    /// Calls a closure, which has been taken out of its queue; the lock is held before and afterwards, and not
-    /// meanwhile.
+    /// Calls a closure, which has been removed from its queue; the lock is held before and afterwards, and not during
+    /// the call.
     @inline(__always)
     private func call(_ body: consuming DelayedBody, _ date: Int64, releasing spent: inout Unmanaged<Timer>?) {
         unlock()
@@ -114,13 +114,13 @@ extension RunLoop {
         lock()
     }
 
-    /// Calls one timer, which has been taken out of its queue; the lock is held before and afterwards, and not
-    /// meanwhile.
+    /// Calls one timer, which has been removed from its queue; the lock is held before and afterwards, and not during
+    /// the call.
     ///
     /// Returns the timer if the caller has to release the loop's reference.
     @inline(__always)
     private func fire(_ reference: Unmanaged<Timer>, releasing spent: Unmanaged<Timer>?) -> Unmanaged<Timer>? {
-        // SAFETY: the loop's reference, which nobody releases while the timer is firing.
+        // SAFETY: the loop's reference, which is not released while the timer is firing.
         reference._withUnsafeGuaranteedRef { timer in
             timer.callout = .underWay
             state.firingTimers.append(reference)
@@ -141,7 +141,7 @@ extension RunLoop {
         }
     }
 
-    /// The callout has returned: the timer becomes invalid, or goes back into its queue.
+    /// Ends a callout: the timer becomes invalid, or is put back into its queue.
     ///
     /// Begins without the lock and ends with it. Returns whether the caller has the loop's reference.
     @inline(__always)
@@ -164,7 +164,7 @@ extension RunLoop {
         return isOver
     }
 
-    /// The timer belongs to another loop now, and goes back into that loop's tables.
+    /// The timer belongs to another loop now, and is put back into that loop's tables.
     @inline(never)
     private func settleElsewhere(_ timer: Timer, _ handler: inout Timer.Handler?, _ date: Int64) -> Bool {
         let holder = timer.owner.lock()
@@ -188,12 +188,12 @@ extension RunLoop {
 
     // MARK: The list
 
-    /// Lists what is due, in the order of the dates; returns the present instant.
+    /// Lists the due timers and closures, in the order of their dates; returns the present instant.
     ///
     /// With the lock held.
     @inline(__always)
     private func listDue(_ mode: ModeState) -> Int64 {
-        // A clock whose first bucket comes from another thread meanwhile is looked at in the next turn.
+        // A clock whose first bucket another thread makes meanwhile is checked in the next turn.
         var limit = WaitLimit()
         (limit.monotonic, limit.boottime, limit.realtime) = (monotonicNow(), .min, .min)
         mode.forEachBucket { if $0.base != .monotonic { limit[$0.base] = now($0.base) } }
@@ -204,7 +204,7 @@ extension RunLoop {
         return limit.monotonic
     }
 
-    /// Puts what is listed back into the queues, before a nested run or a wait in a host.
+    /// Puts the listed entries back into their queues, before a nested run or a wait in a host.
     ///
     /// The loop's thread, without the lock. Each goes back once a serving.
     @inline(never)
@@ -234,16 +234,16 @@ extension RunLoop {
 extension RunLoop.State {
     // MARK: The list
 
-    /// How many are listed, or put back, before other threads may have the lock.
-    private static var piece: Int { 256 }
+    /// The number of entries that are listed, or put back, before other threads may take the lock.
+    private static var batchSize: Int { 256 }
 
-    /// Lists one piece of what is due; returns whether there may be more.
+    /// Lists one batch of the due entries; returns whether there may be more.
     @inline(__always)
     func listSome(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
         if mode.timerBuckets.count != 1 { return listSomeOfSeveral(mode, limit) }
         return mode.timerBuckets[0]._withUnsafeGuaranteedRef { bucket in
             let until = limit[bucket.base]
-            for _ in 0..<Self.piece {
+            for _ in 0..<Self.batchSize {
                 guard let entry = bucket.queue.firstDue(at: until) else { return false }
                 bucket.queue.list(entry, on: &dueList)
             }
@@ -253,7 +253,7 @@ extension RunLoop.State {
 
     @inline(never)
     private func listSomeOfSeveral(_ mode: ModeState, _ limit: WaitLimit) -> Bool {
-        for _ in 0..<Self.piece {
+        for _ in 0..<Self.batchSize {
             var first: (order: TimerHeap.Entry, entry: TimerHeap.Entry, bucket: Unmanaged<TimerBucket>)?
             for bucket in mode.timerBuckets {
                 bucket._withUnsafeGuaranteedRef { it in
@@ -272,7 +272,7 @@ extension RunLoop.State {
         return true
     }
 
-    /// Takes what is listed at a place out of its queue.
+    /// Removes the entry that is listed at a place from its queue.
     @inline(__always)
     func serve(_ due: DueList<RunLoop.Timer>.Member, at place: Int, _ mode: ModeState)
         -> TimerQueue<RunLoop.Timer>.Served
@@ -290,7 +290,7 @@ extension RunLoop.State {
         return served!
     }
 
-    /// Takes a timer that has left the list out of its queue, if it is to fire all the same.
+    /// Removes an unlisted timer from its queue, if it still has to fire.
     func takeAgain(_ timer: RunLoop.Timer) -> Bool {
         guard timer.owner.isHeld(by: self), timer.isValid, timer.bucket != .none,
             !timer.callout.contains(.underWay), timer.fire <= now(timer.base)
@@ -301,7 +301,7 @@ extension RunLoop.State {
         return true
     }
 
-    /// The same with the lock held; with pauses in which other threads may have the lock, or without.
+    /// The same with the lock held; with or without pauses in which other threads may take the lock.
     func putListedBack(pausing: Bool) {
         var place = 0
         while let listed = dueList.firstListed(from: place) {
@@ -309,7 +309,7 @@ extension RunLoop.State {
             bucketReferences[dueList[listed].queue.index]._withUnsafeGuaranteedRef {
                 $0.queue.putBack(listed, &dueList)
             }
-            if pausing, place % Self.piece == 0 {
+            if pausing, place % Self.batchSize == 0 {
                 unlock()
                 lock()
             }
@@ -338,19 +338,19 @@ extension RunLoop.State {
         return false
     }
 
-    /// Puts a timer that will fire again back, with the lock held of its loop, which is this one.
+    /// Puts back a timer that will fire again, with the lock held of its loop, which is this one.
     @inline(never)
     private func putBack(_ timer: RunLoop.Timer, _ handler: inout RunLoop.Timer.Handler?, _ date: Int64, _ now: Int64) {
         let wasRestarted = timer.callout.contains(.restarted)
         timer.handler = handler.take()
         timer.callout.subtract([.underWay, .restarted])
-        // A date set in the callout counts if it is later than the date that was served; any other date is passed over.
+        // A date set in the callout counts if it is later than the date that was served; any other date is ignored.
         if timer.isRepeating, timer.fire <= date, !wasRestarted {
             timer.fire = TimerGrid.next(
                 after: date, interval: timer.intervalNanoseconds,
                 now: timer.base == .monotonic ? now : self.now(timer.base))
         }
-        // A timer that has left its modes in the callout waits outside.
+        // A timer that was removed from its modes in the callout is in no queue.
         if timer.bucket != .none { withBucket(of: timer) { enqueue(timer, in: $0) } }
     }
 }

@@ -3,11 +3,12 @@
 
 internal import CLinuxKernel
 
-/// Gives small numbers to timers, and finds by a number what is to be called.
+/// Assigns small numbers to timers, and finds the timer or closure of a number.
 ///
-/// Does not keep objects alive. O(1). Memory: 8 bytes for each timer that was in at the same time, up to twice that.
+/// Does not keep objects alive. O(1). Memory: 8 bytes for each timer of the largest number at one time, up to twice
+/// that.
 struct SlotTable<Object: AnyObject>: ~Copyable {
-    /// What a slot stands for.
+    /// The content of a slot.
     enum Content {
         case object(Unmanaged<Object>)
         /// A closure without an object, by its index in the table of closures.
@@ -82,11 +83,11 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
 
     var isRoomy: Bool { isEmpty && words.isRoomy(for: 0) }
 
-    /// Releases the memory that a burst has left.
+    /// Releases unused memory after a burst.
     ///
     /// - Precondition: empty.
     mutating func trim() {
-        words.resize(to: TimerMemory<UInt>.leastKept)
+        words.resize(to: TimerMemory<UInt>.minKept)
         used = 0
         free = Self.none
     }
@@ -96,7 +97,7 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
 package struct DelayedBody: ~Copyable {
     // The closure is part of a value that is not copied: a call counts no reference to it.
     let call: () -> Void
-    /// Where the closure was asked for.
+    /// The location that posted the closure.
     let location: CodeLocation
 
     var label: ItemLabel { .location(location) }
@@ -160,7 +161,7 @@ struct DelayedTable: ~Copyable {
     /// - Precondition: the cell has a closure.
     func number(of index: UInt32) -> UInt32 { cells.base[Int(index)].number }
 
-    /// Where a closure was asked for.
+    /// The location that posted a closure.
     func label(of index: UInt32) -> ItemLabel? {
         switch cells.base[Int(index)].body {
         case .none: nil
@@ -168,7 +169,7 @@ struct DelayedTable: ~Copyable {
         }
     }
 
-    /// Takes a closure out.
+    /// Removes and returns a closure.
     ///
     /// - Precondition: the cell has a closure.
     @inline(__always)
@@ -180,7 +181,7 @@ struct DelayedTable: ~Copyable {
         return pointer.pointee.body.take()!
     }
 
-    /// Takes all closures out, so that the caller can release them without a lock.
+    /// Removes and returns all closures, so that the caller can release them without a lock.
     mutating func takeAll() -> [() -> Void] {
         var all: [() -> Void] = []
         for index in 0..<used {
@@ -193,12 +194,12 @@ struct DelayedTable: ~Copyable {
 
     var isRoomy: Bool { count == 0 && cells.isRoomy(for: 0) }
 
-    /// Releases the memory that a burst has left.
+    /// Releases unused memory after a burst.
     ///
     /// - Precondition: empty.
     mutating func trim() {
         cells.base.deinitialize(count: used)
-        cells.resize(to: TimerMemory<Cell>.leastKept)
+        cells.resize(to: TimerMemory<Cell>.minKept)
         used = 0
         free = Self.none
     }

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-// Where the timers of a loop are. With the lock held.
+// The buckets of a loop's timers. With the lock held.
 extension RunLoop.State {
     // MARK: Buckets
 
@@ -21,11 +21,11 @@ extension RunLoop.State {
 
     @inline(__always)
     func isIn(_ timer: RunLoop.Timer, _ mode: ModeState) -> Bool {
-        // The owner first: the lock of another loop guards the bucket of that loop's timer.
+        // The owner is checked first: the lock of another loop guards the bucket of that loop's timer.
         timer.owner.isHeld(by: self) && timer.bucket != .none && withBucket(of: timer) { $0.contains(mode.number) }
     }
 
-    /// The bucket of timers that are in these modes and count on this clock; made when the first such timer comes.
+    /// The bucket of timers that are in these modes and count on this clock; made for the first such timer.
     @inline(never)
     private func bucket(_ base: RunLoop.TimeBase, _ modes: [Int]) -> TimerBucket {
         let modes = modes.sorted()
@@ -38,7 +38,7 @@ extension RunLoop.State {
         mode.soleBucket ?? .passUnretained(addBucket(.monotonic, [mode.number]))
     }
 
-    /// Counts timers that come or go; the modes know which of their buckets have any.
+    /// Counts added or removed timers; the modes count which of their buckets have any.
     @inline(__always)
     func count(_ difference: Int, in bucket: TimerBucket) {
         let wasEmpty = bucket.isEmpty
@@ -73,7 +73,8 @@ extension RunLoop.State {
 
     /// Adds modes to those of a timer that is in none of them.
     ///
-    /// In one step: mode after mode, each would leave a bucket behind, which all modes before would look at for ever.
+    /// In one step: adding mode after mode would leave a bucket for each step, which the earlier modes would look at in
+    /// every turn.
     @inline(never)
     private func put(_ timer: RunLoop.Timer, inNew modes: [ModeState]) {
         guard timer.bucket != .none else {
@@ -96,7 +97,7 @@ extension RunLoop.State {
         }
     }
 
-    /// Takes a mode from the modes of a timer.
+    /// Removes a mode from the modes of a timer.
     func take(_ timer: RunLoop.Timer, outOf mode: ModeState) {
         let old = bucket(of: timer)
         let left = old.modes.filter { $0 != mode.number }
@@ -105,13 +106,13 @@ extension RunLoop.State {
         enter(timer, bucket(timer.base, left))
     }
 
-    /// Takes a timer out of all its modes.
+    /// Removes a timer from all its modes.
     @inline(__always)
     func takeOut(_ timer: RunLoop.Timer) {
         guard timer.bucket != .none else { return }
         if timer.callout.contains(.underWay) {
             withBucket(of: timer) { leaveDuringCallout(timer, $0) }
-            // The caller of the timer has the loop's reference, and releases it.
+            // The caller of the timer owns the loop's reference, and releases it.
             if !timer.callout.contains(.onLoan) {
                 timer.callout.insert(.onLoan)
                 return
@@ -122,7 +123,7 @@ extension RunLoop.State {
         Unmanaged.passUnretained(timer).release()
     }
 
-    /// Takes out a timer that has become invalid, if it is in a mode; the timer is no longer a common item.
+    /// Removes a timer that has become invalid, if it is in a mode; the timer is no longer a common item.
     @inline(__always)
     func discard(_ timer: RunLoop.Timer) {
         if timer.bucket == .none { return }
@@ -144,14 +145,14 @@ extension RunLoop.State {
         if !isOwn { timersFiringElsewhere.append(.passUnretained(timer)) }
     }
 
-    /// A timer leaves its modes during its callout, or the callout has returned.
+    /// Called when a timer is removed from its modes during its callout, or when the callout has returned.
     @inline(__always)
     func forgetFiringElsewhere(_ timer: RunLoop.Timer) {
         if timersFiringElsewhere.isEmpty { return }
         timersFiringElsewhere.removeAll { $0.toOpaque() == Unmanaged.passUnretained(timer).toOpaque() }
     }
 
-    /// A timer that is in no queue leaves its bucket.
+    /// Removes a timer that is in no queue from its bucket.
     @inline(__always)
     private func leaveDuringCallout(_ timer: RunLoop.Timer, _ bucket: TimerBucket) {
         timer.bucket = .none
@@ -179,7 +180,7 @@ extension RunLoop.State {
         timerComes(timer.latest, in: bucket)
     }
 
-    /// What every date that gets into a queue needs: a number, and perhaps another place among all that is ready.
+    /// Numbers a new date; an overdue date may also change what is served first.
     @inline(__always)
     private func comes(_ date: Int64, in bucket: TimerBucket) {
         if timerSequence == .max { renumberTimers() }
@@ -190,7 +191,7 @@ extension RunLoop.State {
         }
     }
 
-    /// Gives all that is in a queue the lowest numbers, in the same order: once in four thousand million timers.
+    /// Renumbers all queued entries from the lowest number on, in the same order: once in four thousand million timers.
     ///
     /// - Complexity: O(n log n) in the timers of the loop.
     @inline(never)
@@ -199,7 +200,7 @@ extension RunLoop.State {
         var old: [UInt32] = []
         for bucket in timerBuckets { bucket.queue.visit(dueList) { entry, _, _ in old.append(entry.sequence) } }
         old.sort()
-        /// How many numbers are not higher.
+        /// The number of sequences that are not higher.
         func number(_ sequence: UInt32) -> UInt32 {
             var (low, high) = (0, old.count)
             while low < high {
@@ -212,7 +213,7 @@ extension RunLoop.State {
         timerSequence = UInt32(old.count)
     }
 
-    /// Gives a timer that is in a mode another date.
+    /// Changes the date of a timer that is in a mode.
     @inline(__always)
     func move(_ timer: RunLoop.Timer, to date: Int64) {
         if timer.callout.contains(.underWay) {
@@ -249,7 +250,7 @@ extension RunLoop.State {
 
     // MARK: Closures without an object
 
-    /// Has a closure called once in a mode, after a delay.
+    /// Adds a closure that is called once in a mode, after a delay.
     ///
     /// Returns the closure's name.
     @inline(__always)
@@ -292,7 +293,8 @@ extension RunLoop.State {
 
     // MARK: What changes places
 
-    /// A timer comes whose date is before something that has been ready and may still have a place in some mode.
+    /// Called for a new timer whose date is before a wake-up or descriptor that may still have a ready date in some
+    /// mode.
     @inline(never)
     private func lateTimerComes(_ date: Int64, in bucket: TimerBucket) {
         guard bucket.base == .monotonic else { return }
@@ -304,7 +306,7 @@ extension RunLoop.State {
         }
     }
 
-    /// The first timer, due at `date`, gets another date, or is served in one of its modes.
+    /// Called when the first timer, due at `date`, gets another date, or is served in one of its modes.
     @inline(never)
     func firstTimerChanges(_ date: Int64, in bucket: TimerBucket, except served: ModeState? = nil) {
         guard bucket.base == .monotonic else { return }
@@ -316,8 +318,8 @@ extension RunLoop.State {
         }
     }
 
-    /// The first timer goes, and is still in the queue's count or has just left it: a mode without another timer keeps
-    /// the date.
+    /// Called when the first timer is removed, just before or after it is counted out of the queue: a mode without
+    /// another timer keeps the date.
     @inline(never)
     private func firstTimerGoes(_ date: Int64, _ bucket: TimerBucket) {
         firstTimerChanges(date, in: bucket)

@@ -5,8 +5,8 @@
 // The names are meant to be found at a glance, as Apple's are.
 //
 // Every call into the user's code passes through one of these functions, so that a stack trace or a profile shows what
-// kind of callout it is, in release builds too. They are not inlined. Each leaves a number of its own behind the call:
-// then the call is not the last thing it does (its frame would be reused), and no two bodies are alike (they would be
+// kind of callout it is, in release builds too. They are not inlined. Each stores a number of its own after the call:
+// so the call is not its last instruction (its frame would be reused), and no two bodies are equal (they would be
 // merged).
 
 internal import CLinuxKernel
@@ -68,7 +68,8 @@ extension RunLoop {
         _ callee: LoopEvent.Callee, _ label: @autoclosure () -> ItemLabel, wanted: @autoclosure () -> LoopWait? = nil,
         _ call: () -> Void
     ) {
-        // The callout stands here once: handed to a function for tracers, its closure would count what it uses each time.
+        // The callout is called directly here: if it was passed to a function for tracers, its closure would retain its
+        // captures each time.
         let isTraced = tracer != nil
         if isTraced { traceBegin(callee, label(), wanted()) }
         call()
@@ -124,7 +125,7 @@ extension RunLoop {
         // Not withLock: a closure passed through a generic function is wrapped in a new closure, at an allocation each.
         lock()
         defer { unlock() }
-        // The observer may have gone to another loop since the list was taken: then that loop calls it.
+        // The observer may have been moved to another loop since the list was taken: then that loop calls it.
         return observer.belongs(to: state) ? observer.beginCall() : nil
     }
 
@@ -132,13 +133,13 @@ extension RunLoop {
 
     /// Runs the blocks that may run in the mode, first in, first out; the others keep their place.
     ///
-    /// Blocks that come meanwhile wait for the next drain, and a nested run sees only the new ones.
+    /// Blocks that are posted meanwhile wait for the next drain, and a nested run runs only these new blocks.
     @inline(__always)
     func runBlocks(_ mode: ModeState) {
         if !blocks.isEmpty { drainBlocks(mode) }
     }
 
-    /// Apart, so that a turn without blocks pays only for the question whether there are any.
+    /// A separate function, so that a turn without blocks pays only for the test whether there are any.
     @inline(never)
     private func drainBlocks(_ mode: ModeState) {
         blocks.drain(
@@ -151,8 +152,8 @@ extension RunLoop {
     /// Step 5: performs the signalled sources of the mode in ascending order, or only the first if the run returns
     /// after one; then runs blocks again if any source was performed.
     ///
-    /// Returns whether the last source looked at was performed. That the last decides, and not any, is what Core
-    /// Foundation does: after a source that made a later one invalid the turn may sleep.
+    /// Returns whether the last source looked at was performed. The last source decides, as in Core Foundation: after a
+    /// source that invalidated a later one the turn may sleep.
     @inline(__always)
     func performSources(_ run: RunState, _ mode: ModeState) -> Bool {
         let signals = mode.signals
@@ -183,8 +184,8 @@ extension RunLoop {
             queued.sort {
                 ($0.element.order, $0.element.signalNumber) < ($1.element.order, $1.element.signalNumber)
             }
-            // A nested run must find the sources whose turn has not come. Sources that are performed here are skipped
-            // then.
+            // A nested run must find the sources that are not performed yet. Sources that are performed here are
+            // skipped then.
             for later in queued.dropFirst() { later.enqueue() }
         }
         var handled = false
@@ -215,7 +216,7 @@ extension RunLoop {
                 return mode.signals.sweep { $0.isSignalled }
             }
         }
-        // Sources and their closures die here, with no lock held.
+        // Sources and their closures are released here, with no lock held.
         withExtendedLifetime(waste) {}
     }
 
@@ -232,7 +233,7 @@ extension RunLoop {
 
     @inline(__always)
     private func perform(_ source: Source) -> Bool {
-        // The number is gone once the signal is taken.
+        // The number is cleared with the signal.
         let signal = tracer == nil ? 0 : source.signalNumber
         return source.perform { performer in
             callOut(.source, source.labelStorage, wanted: LoopWait(signal: signal)) {
@@ -262,7 +263,7 @@ extension RunLoop {
     @inline(never)
     private func serve(_ others: [DescriptorSource], _ event: ReadyDescriptor, _ mode: ModeState) -> Bool {
         var handled = false
-        // The callout of a source may have taken another source out, and added it to another loop.
+        // The callout of a source may have removed another source, and added it to another loop.
         for source in others where withLock({ mode.descriptors.contains(source) }) {
             handled = callIfWanted(source, event.events, mode.ready.foundAt) || handled
         }
@@ -288,7 +289,7 @@ extension RunLoop {
 
     private static let mainQueueLabel = ItemLabel("main queue")
 
-    /// Does the work that the main queue has queued.
+    /// Does the work of the main queue.
     func serveMainQueue() {
         guard let mainQueue else { return }
         isInMainQueue = true

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A loop inside another: its thread sleeps in the other loop, and a descriptor stands for the sleep.
+// A loop inside another: its thread sleeps in the other loop, which waits for a descriptor of this one.
 //
-// While the host has the thread, the wake word says so, and other threads find the loop as if it slept: what would end
-// the sleep makes the descriptor readable (Documentation/Decisions/0015-guest.md).
+// While the host has the thread, the wake word says so, and other threads treat the loop as asleep: every event that
+// would end the sleep makes the descriptor readable (Documentation/Decisions/0015-guest.md).
 
-/// What a host waits for, and in which mode the loop waits in it.
+/// The descriptor that a host waits for, and the mode in which the loop waits.
 ///
 /// Guarded by the loop's lock, unless a comment says otherwise.
 final class Guest {
@@ -17,11 +17,11 @@ final class Guest {
     // The loop's thread alone.
     /// The mode whose observers were called for the beginning of the wait, and not yet for its end.
     @exclusivity(unchecked) var waitObserved: ModeState?
-    /// How many blocks waited when the loop last looked at them: any others have come since then.
+    /// The number of waiting blocks when the loop last looked: any others were posted since then.
     @exclusivity(unchecked) var blocksSeen = 0
     /// Whether the main queue's work is done in the loop, and not in the host.
     @exclusivity(unchecked) var servesMainQueue = true
-    /// How often the mode of the next wait was set by itself: a run that ends leaves it at that.
+    /// The number of times that the mode of the next wait was set explicitly: a run that ends then keeps that mode.
     @exclusivity(unchecked) var modesSet = 0
     /// Whether the descriptor shows nothing until the next wait in the host.
     @exclusivity(unchecked) var isSilent = false
@@ -35,10 +35,10 @@ final class Guest {
 extension RunLoop {
     // MARK: In the host, and back
 
-    /// From here on the descriptor shows whatever the loop has to do in its mode.
+    /// From here on the descriptor is readable while the loop has work in its mode.
     ///
     /// - Parameter isReady: Whether the loop has something to do already; `nil` to look whether blocks or signals wait.
-    ///   A turn that has found nothing leaves what came since then without a wake-up to the next turn.
+    ///   A turn that has found nothing leaves work that was added since then without a wake-up to the next turn.
     func waitInHost(isReady: Bool? = nil) {
         guard let guest = state.guest else { return }
         leaveHost()
@@ -59,7 +59,7 @@ extension RunLoop {
             guest.isSilent = false
             if !guest.set.link(mode.descriptors.readiness) { isReady = true }
             guest.set.set(state.sleep.limit)
-            // With the lock held: a thread that brings a timer or a descriptor from now on finds the loop here.
+            // With the lock held: a thread that adds a timer or a descriptor from now on finds the loop here.
             if state.wakeWord.enterHost() { isReady = true }
         }
         if isReady { state.kernel.wake(state.wakeWord, .inHost) }
@@ -67,8 +67,8 @@ extension RunLoop {
 
     /// The thread has returned from the host, or is about to enter it: from here on wake-ups count.
     ///
-    /// A thread that enters the host comes from a callout, or has never run, and is awake: a wake-up would leave nothing
-    /// between its last look at the blocks and the host.
+    /// A thread that enters the host comes from a callout, or has never run, and is awake: a wake-up between its last
+    /// look at the blocks and the host would not be stored.
     func leaveHost() {
         guard let guest = state.guest else { return }
         switch state.wakeWord.phase {
@@ -85,8 +85,8 @@ extension RunLoop {
     /// Until the next wait in the host the descriptor shows nothing: the thread is about to sleep by itself, or to watch
     /// the main queue for a run of its own.
     ///
-    /// A host may watch the descriptor from another thread meanwhile. It would find readable, again and again, what this
-    /// run serves.
+    /// A host may watch the descriptor from another thread meanwhile. It would repeatedly find the descriptor readable
+    /// for work that this run serves.
     @inline(never)
     func silence(_ guest: Guest) {
         leaveHost()
@@ -107,7 +107,7 @@ extension RunLoop {
 
 // Changes from any thread. With the lock held.
 extension RunLoop.State {
-    /// A timer has come or gone, or has got another date.
+    /// A timer was added or removed, or its date was changed.
     @inline(never)
     func datesChangedInHost() {
         guard let guest, wakeWord.phase == .inHost else { return }
@@ -117,7 +117,8 @@ extension RunLoop.State {
         guest.set.set(limit)
     }
 
-    /// A thread that waits does not see descriptors come and go; a host does, as soon as it waits for the right epoll.
+    /// Called when descriptors are added or removed: a host notices that by itself only if it waits for the right
+    /// epoll.
     func descriptorsChangedInHost(_ mode: ModeState) {
         guard let guest else { return }
         if !guest.set.link(mode.descriptors.readiness) { kernel.wake(wakeWord, .inHost) }

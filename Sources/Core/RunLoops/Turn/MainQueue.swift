@@ -37,11 +37,11 @@ struct MainQueue {
             """)
     }
 
-    /// Whether the queue has work; the answer is given once, because asking empties the descriptor.
+    /// Whether the queue has work; reading the answer empties the descriptor.
     ///
-    /// The descriptor has to be emptied before the work is done, or it stays readable for ever.
+    /// The descriptor has to be emptied before the work is done, or it stays readable.
     func takeReadiness() -> Bool { LinuxCalls.shared.eventTake(descriptor) > 0 }
 
-    /// Runs what is queued.
+    /// Runs the queued work.
     func drain() { rl_main_queue_drain() }
 }

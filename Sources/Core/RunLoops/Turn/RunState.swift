@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The request for one run, and what the run has to remember from one turn to the next.
+/// The parameters of one run, and its state between turns.
 struct RunState {
-    /// How long a run may take.
+    /// The limit of a run.
     enum Limit {
         case never
         /// An instant of the monotonic clock.
         case until(Int64)
         /// One turn, without sleeping.
         case now
-        /// As many turns as there is something to do.
+        /// As many turns as there is work.
         case idle
-        /// As many turns as there is something to do that would end a sleep: the host sleeps instead.
+        /// As many turns as there is work that would end a sleep: the host sleeps instead.
         case inHost
     }
 
@@ -20,7 +20,7 @@ struct RunState {
     let returnsAfterSource: Bool
     /// Whether this run does the main queue's work.
     var servesMainQueue = false
-    /// Whether the last turn did work of the main queue: then other work is looked at first.
+    /// Whether the last turn did work of the main queue: then other work is served first.
     var didMainQueue = true
 
     var onlyPolls: Bool { if case .now = limit { true } else { false } }
@@ -37,18 +37,18 @@ struct RunState {
     var deadline: Int64 { if case .until(let deadline) = limit { deadline } else { .max } }
 }
 
-/// Why a turn goes on to step 9; the first three have something to serve there.
+/// The reason why a turn goes on to step 9; the first three have something to serve there.
 enum Cause {
     case timers
     case mainQueue
     case descriptor
     /// A wake-up, which makes a turn and has nothing of its own to serve.
     case wakeUp
-    /// A closure, or in a run until idle a signal, that the thread does not sleep over.
+    /// A closure, or in a run until idle a signal, that must be served before a sleep.
     case unserved
     /// The run was asked to stop.
     case stop
-    /// The run's time is over.
+    /// The run's limit was reached.
     case limit
     /// The turn does not sleep, and has found nothing.
     case nothing

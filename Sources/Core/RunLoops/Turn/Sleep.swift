@@ -3,14 +3,14 @@
 
 internal import Synchronization
 
-/// What a sleeping thread waits for besides descriptors: a thread that brings something earlier makes it look again.
+/// The mode and the limit of a sleeping thread: a thread that adds an earlier timer makes it look again.
 ///
 /// Guarded by the loop's lock; valid only while the wake word says that the thread sleeps, or is about to.
 struct Sleep {
     /// The mode that the thread sleeps in.
     // Not counted: a loop keeps its modes.
     var mode: Unmanaged<ModeState>?
-    /// Until when the thread sleeps.
+    /// The limit of the sleep.
     var limit = WaitLimit.forever
 
     func isIn(_ other: ModeState) -> Bool { mode?.toOpaque() == Unmanaged.passUnretained(other).toOpaque() }
@@ -33,8 +33,8 @@ extension RunLoop {
         return mainQueue.takeReadiness() ? .mainQueue : nil
     }
 
-    /// Has the queue's descriptor watched by a run that does the queue's work, and not by any other run: the descriptor
-    /// would stay readable, and the thread would not sleep.
+    /// Makes a run that does the queue's work watch the queue's descriptor, and no other run: the descriptor would stay
+    /// readable, and the thread would not sleep.
     ///
     /// Called before each look, because runs in one mode can be of both kinds: a run that is nested in the queue's own
     /// work does not serve the queue, nor does a run that began before the mode was marked as common.
@@ -58,8 +58,7 @@ extension RunLoop {
         }
     }
 
-    /// Has the queue's descriptor watched for a host that waits in the mode before any run; returns whether it is
-    /// watched.
+    /// Watches the queue's descriptor for a host that waits in the mode before any run; returns whether it is watched.
     func watchMainQueueInHost(_ mode: ModeState) -> Bool {
         if let mainQueue, !mode.watchesMainQueue {
             mode.watchesMainQueue = withLock { (try? register(mainQueue, mode)) != nil }
@@ -67,8 +66,8 @@ extension RunLoop {
         return mode.watchesMainQueue
     }
 
-    /// Has the queue's descriptor watched no more, for a host that does the queue's work itself: a run of the loop's own
-    /// has left it watched, and each work of the queue would make the loop look ready.
+    /// Stops watching the queue's descriptor, for a host that does the queue's work itself: an earlier run of the loop
+    /// may still watch it, and each work of the queue would make the loop appear ready.
     func leaveMainQueueToHost(_ mode: ModeState) {
         guard let mainQueue, mode.watchesMainQueue else { return }
         mode.watchesMainQueue = false
@@ -101,11 +100,11 @@ extension RunLoop {
         if !mode.ready.isEmpty { dropStaleEvents(mode) }
     }
 
-    /// Takes over what the kernel has found, and remembers when the kernel was asked.
+    /// Takes the ready descriptors of the kernel, and notes the instant of the look.
     @inline(__always)
     private func takeFetched(_ mode: ModeState) {
         if !fetched.isEmpty { takeEvents(mode) }
-        // Only compared with timers and wake-ups: without any, whatever comes is younger.
+        // Only compared with timers and wake-ups: without any, every later one is younger.
         if mode.hasTimers {
             lookedForDescriptors(at: monotonicNow())
         } else if let wakeUp = state.wakeWord.wakeUp {
@@ -127,15 +126,15 @@ extension RunLoop {
             if fetched.isEmpty { return }
         }
         mode.ready.replace(with: &fetched)
-        // The kernel does not say since when. The look before did not find them; they may have been ready ever since.
+        // The kernel does not report the time. The look before did not find them; they may have been ready since then.
         mode.order.descriptorsReady = lastLook
         if tracer != nil { mode.ready.foundAt = now(.monotonic) }
     }
 
-    /// Events of descriptor sources that were taken out or made invalid since they were fetched must not make a turn;
-    /// neither must events of descriptors that another run has served.
+    /// Drops events that were fetched for descriptor sources which were removed or invalidated since, and events of
+    /// descriptors that another run has served: they must not make a turn.
     ///
-    /// The events are not fetched anew: the kernel would begin elsewhere, and unserved descriptors could wait for ever.
+    /// The events are not fetched anew: the kernel would begin elsewhere, and unserved descriptors could wait forever.
     func dropStaleEvents(_ mode: ModeState) {
         while let event = mode.ready.peek,
             withLock({ !mode.descriptors.stands(event, isDoubtful: mode.ready.isDoubtful) })
@@ -144,7 +143,7 @@ extension RunLoop {
         }
     }
 
-    /// What has been ready longest; `nil` if nothing is ready.
+    /// The kind that has been ready longest; `nil` if none is ready.
     @inline(__always)
     private func longestReady(_ run: RunState, _ mode: ModeState) -> Cause? {
         let wakeUp = state.wakeWord.wakeUp
@@ -154,7 +153,8 @@ extension RunLoop {
             mode.awaitsTimers ? timersReadySince(mode, isAwakeAnyway: isAwakeAnyway, before: rival) : nil
         }
         if case .wakeUp = cause, let wakeUp { serveWakeUp(wakeUp, mode) }
-        // Unlike the other answers this one may be wrong: step 6 was there before, or another loop drains the queue.
+        // Unlike the other causes this one may be wrong: step 6 may have done the work before, or another loop drains
+        // the queue.
         if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
         return cause
     }
@@ -165,10 +165,10 @@ extension RunLoop {
         wakeUpWasServed(date, mode)
     }
 
-    /// A turn of this mode has taken a wake-up; in the other modes that leaves its place to the next wake-up.
+    /// A turn of this mode has served a wake-up; in the other modes the next wake-up gets its ready date.
     private func wakeUpWasServed(_ date: Int64, _ mode: ModeState) {
         state.lastRival.store(max(date, state.lastRival.load(ordering: .relaxed)), ordering: .relaxed)
-        // The loop's own thread and no lock: a mode that another thread makes meanwhile has had no wake-up to wait for.
+        // The loop's own thread without the lock: a mode that another thread makes meanwhile had no wake-up.
         if state.hasSeveralModes.load(ordering: .acquiring) {
             withLock {
                 for other in state.modeStates where other !== mode { other.order.wakeUpServedElsewhere(date) }

@@ -99,7 +99,7 @@ import Testing
     @Test func `A timer may be in more sets of modes over time than the loop has tables`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
-            loop.state.mostTimerBuckets = 4
+            loop.state.maxTimerBuckets = 4
             let kept = RunLoop.Timer(.after(.seconds(1))) { _ in calls.note("kept") }
             loop.add(kept, in: "kept")
             let name = loop.performLocally(after: .seconds(1), in: "closure") { calls.note("closure") }
@@ -127,7 +127,7 @@ import Testing
     @Test func `Timers in more sets of modes at a time than the loop has tables trap`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ManualRunLoop.with { manual in
-                manual.loop.state.mostTimerBuckets = 4
+                manual.loop.state.maxTimerBuckets = 4
                 for number in 0..<5 {
                     manual.loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in }, in: RunLoop.Mode("mode \(number)"))
                 }
