@@ -320,11 +320,8 @@ let package = Package(
         .trait(name: "Log", description: "RunLoopsLog, which needs swift-log."),
         .trait(name: "Metrics", description: "RunLoopsMetrics, which needs swift-metrics."),
         .trait(name: "Pictures", description: "LoopUIPictures, which needs Chafa."),
-        .trait(
-            name: "Window", description: "LoopUIWindow, which needs xcb, xkbcommon, Cairo and Pango."),
-        .trait(
-            name: "ServiceLifecycle",
-            description: "RunLoopsServiceLifecycle, which needs swift-service-lifecycle."),
+        .trait(name: "Window", description: "LoopUIWindow, which needs xcb, xkbcommon, Cairo and Pango."),
+        .trait(name: "ServiceLifecycle", description: "RunLoopsServiceLifecycle, which needs swift-service-lifecycle."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),

@@ -29,6 +29,7 @@ final class Inbox: Sendable {
 
 /// An application's own parts.
 @MainActor let view = View()
+@MainActor let table = TableView()
 @MainActor let controller = ViewController()
 @MainActor final class Program: ApplicationDelegate {}
 @MainActor let document = Document()
