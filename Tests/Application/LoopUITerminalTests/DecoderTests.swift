@@ -180,7 +180,7 @@ func processorTime(_ body: () -> Void) -> Duration {
         #expect(paste(Array("\u{1B}[200~a\rb\r\nc\nd\r\r\u{1B}[201~".utf8)).map(\.0) == ["a\nb\nc\nd\n\n"])
     }
 
-    @Test func `A long pasted text comes in parts that cut no character`() {
+    @Test func `A long pasted text is delivered in parts of whole characters`() {
         let text = String(repeating: "aé日😀", count: 40_000)
         let bytes = Array("\u{1B}[200~\(text)\u{1B}[201~".utf8)
         let whole = paste(bytes)

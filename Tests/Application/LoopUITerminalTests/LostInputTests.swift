@@ -138,7 +138,7 @@ import Testing
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `A key that comes in parts is one key within ESCDELAY`() throws {
+    @Test func `A key received in parts within ESCDELAY is one key`() throws {
         let terminal = try PseudoTerminal("keys", environment: ["ESCDELAY=30000"])
         try terminal.wait(for: "keys 0, last none.")
         terminal.send("\u{1B}")

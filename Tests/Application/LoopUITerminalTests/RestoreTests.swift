@@ -86,7 +86,7 @@ import Testing
         #expect(terminal.screen.titles == ["Board"])
     }
 
-    @Test func `Ctrl-Z stops the program and gives the terminal back, and fg takes it again`() throws {
+    @Test func `Ctrl-Z stops the program and restores the terminal, and fg sets it up again`() throws {
         let report = Report()
         let terminal = try PseudoTerminal(
             commands: """

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `A sheet whose view the program has taken out is dismissed by Escape`() throws {
+    @Test func `Escape dismisses a sheet whose view was removed from its superview`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             let (first, sheet) = (Doer(), Doer())
             let window = app.show(first)

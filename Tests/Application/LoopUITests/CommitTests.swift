@@ -27,7 +27,7 @@ import Testing
 
 /// What was marked during a turn is done once, before the loop sleeps.
 @MainActor @Suite struct CommitTests {
-    @Test func `Superviews are laid out first, then all draw, then what was prepared runs, then one frame goes out`()
+    @Test func `Superviews are laid out first, then all views draw, then prepare runs, then one frame is presented`()
         throws
     {
         try TestApplication.with { app in

@@ -9,8 +9,7 @@ import Testing
 
 /// What is removed, disabled or closed in the middle of a touch.
 @MainActor @Suite struct GestureLifeTests {
-    @Test func `A view that is removed in a touch gets it cancelled, and the gesture of its superview goes on`() throws
-    {
+    @Test func `A view removed during a touch gets touchesCancelled, and its superview's gesture continues`() throws {
         try withProbe { app, view, log in
             let inner = ProbeView(log, "inner", frame: Rect(0, 0, 20, 10))
             view.addSubview(inner)

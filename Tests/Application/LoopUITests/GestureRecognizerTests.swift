@@ -246,7 +246,7 @@ import Testing
         #expect(abs(tracker.velocity.x - 100) < 0.001 && tracker.velocity.y == 0)
     }
 
-    @Test func `A pan of two fingers goes on without a jump when fingers come and go`() throws {
+    @Test func `A pan's translation does not jump when fingers are added and lifted`() throws {
         let pan = PanGestureRecognizer()
         try with(pan) { app, pan, log in
             app.down(0)
@@ -263,7 +263,7 @@ import Testing
         }
     }
 
-    @Test func `A pan that needs two fingers does not begin with one, and ends with the first that goes up`() throws {
+    @Test func `A pan of two fingers begins with the second finger and ends when either is lifted`() throws {
         let pan = PanGestureRecognizer()
         pan.minimumNumberOfTouches = 2
         try with(pan) { app, pan, log in

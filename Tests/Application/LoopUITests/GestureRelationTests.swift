@@ -215,7 +215,7 @@ import Testing
         view.addGestureRecognizer(double)
     }
 
-    @Test func `A single tap that requires two taps to fail comes when no second tap follows`() throws {
+    @Test func `A single tap that requires a double tap to fail is recognised when no second tap follows`() throws {
         try withProbe { app, view, log in
             tapPair(view, log, requires: true)
             app.tap(at: Point(1, 1))
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test func `Two taps that require three to fail come when no third tap follows`() throws {
+    @Test func `A double tap that requires a triple tap to fail is recognised when no third tap follows`() throws {
         try withProbe { app, view, log in
             let (double, triple) = (TapGestureRecognizer(), TapGestureRecognizer())
             double.numberOfTapsRequired = 2
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    @Test func `A single tap without requirement comes with the first of two taps`() throws {
+    @Test func `A single tap without a requirement is recognised at the first of two taps`() throws {
         try withProbe { app, view, log in
             tapPair(view, log, requires: false)
             app.tap(at: Point(1, 1), count: 2)

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `Responders that come before use the key first`() throws {
+    @Test func `A responder earlier in the chain uses a key before a key command`() throws {
         try TestApplication.with { app in
             let keys = Keys()
             app.show(keys)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A command goes along the chain from the responder that has the key`() throws {
+    @Test func `A key command's action is sent up the chain from the responder that lists it`() throws {
         try TestApplication.with { app in
             app.show(Keys())
             app.press(.character("q"))

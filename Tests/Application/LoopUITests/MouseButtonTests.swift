@@ -21,7 +21,7 @@ import Testing
         #expect(PointerInput(.began, at: .zero, identifier: 3).button == .primary)
     }
 
-    @Test(arguments: [1, 2]) func `A button that is not the primary one is no tap`(number: Int) throws {
+    @Test(arguments: [1, 2]) func `A click of another button than the primary one is not a tap`(number: Int) throws {
         try withProbe { app, view, log in
             view.add(TapGestureRecognizer(), "tap")
             var buttons: [ButtonMask] = []
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `A drag with the secondary button is no pan, and a hold no long press`() throws {
+    @Test func `A drag with the secondary button is not a pan, and a hold is not a long press`() throws {
         try withProbe { app, view, log in
             for recognizer in [PanGestureRecognizer(), LongPressGestureRecognizer()] as [GestureRecognizer] {
                 recognizer.logActions(log, "gesture")

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `A picture that moves below the same cells comes with its new place`() throws {
+    @Test func `A picture that moves below unchanged cells is sent with its new place`() throws {
         try withPicture { app, view, root in
             root.clipsToBounds = true
             view.frame = Rect(-1, 0, 14, 7)

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `A child that comes while its parent appears appears with it`() throws {
+    @Test func `A child added while its parent appears appears with the parent`() throws {
         try TestApplication.with(size: Size(20, 5)) { app in
             var log: [String] = []
             let child = Witness("child") { log.append($0) }

@@ -62,8 +62,7 @@ import Testing
         }
     }
 
-    @Test func `Keys that are held when the display loses the focus are cancelled, and their ends are nobody's`() throws
-    {
+    @Test func `Keys held when the display loses the focus are cancelled, and their later ends are ignored`() throws {
         try with { app, view, log in
             app.send(key(.left, .began), key(.character("a"), .began), .focus(false))
             let last = log.take().suffix(2).sorted()
@@ -75,16 +74,14 @@ import Testing
         }
     }
 
-    @Test func `A key that is held when the program is suspended is cancelled`() throws {
+    @Test func `A key held when the program is suspended is cancelled`() throws {
         try with { app, view, log in
             app.send(key(.left, .began), .suspend)
             #expect(log.take() == ["view left began", "view left cancelled"])
         }
     }
 
-    @Test func `A key that is held when another window gets the keys is cancelled in the window that it went down in`()
-        throws
-    {
+    @Test func `A key held when another window gets the keys is cancelled in the window where it began`() throws {
         try with { app, view, log in
             app.send(key(.left, .began))
             let window = app.show(KeyView(log, "other"))

@@ -32,7 +32,7 @@ import Testing
         return script
     }
 
-    @Test func `A drag leaves the default mode, and its end comes back`() throws {
+    @Test func `A drag leaves the default mode, and the end of the drag returns to it`() throws {
         try ScrollFixture.with { f in
             var log: [String] = []
             let loop = f.app.application.loop
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `The tracking mode lasts from the first movement until the content has come to rest`() throws {
+    @Test func `The tracking mode lasts from the first movement until the content rests`() throws {
         try ScrollFixture.with { f in
             let modes = f.app.application.modes
             f.app.send(.pointer(PointerInput(.began, at: Point(5, 8))))

@@ -29,7 +29,7 @@ import Testing
         Deceleration(from: .zero, velocity: .zero, rate: base).part(after: power)
     }
 
-    @Test func `A fling goes on, and ends where the rate says`() throws {
+    @Test func `A fling continues after the touch and ends where the deceleration rate determines`() throws {
         try ScrollFixture.with { f in
             f.fling()
             #expect(f.scroll.isDecelerating)

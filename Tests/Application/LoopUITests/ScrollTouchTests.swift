@@ -39,7 +39,7 @@ import Testing
         app.advance(by: .nanoseconds(1))
     }
 
-    @Test func `A quick tap reaches the view when the finger goes up`() throws {
+    @Test func `The view gets a quick tap at the end of the touch`() throws {
         try ScrollFixture.with { f in
             finger(.began, 5, in: f.app)
             f.app.advance(by: .milliseconds(100))
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `Without delay the view gets the touch at once, and a drag takes it away`() throws {
+    @Test func `If delaysContentTouches is false the view gets the touch at once, and a drag cancels it`() throws {
         try ScrollFixture.with { f in
             f.scroll.delaysContentTouches = false
             finger(.began, 5, in: f.app)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `Touches that are refused come to no view`() throws {
+    @Test func `Touches that the scroll view refuses are delivered to no view`() throws {
         try TestApplication.with(size: Size(20, 10)) { app in
             let glass = Glass()
             let lines = Lines(frame: Rect(0, 0, 20, 50))

@@ -171,7 +171,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `The wheel moves three rows a notch, or as many as told`() throws {
+    @Test func `The wheel moves three rows a notch, or pointsPerNotch`() throws {
         try ScrollFixture.with { f in
             @MainActor func turn(_ x: Double, _ y: Double, _ modifiers: KeyModifiers = []) {
                 f.app.send(.wheel(WheelInput(Point(x, y), at: Point(5, 5), modifiers: modifiers)))
@@ -274,7 +274,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `A view inside that gets the focus comes into view`() throws {
+    @Test func `A nested view that gets the focus is scrolled into view`() throws {
         try ScrollFixture.with { f in
             let inner = ScrollView(frame: Rect(0, 50, 20, 5))
             inner.contentSize = Size(20, 40)

@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func `A signal ends the program, and what comes after it is not handled`() throws {
+    @Test func `A signal ends the program, and later input is not handled`() throws {
         let delegate = LoggingDelegate()
         try TestApplication.with(delegate: delegate) { app in
             let log = Log()

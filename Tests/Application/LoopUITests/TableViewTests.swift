@@ -281,14 +281,14 @@ import Testing
         }
     }
 
-    @Test func `At the very beginning, new rows are seen`() throws {
+    @Test func `At the top of the table, rows inserted above are shown`() throws {
         try TableFixture.with((0..<20).map { "r\($0)" }) { f in
             f.insert(["new"], at: 0)
             #expect(f.lines == ["new", "r0", "r1", "r2", "r3"])
         }
     }
 
-    @Test func `A change above goes unseen while a finger drags, and while the content decelerates`() throws {
+    @Test func `Rows inserted above do not move the visible rows during a drag or a deceleration`() throws {
         try TableFixture.with((0..<200).map { "r\($0)" }) { f in
             f.table.contentOffset = Point(0, 50)
             f.app.send(.pointer(PointerInput(.began, at: Point(3, 4))))
@@ -309,7 +309,7 @@ import Testing
         }
     }
 
-    @Test func `Following stays at the end until the user scrolls away`() throws {
+    @Test func `A following table stays at its end until the user scrolls away`() throws {
         try TableFixture.with((0..<20).map { "r\($0)" }) { f in
             f.table.follows = true
             f.app.settle()
@@ -368,7 +368,7 @@ import Testing
         }
     }
 
-    @Test func `Rows leave room for the bar, and have all of the width without it`() throws {
+    @Test func `Rows leave room for the scroll indicator, and have the full width without it`() throws {
         try TableFixture.with(count: 50) { f in
             f.rows.count = 50
             f.table.showsVerticalScrollIndicator = true

@@ -140,7 +140,8 @@ private struct Model {
         #expect(buffer.text == "")
     }
 
-    @MainActor @Test func `A paste of ten megabytes in parts grows by no more than the limit`() throws {
+    @MainActor @Test func `A paste of ten megabytes in parts is cut at the field's limit and is one undo step`() throws
+    {
         try TestApplication.with(size: Size(30, 1)) { app in
             let field = TextField().at(0, 0, 30)
             app.show(all: field)

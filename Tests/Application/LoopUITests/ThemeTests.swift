@@ -9,7 +9,7 @@ import Testing
 @MainActor @Suite struct ThemeTests {
     private var blue: Theme { Theme(accent: .blue, destructive: .red) }
 
-    @Test func `A theme comes from the view, the views around, the application`() throws {
+    @Test func `The theme is taken from the view, its superviews or the application`() throws {
         try TestApplication.with { app in
             let (outer, inner) = (View(), View())
             outer.addSubview(inner)

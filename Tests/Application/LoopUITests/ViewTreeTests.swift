@@ -46,7 +46,7 @@ import Testing
         return CountedNumber.count
     }
 
-    @Test func `Taking a view out of a list of 10,000 costs no more than out of one of 1,000`() {
+    @Test func `Removing a view from a list of 10,000 costs no more than from a list of 1,000`() {
         for order in Order.allCases {
             let (few, many) = (removals(1_000, order), removals(10_000, order))
             #expect(many <= 13 * few, "\(order): \(few), \(many)")

@@ -99,7 +99,7 @@ import Testing
         return image
     }
 
-    @Test func `Colours come from the style, the palette and the theme`() throws {
+    @Test func `Colours are resolved by the style, the palette and the theme`() throws {
         let painter = try painter()
         var grid = CellGrid(width: 6, height: 1)
         let backgrounds: [Color] = [.default, .red, .palette(16 + 36 * 5), .palette(255), .rgb(1, 2, 3)]

@@ -144,7 +144,7 @@ import Testing
         #expect(decode(message) == nil)
     }
 
-    @Test func `Errors and events that nobody has asked for are passed over`() {
+    @Test func `Errors and unrequested events are ignored`() {
         for type: UInt8 in [0, 1, 7, 16, 29, 35, 127] {
             var generic = xcb_generic_event_t()
             generic.response_type = type

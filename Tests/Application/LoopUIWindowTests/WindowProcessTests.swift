@@ -73,7 +73,7 @@ struct WindowProcessTests {
         #expect(try screen.program.lines(1) == [#"down character("z") []"#])
     }
 
-    @Test func `Clicks, drags and the wheel come with fractions of a cell`() throws {
+    @Test func `Clicks, drags and the wheel have fractions of a cell`() throws {
         let screen = try Screen("echo")
         let (width, height) = try screen.size()
         let (cellWidth, cellHeight) = (width / 40, height / 10)
@@ -129,7 +129,7 @@ struct WindowProcessTests {
         #expect(try screen.program.lines(1) == ["active"])
     }
 
-    @Test func `A drag is cancelled when the window goes`() throws {
+    @Test func `A drag is cancelled when the window is hidden`() throws {
         let screen = try Screen("echo")
         try screen.xdotool("mousemove 30 30 mousedown 1")
         #expect(try screen.program.lines(1)[0].hasPrefix("began 0"))
@@ -161,7 +161,7 @@ struct WindowProcessTests {
         #expect(marked == ["paste marked"])
     }
 
-    @Test func `What the program copies is on the clipboard`() throws {
+    @Test func `Text copied by the program is on the clipboard`() throws {
         let screen = try Screen("echo")
         let client = try Client(screen)
         try screen.focus()

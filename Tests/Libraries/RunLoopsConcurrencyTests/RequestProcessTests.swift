@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `A request without an answer throws noReply, timedOut or CancellationError`() async throws {
+    @Test func `A request without an answer throws noReply, timedOut, dead or CancellationError`() async throws {
         try await withServer { sender, loop in
             await #expect(throws: RunLoop.PortError.noReply) {
                 try await sender.request(RunLoop.MessagePort.Message(id: 0), on: loop, within: plenty)

@@ -133,7 +133,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `Setting fireDate moves the next fire and starts a new grid`() {
+    @Test func `Setting fireDate moves the next fire`() {
         ManualRunLoop.with { manual in
             let timer = Timer.scheduledTimer(withTimeInterval: 1000, repeats: true, block: noting(manual))
             let date = Date(timeIntervalSinceNow: 3600)

@@ -13,7 +13,7 @@ import Testing
 struct GuestStressTests {
     private static var operations: Int { getenv("RUNLOOPS_FULL") == nil ? 15_000 : 100_000 }
 
-    @Test func `Random work under a host is done in time, once and without idle turns`() throws {
+    @Test func `Random work under a host is done once and in time, and each idle turn has a cause`() throws {
         let ledger = Ledger()
         let outcome = try withGuest { host in Self.drive(host, ledger) }
         #expect(outcome.isComplete, "the descriptor stayed silent for plenty of time")
