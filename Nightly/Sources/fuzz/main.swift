@@ -18,12 +18,10 @@ func runDriver(
 ) -> CInt
 
 guard CommandLine.argc > 1, let chosen = Reader(rawValue: CommandLine.arguments[1]) else {
-    fputs(
-        "usage: fuzz \(Reader.allCases.map(\.rawValue).joined(separator: "|")) [corpus] [options of libFuzzer]\n",
-        stderr)
+    print("usage: fuzz \(Reader.allCases.map(\.rawValue).joined(separator: "|")) [corpus] [options of libFuzzer]")
     exit(2)
 }
-nonisolated(unsafe) let reader = chosen
+let reader = chosen
 // The driver reads the arguments behind the name.
 var count = CommandLine.argc - 1
 var arguments = CommandLine.unsafeArgv + 1
