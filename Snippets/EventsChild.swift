@@ -22,7 +22,7 @@ var endsToCome = 2
 
 let reader = InputReader(output, as: .lines) { _, event in
     switch event {
-    case .received(let lines): print(lines)
+    case .received(let lines): for line in lines { print(line) }
     case .ended: partEnds()
     case .failed(let error):
         print("not read: \(error)")

@@ -171,7 +171,7 @@ final class Program: ApplicationDelegate {
                 "states " + log.joined(separator: ","),
             ]
             + application.loop.dump().split(separator: "\n").map { "loop \($0)" }
-        let file = fopen(reportPath, "w")
+        guard let file = fopen(reportPath, "w") else { fatalError("\(reportPath): error \(errno)") }
         for line in lines { fputs(line + "\n", file) }
         fclose(file)
     }

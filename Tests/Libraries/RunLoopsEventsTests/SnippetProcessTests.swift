@@ -18,7 +18,7 @@ import Testing
 
     static let snippets: [Snippet] = [
         Snippet(name: "EventsDescriptor", input: "some text\n", says: ["read 10 bytes"]),
-        Snippet(name: "EventsChild", says: [#"["apple", "pear"]"#, ": exited(0), "]),
+        Snippet(name: "EventsChild", says: ["apple\npear\n", ": exited(0), "]),
         Snippet(name: "EventsChildCompletion", says: ["The child has taken longer than 0.1 seconds", "42"]),
         Snippet(name: "EventsService", says: ["Saving"]),
     ]

@@ -17,9 +17,9 @@ public import RunLoops
 ///
 /// Names of files are bytes, and need not be UTF-8: see ``File/pathBytes``.
 ///
-/// Where bursts of changes are one change to the program, give the watch a coalescing window, or call a
-/// ``/RunLoopsKit/RunLoops/RunLoop/Debouncer`` from the closure: a window reports at the latest when it ends, however much goes on, and
-/// joins no other sources; a debouncer calls when it has been quiet for a while, whatever has called it.
+/// Where a burst of changes is one change to the program, give the watch a coalescing window, or call a `RunLoop.Debouncer` of `RunLoopsKit`
+/// from the closure. A window reports at its end, however much goes on. A debouncer acts when it has been quiet for a while, and several
+/// sources can call it.
 ///
 /// A file system that is mounted over a watched directory hides the directory, and the kernel does not say so. When a file system inside
 /// a watched tree is unmounted, its directory is reported as removed, and the directory that comes to light as created.
