@@ -224,7 +224,7 @@ let toolTargets: [Target] = [
     tools.tests(
         "RunLoopsDiagnosticsTests",
         "RunLoopsDiagnostics RunLoopsTesting CLinuxKernel "
-            + "CStackSampling runloop RunLoopsDiagnosticsPrograms RunLoopsHangPrograms"),
+            + "CHoldingChild CStackSampling runloop RunLoopsDiagnosticsPrograms RunLoopsHangPrograms"),
     tools.program("RunLoopsDiagnosticsPrograms", "RunLoopsDiagnostics RunLoops RunLoopsKit CLinuxKernel"),
     // Programs that hang: also on fibres and alternate stacks, by vfork and in a sandbox.
     tools.program("RunLoopsHangPrograms", "RunLoopsDiagnostics RunLoops CHangScenes"),
@@ -282,6 +282,12 @@ let testingTargets: [Target] = [
     testing.swift("OracleScenarios", "RunLoops", links: ["Foundation"]),
     testing.swift("OracleNames", "OracleScenarios CoreFoundationRunLoop", defines: ["ORACLE_NAMES"]),
     testing.tests("OracleTests", "OracleScenarios"),
+    // Numbers at their ends, for all libraries; the program is what the tests run.
+    testing.tests("EndsTests", "EndsPrograms"),
+    testing.program(
+        "EndsPrograms",
+        "RunLoops RunLoopsKit RunLoopsEvents RunLoopsPorts RunLoopsCalendar RunLoopsConcurrency "
+            + "RunLoopsDiagnostics RunLoopsTesting LoopUI LoopUITerminal LoopUITesting"),
 ]
 
 // MARK: The package
