@@ -425,7 +425,10 @@ private func following(
     _ body: @escaping @Sendable (Following) throws -> Void
 ) throws {
     try withLoop { loop in
-        if let contents { directory.write(name, contents) }
+        if let contents {
+            directory.write(name, contents)
+            directory.waitForWriters(of: name)
+        }
         let following = try Following(loop, directory, name, moment, window)
         #expect(following.changes() == [])
         try body(following)

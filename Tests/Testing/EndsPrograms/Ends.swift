@@ -46,12 +46,14 @@ extension Optional: Ended where Wrapped: Ended {
 
 extension Point: Ended { static var ends: [Point] { Double.ends.flatMap { [Point($0, $0), Point($0, 1)] } } }
 
-extension Size: Ended { static var ends: [Size] { Double.ends.flatMap { [Size($0, $0), Size($0, 1), Size(2, $0)] } } }
+extension Size: Ended {
+    static var ends: [Size] { Double.ends.map { Size($0, $0) } + [Size(.infinity, 1), Size(2, .infinity)] }
+}
 
 extension Rect: Ended {
     static var ends: [Rect] {
-        Size.ends.map { Rect(size: $0) } + Point.ends.map { Rect($0.x, $0.y, 3, 1) }
-            + Double.ends.map { Rect($0, $0, $0, $0) }
+        Size.ends.map { Rect(size: $0) } + Double.ends.map { Rect($0, $0, 3, 1) }
+            + [-.infinity, 1e300, .nan].map { Rect($0, $0, $0, $0) }
     }
 }
 
