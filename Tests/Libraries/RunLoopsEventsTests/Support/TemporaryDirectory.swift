@@ -41,8 +41,10 @@ final class TemporaryDirectory: @unchecked Sendable {
         signal(SIGIO, SIG_IGN)
         let file = open(path(name), O_RDONLY | O_CLOEXEC)
         defer { close(file) }
-        while fcntl(file, F_SETLEASE, F_RDLCK) != 0, errno == EAGAIN { usleep(1000) }
-        _ = fcntl(file, F_SETLEASE, F_UNLCK)
+        // F_SETLEASE, which the import of the C library leaves out.
+        let setLease: CInt = 1024
+        while fcntl(file, setLease, F_RDLCK) != 0, errno == EAGAIN { usleep(1000) }
+        _ = fcntl(file, setLease, F_UNLCK)
     }
 
     func move(_ name: String, to other: String) {

@@ -17,17 +17,24 @@ func runDriver(
     _ callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-guard CommandLine.argc > 1, let chosen = Reader(rawValue: CommandLine.arguments[1]) else {
-    print("usage: fuzz \(Reader.allCases.map(\.rawValue).joined(separator: "|")) [corpus] [options of libFuzzer]")
-    exit(2)
+/// The sanitizer's option makes a program without code at its top level.
+@main enum Fuzz {
+    private static let reader = CommandLine.arguments.dropFirst().first.flatMap(Reader.init)
+
+    static func main() {
+        guard reader != nil else {
+            let names = Reader.allCases.map(\.rawValue).joined(separator: "|")
+            print("usage: fuzz \(names) [corpus] [options of libFuzzer]")
+            exit(2)
+        }
+        // The driver reads the arguments behind the name.
+        var count = CommandLine.argc - 1
+        var arguments = CommandLine.unsafeArgv + 1
+        arguments[0] = CommandLine.unsafeArgv[0]
+        exit(
+            runDriver(&count, &arguments) { bytes, count in
+                Fuzz.reader?.read(UnsafeRawBufferPointer(start: bytes, count: count))
+                return 0
+            })
+    }
 }
-let reader = chosen
-// The driver reads the arguments behind the name.
-var count = CommandLine.argc - 1
-var arguments = CommandLine.unsafeArgv + 1
-arguments[0] = CommandLine.unsafeArgv[0]
-exit(
-    runDriver(&count, &arguments) { bytes, count in
-        reader.read(UnsafeRawBufferPointer(start: bytes, count: count))
-        return 0
-    })
