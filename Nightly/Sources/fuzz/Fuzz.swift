@@ -9,32 +9,32 @@ import Glibc
 //
 // Nightly/fuzz builds and runs it for each reader. A trap, a failed check or a hang ends the process, and libFuzzer leaves the bytes.
 
-// SAFETY: int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*callback)(const uint8_t *, size_t)), as FuzzerInterface declares it.
-@_silgen_name("LLVMFuzzerRunDriver")
-func runDriver(
+// The program has the entry of libFuzzer, which calls these two functions by their names.
+
+/// Chosen before the first input.
+nonisolated(unsafe) private var reader: Reader?
+
+/// Takes the reader's name from the arguments.
+@_cdecl("LLVMFuzzerInitialize")
+public func initialize(
     _ count: UnsafeMutablePointer<CInt>,
-    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-    _ callback: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
-/// The sanitizer's option makes a program without code at its top level.
-@main enum Fuzz {
-    private static let reader = CommandLine.arguments.dropFirst().first.flatMap(Reader.init)
-
-    static func main() {
-        guard reader != nil else {
-            let names = Reader.allCases.map(\.rawValue).joined(separator: "|")
-            print("usage: fuzz \(names) [corpus] [options of libFuzzer]")
-            exit(2)
-        }
-        // The driver reads the arguments behind the name.
-        var count = CommandLine.argc - 1
-        var arguments = CommandLine.unsafeArgv + 1
-        arguments[0] = CommandLine.unsafeArgv[0]
-        exit(
-            runDriver(&count, &arguments) { bytes, count in
-                Fuzz.reader?.read(UnsafeRawBufferPointer(start: bytes, count: count))
-                return 0
-            })
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>
+) -> CInt {
+    let words = arguments.pointee
+    reader = count.pointee > 1 ? words[1].flatMap { Reader(rawValue: String(cString: $0)) } : nil
+    guard reader != nil else {
+        print("usage: fuzz \(Reader.allCases.map(\.rawValue).joined(separator: "|")) [corpus] [options of libFuzzer]")
+        exit(2)
     }
+    words[1] = words[0]
+    arguments.pointee += 1
+    count.pointee -= 1
+    return 0
+}
+
+/// Reads one input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func test(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    reader?.read(UnsafeRawBufferPointer(start: bytes, count: count))
+    return 0
 }
