@@ -83,13 +83,16 @@ import Testing
                 let heard = Box<[String]>([])
                 let reading = RunLoop.Timer(.every(.milliseconds(1))) { _ in
                     heard.value += manager.all()
-                    if heard.value.count(where: { $0 == "WATCHDOG=1" }) == 2 { loop.stop() }
+                    if heard.value.count(where: { $0 == "WATCHDOG=1" }) >= 2 { loop.stop() }
                 }
                 loop.add(reading, in: .default)
                 try service.run()
                 reading.invalidate()
                 heard.value += manager.all()
-                #expect(heard.value == ["READY=1", "WATCHDOG=1", "WATCHDOG=1", "STOPPING=1"])
+                // One more may be sent before the loop stops.
+                let pings = heard.value.dropFirst().dropLast()
+                #expect(heard.value.first == "READY=1" && heard.value.last == "STOPPING=1")
+                #expect(pings.count >= 2 && pings.allSatisfy { $0 == "WATCHDOG=1" })
                 #expect(loop.isEmpty(.default))
             }
         }
