@@ -21,8 +21,9 @@ private func shell(_ command: String) throws -> String {
 private let names: [String] =
     (try? program.map { try shell("'\($0)'").split(separator: "\n").map(String.init) }) ?? []
 
-/// Every initialiser and setter that takes a number or a duration, with the ends of its type: a program of its own says
-/// what happens. It takes a minute of both processors, which the gate has not.
+/// Every initialiser and setter that takes a number or a duration, with the ends of its type.
+///
+/// A program of its own says what happens. That takes a minute of both processors, which the gate has not.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .enabled(if: program != nil && isThorough)) struct EndsTests {
     /// What the standard library says by itself: there is no word of what to do instead.
     private static let wordless = [
