@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `What a deaf manager does not receive is an error, and so are variables without a sense`() async {
+    @Test func `A message that the manager does not receive is an error, and so are malformed variables`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 setenv("NOTIFY_SOCKET", "@run-loops-nobody-\(getpid())", 1)
