@@ -242,6 +242,11 @@ let integrations = Room(name: "Integrations")
 let integrationTargets: [Target] = [
     // The main loop inside Foundation's, or in whatever drains the main queue. Imports no Foundation itself.
     integrations.swift("RunLoopsDispatch", "RunLoops"),
+    // Foundation's main loop inside this one: linking it is all.
+    integrations.swift(
+        "RunLoopsFoundation", "RunLoops CFoundationGuest CLinuxKernel LinuxLibC",
+        links: ["Foundation", "BlocksRuntime"]),
+    integrations.c("CFoundationGuest"),
     // A loop inside GLib's, and the other way round.
     integrations.swift("RunLoopsGLib", "RunLoops RunLoopsEvents CGLib"),
     integrations.system("CGLib", pkgConfig: "glib-2.0", apt: "libglib2.0-dev"),
@@ -252,6 +257,8 @@ let integrationTargets: [Target] = [
     // What runs on a loop, as a service of a group.
     integrations.swift("RunLoopsServiceLifecycle", "RunLoops RunLoopsConcurrency ServiceLifecycle"),
     // As far as a test runner can test them: the runner keeps the main thread, so no test has the main loop.
+    integrations.tests(
+        "RunLoopsFoundationTests", "RunLoopsFoundationPrograms RunLoopsFoundationAsyncPrograms"),
     integrations.tests("RunLoopsGLibTests", "RunLoopsGLib CGLib"),
     integrations.tests("RunLoopsLogTests", "RunLoopsDiagnostics RunLoopsLog RunLoopsTesting Logging InMemoryLogging"),
     integrations.tests(
@@ -262,6 +269,9 @@ let integrationTargets: [Target] = [
             + "ServiceLifecycle UnixSignals ServiceLifecycleTestKit ServiceLogging"),
     // On the true main thread; `Scripts/check --only integrations` runs these programs. The first has Foundation's loop as its host.
     integrations.program("RunLoopsDispatchPrograms", "RunLoops RunLoopsDispatch"),
+    integrations.program(
+        "RunLoopsFoundationPrograms", "RunLoops RunLoopsConcurrency RunLoopsDispatch RunLoopsFoundation"),
+    integrations.program("RunLoopsFoundationAsyncPrograms", "RunLoopsMainActor RunLoopsFoundation"),
     integrations.program("RunLoopsGLibPrograms", "RunLoops RunLoopsGLib CGLib"),
     integrations.program("RunLoopsLogPrograms", "RunLoops RunLoopsDiagnostics RunLoopsLog Logging"),
     integrations.program("RunLoopsMetricsPrograms", "RunLoops RunLoopsMetrics CoreMetrics MetricsTestKit"),
@@ -290,7 +300,8 @@ let products = [
     "RunLoops", "RunLoopsTesting", "RunLoopsEvents", "RunLoopsPorts", "RunLoopsCalendar", "RunLoopsConcurrency",
     "RunLoopsMainActor", "RunLoopsTestingMain", "RunLoopsKit", "RunLoopsDiagnostics", "LoopUI",
     "LoopUITerminal", "LoopUITesting", "CoreFoundationRunLoop", "LoopUIWindow", "LoopUIPictures",
-    "RunLoopsDispatch", "RunLoopsGLib", "RunLoopsLog", "RunLoopsMetrics", "RunLoopsServiceLifecycle",
+    "RunLoopsDispatch", "RunLoopsFoundation", "RunLoopsGLib", "RunLoopsLog", "RunLoopsMetrics",
+    "RunLoopsServiceLifecycle",
     "FoundationRunLoop", "FoundationRunLoopXCTest",
     // `runloop` is no product: with it, every dependant would resolve swift-argument-parser.
 ]
