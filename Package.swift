@@ -22,6 +22,10 @@ let strict: [SwiftSetting] = [
 let isStrict = Context.environment["RUNLOOPS_WARNINGS_ARE_ERRORS"] != nil
 let settings = strict + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
+// The modules with Apple's names are other names of Foundation and Core Foundation, as on Apple's systems: to see here that code compiles
+// against both. Only these two targets can be built then.
+let exportsOriginals = Context.environment["RUNLOOPS_EXPORTS_ORIGINALS"] != nil
+
 /// A folder of `Sources`, and the folder of its tests and of the programs that they run.
 ///
 /// Dependencies are given as one text, with spaces between the names.
@@ -32,6 +36,17 @@ struct Room {
         .target(
             name: target, dependencies: dependencies(names), path: "Sources/\(name)/\(target)",
             swiftSettings: settings + defines.map { .define($0) }, linkerSettings: links.map { .linkedLibrary($0) })
+    }
+
+    /// The same on Linux; elsewhere, or with the switch, a target without dependencies, whose module exports what it is named after.
+    func original(_ target: String, _ names: String, links: [String] = []) -> Target {
+        let dependencies: [Target.Dependency] = names.split(separator: " ").map {
+            .byName(name: String($0), condition: .when(platforms: [.linux]))
+        }
+        return .target(
+            name: target, dependencies: exportsOriginals ? [] : dependencies, path: "Sources/\(name)/\(target)",
+            swiftSettings: settings + (exportsOriginals ? [.define("EXPORTS_ORIGINALS")] : []),
+            linkerSettings: links.map { .linkedLibrary($0, .when(platforms: [.linux])) })
     }
 
     func c(_ target: String, _ names: String = "", in folder: String = "Sources") -> Target {
@@ -184,11 +199,11 @@ let spellings = Room(name: "Spellings")
 let spellingTargets: [Target] = [
     // Core Foundation's names over the loop: in C what C can say, in Swift the rest. CoreFoundation is the toolchain's.
     spellings.c("CCoreFoundationRunLoop"),
-    spellings.swift(
+    spellings.original(
         "CoreFoundationRunLoop", "RunLoops CCoreFoundationRunLoop", links: ["Foundation", "BlocksRuntime"]),
     // Foundation's run loop, timers, ports and notification queues, on this package's loop. Exports Foundation, and Core
     // Foundation's names as Foundation on Apple's systems does.
-    spellings.swift(
+    spellings.original(
         "FoundationRunLoop", "RunLoops RunLoopsKit RunLoopsPorts CoreFoundationRunLoop CLinuxKernel LinuxLibC"),
     // A test target that depends on this library has the main loop while it waits in XCTest.
     spellings.swift("FoundationRunLoopXCTest", "RunLoops CGuestAtLoad LinuxLibC", links: ["Foundation"]),
