@@ -29,8 +29,8 @@ let exportsOriginals = Context.environment["RUNLOOPS_EXPORTS_ORIGINALS"] != nil
 // A row for each target, below its room: kind, name, dependencies. A room is a folder of `Sources`, and one of `Tests`.
 // `-l` links a library of the system, `-D` defines a name in the target's code.
 //
-// In `Sources`: a `product` is a library that others can depend on, an `original` too, which is a module of Apple's on Apple's systems;
-// `swift` and `c` are other libraries, `tool` is a command-line tool.
+// In `Sources`: a `product` or an `original`, which Apple's systems have, is a library that others can depend on, `swift` and `c` are other
+// libraries, `tool` is a command-line tool.
 // In `Tests`: a `program` is run by tests; `support`, in C `c-support`, is shared by several test targets.
 let table = """
     ## Core: the loop
@@ -207,22 +207,17 @@ func target(_ room: String, _ kind: String, _ name: String, _ words: ArraySlice<
     let path =
         (["product", "original", "swift", "c", "tool"].contains(kind) ? "Sources/" : "Tests/") + room + "/" + name
     let shared = kind == "tests" ? ["RunLoops", "RunLoopsTestSupport"] : []
-    let needed = (shared + words.filter { !$0.hasPrefix("-") }).map(dependency)
-    let swift = settings + words.filter { $0.hasPrefix("-D") }.map { SwiftSetting.define(String($0.dropFirst(2))) }
-    let links = words.filter { $0.hasPrefix("-l") }.map { LinkerSetting.linkedLibrary(String($0.dropFirst(2))) }
+    let isOriginal = kind == "original"
+    let names = isOriginal && exportsOriginals ? [] : shared + words.filter { !$0.hasPrefix("-") }
+    let needed = names.map { isOriginal ? .byName(name: $0, condition: .when(platforms: [.linux])) : dependency($0) }
+    let defined = words.filter { $0.hasPrefix("-D") } + (isOriginal && exportsOriginals ? ["-DEXPORTS_ORIGINALS"] : [])
+    let swift = settings + defined.map { SwiftSetting.define(String($0.dropFirst(2))) }
+    let links: [LinkerSetting] = words.filter { $0.hasPrefix("-l") }.map {
+        .linkedLibrary(String($0.dropFirst(2)), isOriginal ? .when(platforms: [.linux]) : nil)
+    }
     switch kind {
-    case "product", "swift", "support":
+    case "product", "original", "swift", "support":
         return .target(name: name, dependencies: needed, path: path, swiftSettings: swift, linkerSettings: links)
-    case "original":
-        let linux = words.filter { !$0.hasPrefix("-") }.map {
-            Target.Dependency.byName(name: $0, condition: .when(platforms: [.linux]))
-        }
-        return .target(
-            name: name, dependencies: exportsOriginals ? [] : linux, path: path,
-            swiftSettings: swift + (exportsOriginals ? [.define("EXPORTS_ORIGINALS")] : []),
-            linkerSettings: words.filter { $0.hasPrefix("-l") }.map {
-                .linkedLibrary(String($0.dropFirst(2)), .when(platforms: [.linux]))
-            })
     case "c", "c-support": return .target(name: name, dependencies: needed, path: path)
     case "tool", "program":
         return .executableTarget(
