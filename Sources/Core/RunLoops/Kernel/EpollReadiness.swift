@@ -22,19 +22,9 @@ package final class EpollReadiness: Readiness {
         static let realtime = UInt64.max - 3
     }
 
-    private struct Registration: BitwiseCopyable {
-        // In halves, so that the structure takes twelve bytes.
+    private struct Registration {
         let events: UInt32
-        private let low: UInt32
-        private let high: UInt32
-
-        init(_ events: UInt32, _ token: UInt64) {
-            self.events = events
-            low = UInt32(truncatingIfNeeded: token)
-            high = UInt32(truncatingIfNeeded: token >> 32)
-        }
-
-        var token: UInt64 { UInt64(high) << 32 | UInt64(low) }
+        let token: UInt64
     }
 
     /// A descriptor that is always ready, as long as its number is this file's.
@@ -74,7 +64,7 @@ package final class EpollReadiness: Readiness {
     /// Whether the epoll reports a file that no descriptor names any more, and could not be replaced yet.
     @exclusivity(unchecked) private var isStale = false
     /// The user's registrations: needed to decide whether the epoll can be kept, and to build it anew.
-    @exclusivity(unchecked) private var registered = DescriptorMap<Registration>()
+    @exclusivity(unchecked) private var registered: [CInt: Registration] = [:]
     /// Descriptors that epoll refuses because they are always ready, as regular files are.
     @exclusivity(unchecked) private var alwaysReady: [CInt: AlwaysReady] = [:]
     /// Timer descriptors with their dates: the fallback for fine waits, and for the clocks that epoll cannot wait for.
@@ -93,7 +83,7 @@ package final class EpollReadiness: Readiness {
         if epoll >= 0 { _ = calls.close(epoll) }
         epoll = -1
         closeRetired()
-        registered.removeAll()
+        registered = [:]
         alwaysReady = [:]
         events?.deallocate()
         events = nil
@@ -122,7 +112,7 @@ package final class EpollReadiness: Readiness {
             return
         }
         try check("epoll_ctl", result)
-        registered[descriptor] = Registration(Self.bits(events), token)
+        registered[descriptor] = Registration(events: Self.bits(events), token: token)
     }
 
     package func modify(
@@ -137,14 +127,14 @@ package final class EpollReadiness: Readiness {
         let result = calls.epollModify(epoll, descriptor, events: Self.bits(events), token: token)
         // EPERM: the number is a regular file's now, and epoll has never known that.
         try check("epoll_ctl", result == -EPERM ? -ENOENT : result)
-        registered[descriptor] = Registration(Self.bits(events), token)
+        registered[descriptor] = Registration(events: Self.bits(events), token: token)
     }
 
     package func unregister(_ descriptor: CInt) {
         lock.lock()
         defer { lock.unlock() }
         if alwaysReady.removeValue(forKey: descriptor) != nil { return noteNews() }
-        guard registered.remove(descriptor) != nil else { return }
+        guard registered.removeValue(forKey: descriptor) != nil else { return }
         let result = calls.epollRemove(epoll, descriptor)
         // EBADF, ENOENT, EPERM: it was closed before it was removed, and the number may be another file's. Epoll forgets a
         // closed descriptor by itself, unless a duplicate keeps the open file alive: then it would go on reporting a
@@ -230,7 +220,7 @@ package final class EpollReadiness: Readiness {
             return
         }
         isStale = false
-        registered.visit { descriptor, entry in
+        for (descriptor, entry) in registered {
             // A failure means that this descriptor was closed as well; its own removal will notice.
             _ = calls.epollAdd(epoll, descriptor, events: entry.events, token: entry.token)
         }
@@ -418,9 +408,7 @@ package final class EpollReadiness: Readiness {
     private func isRegistered(_ token: UInt64) -> Bool {
         lock.lock()
         defer { lock.unlock() }
-        var isFound = false
-        registered.visit { _, entry in isFound = isFound || entry.token == token }
-        return isFound
+        return registered.values.contains { $0.token == token }
     }
 
     private var buffer: UnsafeMutablePointer<epoll_event> {

@@ -32,7 +32,7 @@ final class DescriptorTable {
     /// Free entries are used again; each use has another generation, so that an event of an earlier use is recognised.
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var freeIndices: [UInt32] = []
-    @exclusivity(unchecked) private var indices = DescriptorMap<UInt32>()
+    @exclusivity(unchecked) private var indices: [CInt: UInt32] = [:]
     /// Entries whose number was given to another file: few, if any.
     @exclusivity(unchecked) private var abandoned: [UInt32] = []
     @exclusivity(unchecked) private var lastGeneration: UInt32 = 0
