@@ -38,9 +38,8 @@ let table = """
     tests RunLoopsTests: RunLoopsTesting
     # Threads, values that threads share and the like, for the tests of every library.
     support RunLoopsTestSupport: RunLoops CHoldingChild CTestCalls CLinuxKernel
-    # A child with this process's memory, and a filter of system calls.
+    # A child with this process's memory, and a filter of system calls; calls that Swift's import of the C library leaves out.
     c-support CHoldingChild
-    # System calls that Swift's import of the C library leaves out.
     c-support CTestCalls
 
     ## Libraries: what is built on the loop
@@ -115,15 +114,14 @@ let table = """
     ## Tools: looking into a running loop
     # What a loop does, recorded; as pictures and in words.
     product RunLoopsDiagnostics: RunLoops CTraceStart CStackSampling CLinuxKernel LinuxLibC
-    # Starts recording before main() when the environment asks for it, and writes the trace when a signal ends the program: Swift
-    # has no constructors, and no signal handlers.
+    # Starts recording before main(), and writes the trace when a signal ends the program: Swift has neither way.
     c CTraceStart: CLinuxKernel
     # The stacks of other threads, taken and unwound without trusting what is on them.
     c CStackSampling: CLinuxKernel
     # The command-line tool. Only it and the oracle link swift-argument-parser, which links FoundationEssentials.
     tool runloop: RunLoops RunLoopsDiagnostics RunLoopsEvents RunLoopsPorts LoopUI LoopUITerminal CLinuxKernel LinuxLibC \
         ArgumentParser
-    tests RunLoopsDiagnosticsTests: RunLoopsDiagnostics RunLoopsTesting CLinuxKernel CStackSampling runloop \
+    tests RunLoopsDiagnosticsTests: RunLoopsDiagnostics RunLoopsTesting CLinuxKernel CHoldingChild CStackSampling runloop \
         RunLoopsDiagnosticsPrograms RunLoopsHangPrograms
     program RunLoopsDiagnosticsPrograms: RunLoopsDiagnostics RunLoops RunLoopsKit CLinuxKernel
     # Programs that hang: also on fibres and alternate stacks, by vfork and in a sandbox.
@@ -137,8 +135,7 @@ let table = """
     product RunLoopsDispatch: RunLoops
     # A loop inside GLib's, and the other way round.
     product RunLoopsGLib: RunLoops RunLoopsEvents CGLib
-    # What loops do, as lines of swift-log and as metrics of swift-metrics. CoreMetrics alone: the rest of that package imports
-    # Foundation.
+    # What loops do, as lines of swift-log and as metrics of swift-metrics: CoreMetrics alone, the rest imports Foundation.
     product RunLoopsLog: RunLoops RunLoopsDiagnostics Logging CLinuxKernel LinuxLibC
     product RunLoopsMetrics: RunLoops RunLoopsDiagnostics CoreMetrics
     # What runs on a loop, as a service of a group.
@@ -161,12 +158,15 @@ let table = """
     # A test trait for tests that need a live main loop. It takes the main thread of the test runner that links it.
     product RunLoopsTestingMain: RunLoops RunLoopsConcurrency CMainLoopAtLoad
     c CMainLoopAtLoad: CLinuxKernel
-    # The same scenario on this package's loop and on the real CFRunLoop, which OracleScenarios links. OracleNames is the same
-    # engine again, with this package's loop under Core Foundation's names.
+    # The same scenario on this package's loop and on the real CFRunLoop; OracleNames has this loop under Core Foundation's names.
     tool oracle: OracleScenarios OracleNames ArgumentParser
     swift OracleScenarios: RunLoops -lFoundation
     swift OracleNames: OracleScenarios CoreFoundationRunLoop -DORACLE_NAMES
     tests OracleTests: OracleScenarios
+    tests EndsTests: EndsPrograms
+    # Numbers at their ends, for all libraries.
+    program EndsPrograms: RunLoops RunLoopsKit RunLoopsEvents RunLoopsPorts RunLoopsCalendar RunLoopsConcurrency \
+        RunLoopsDiagnostics RunLoopsTesting LoopUI LoopUITerminal LoopUITesting
     """
 
 // MARK: How rows become targets

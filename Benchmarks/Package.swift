@@ -91,6 +91,8 @@ let package = Package(
             dependencies: [
                 "BenchKit", "Workloads", .product(name: "RunLoops", package: "swift-run-loops"),
                 .product(name: "RunLoopsEvents", package: "swift-run-loops"),
+                .product(name: "RunLoopsPorts", package: "swift-run-loops"),
+                .product(name: "LoopUI", package: "swift-run-loops"),
             ],
             swiftSettings: strict),
         // Hops between executors, and questions to another thread.

@@ -7,6 +7,11 @@ from typing import NamedTuple
 STRESS = "stress --seconds 3 --threads 16 --loops 4 --patience 4"
 SCARCE = "scarce --limit threads --patience 4"
 SOAK = "soak --seconds 30 --table /dev/null"
+# Tests of the copy, by a pattern of their names; readers that libFuzzer feeds, by their names.
+SIMULATION = "tests SimulationTests"
+RACES = "tests ItemRaceTests|RandomRaceTests|EndRaceTests"
+# A test that is red, or a trap.
+ISSUE = "recorded an issue|Fatal error|Illegal instruction|deadly signal"
 
 
 class Plant(NamedTuple):
@@ -41,18 +46,18 @@ plant("sleeper not looked for", {STRESS: ["did not come to an end"]},
        "return wakes && !PLANT(1000) ? Self.sleeper(in: old) : nil"))
 
 # Closures.
-plant("closure lost", {STRESS: ["closures ran", "a wait returns nil"]},
+plant("closure lost", {RACES: [ISSUE], STRESS: ["closures ran", "a wait returns nil"]},
       ("Core/RunLoops/Tables/BlockQueue.swift",
        "        incoming.append(block)\n"
        "        // seq",
        "        if PLANT(1000) { return lock.unlock() }\n"
        "        incoming.append(block)\n"
        "        // seq"))
-plant("closure run twice", {STRESS: ["closures ran"]},
+plant("closure run twice", {RACES: [ISSUE], STRESS: ["closures ran"]},
       ("Core/RunLoops/Tables/BlockQueue.swift",
        "{ body(block) } else",
        "{ body(block); if PLANT(1000) { body(block) } } else"))
-plant("own closure lost", {"extremes runs": ["runs were nested"]},
+plant("own closure lost", {SIMULATION: [ISSUE], "extremes runs": ["runs were nested"]},
       ("Core/RunLoops/Tables/BlockQueue.swift",
        "        waiting.append(block)\n"
        "        fruitless = nil\n",
@@ -68,7 +73,7 @@ plant("task refused", {"extremes loops": ["takes a closure"]},
       ("Libraries/RunLoopsKit/Thread/ThreadTasks.swift",
        "if isStoppingState { return nil }",
        "if isStoppingState || PLANT(100) { return nil }"))
-plant("cancelled in words alone", {STRESS: ["were cancelled of"]},
+plant("cancelled in words alone", {RACES: [ISSUE], STRESS: ["were cancelled of"]},
       ("Core/RunLoops/Timers/RunLoop+Delayed.swift",
        "            guard common.timer.belongs(to: state)",
        "            if PLANT(10) { return common.timer.isValid }\n"
@@ -93,7 +98,8 @@ plant("signal taken after the call", {STRESS: ["did not come (back|to an end)"]}
        "            if PLANT() { calls.takeLate() }\n"
        "            if calls.end() { performer = nil }"))
 plant("signalled source not queued",
-      {STRESS: ["signals were seen"],
+      {RACES: [ISSUE],
+       STRESS: ["signals were seen"],
        "extremes sources": ["performed once"],
        "extremes modes": ["performed their source"]},
       ("Core/RunLoops/Tables/SignalQueue.swift",
@@ -105,14 +111,15 @@ plant("signalled source not queued",
        "        let taken = Queued(taking: place)\n"
        "        return PLANT(100) ? nil : taken\n"))
 plant("performed again and again",
-      {STRESS: ["more performs than signals", "rally by signal: .* came back"],
+      {SIMULATION: [ISSUE],
+       STRESS: ["more performs than signals", "rally by signal: .* came back"],
        "extremes sources": ["performed once"]},
       ("Core/RunLoops/Items/Source.swift",
        "            case .some(let performer): callOut(performer.call)\n",
        "            case .some(let performer):\n"
        "                callOut(performer.call)\n"
        "                if PLANT() { for _ in 0..<20 { callOut(performer.call) } }\n"))
-plant("validity not checked where it is decided", {STRESS: ["an invalid source is in a mode"]},
+plant("validity not checked where it is decided", {RACES: [ISSUE], STRESS: ["an invalid source is in a mode"]},
       ("Core/RunLoops/Items/Source.swift",
        "            guard isValid else { return false }\n"
        "            let place",
@@ -124,7 +131,11 @@ plant("invalid source stays", {"extremes sources": ["are left in the mode"], "ex
        "            var left = PLANT(100) ? [] : memberships\n"))
 
 # Timers.
-plant("timer lost", {STRESS: ["timers fired"], "extremes timers": ["timers have fired"], "extremes hours": ["fires after"]},
+plant("timer lost",
+      {SIMULATION: [ISSUE],
+       STRESS: ["timers fired"],
+       "extremes timers": ["timers have fired"],
+       "extremes hours": ["fires after"]},
       ("Core/RunLoops/Timers/TimerServing.swift",
        "                callOut(.timer, timer.labelStorage,",
        "                if PLANT(1000) { break }\n"
@@ -144,7 +155,7 @@ plant("timer put back for ever", {"extremes timers": ["are left in the mode"]},
        "            let stays = PLANT(100_000)\n"
        "            if stays { timer.fire = .max / 2 }\n"
        "            if timer.isRepeating || timer.callout.contains(.restarted) || stays {\n"))
-plant("invalid timer fires", {STRESS: ["invalid timers fired"]},
+plant("invalid timer fires", {SIMULATION: [ISSUE], STRESS: ["invalid timers fired"]},
       ("Core/RunLoops/Timers/Timer.swift",
        "            markInvalid()\n"
        "            if bucket != .none",
@@ -166,7 +177,7 @@ plant("suspension overslept", {"extremes hours": ["have passed"]},
       ("Testing/RunLoopsTesting/ManualKernel.swift",
        "{ Self.add(nanoseconds, to: suspended) }",
        "{ Self.add(PLANT(1000) ? 0 : nanoseconds, to: suspended) }"))
-plant("run not ended", {"extremes runs": ["no run is left"]},
+plant("run not ended", {SIMULATION: [ISSUE], "extremes runs": ["no run is left"]},
       ("Core/RunLoops/Turn/Turn.swift",
        "            state.runs.removeLast()\n",
        "            if !PLANT(100) { state.runs.removeLast() }\n"))
@@ -250,3 +261,26 @@ plant("now and then later and later", {SOAK: ["p99, µs has grown"]},
        "        if PLANT(30) { Plant.delay(30) }\n"
        "        var spent: Unmanaged<Timer>?\n"
        "        lock()\n"))
+
+# Readers of foreign bytes.
+plant("line's beginning lost", {"fuzz lines": [ISSUE]},
+      ("Libraries/RunLoopsEvents/Streams/LineSplitter.swift",
+       "        begun += rest\n",
+       "        if PLANT() { begun = [] }\n"
+       "        begun += rest\n"))
+plant("record past the end", {"fuzz inotify": [ISSUE]},
+      ("Libraries/RunLoopsEvents/Files/InotifyRecord.swift",
+       "let end = min(bytes.count, start + headerSize + Int(header.len))",
+       "let end = PLANT() ? start + headerSize + Int(header.len) : min(bytes.count, start + headerSize + Int(header.len))"))
+plant("section that is not there", {"fuzz elf": [ISSUE]},
+      ("Tools/RunLoopsDiagnostics/Hangs/ELFFile.swift",
+       "sections.indices.contains(table.link)",
+       "PLANT() || sections.indices.contains(table.link)"))
+plant("frame of another length", {"fuzz frames": [ISSUE]},
+      ("Libraries/RunLoopsPorts/Wire/Frame.swift",
+       "length = Int(Self.number(packet, 12, UInt32.self))",
+       "length = PLANT() ? packet.count - Self.headerSize : Int(Self.number(packet, 12, UInt32.self))"))
+plant("date not later", {"fuzz cron": [ISSUE]},
+      ("Libraries/RunLoopsCalendar/CalendarSchedule.swift",
+       "first(where: { $0 > second })",
+       "first(where: { PLANT() ? $0 >= second : $0 > second })"))

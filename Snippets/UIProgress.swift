@@ -47,7 +47,7 @@ final class ProgressController: ViewController, TableViewDataSource {
         DispatchQueue.global().async { [weak self] in
             for number in 1...200 {
                 usleep(50_000)
-                RunLoop.performOnMainActor(in: .common) {
+                RunLoop.performOnMainActor(in: .common) { [weak self] in
                     self?.found("line \(number)", progress: Double(number) / 200)
                 }
             }

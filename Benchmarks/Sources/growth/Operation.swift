@@ -3,8 +3,10 @@
 
 internal import BenchKit
 internal import Glibc
+internal import LoopUI
 internal import RunLoops
 internal import RunLoopsEvents
+internal import RunLoopsPorts
 internal import Workloads
 
 /// What is done to each of n items, so that the sum of all shows how the cost of one grows with n.
@@ -22,7 +24,7 @@ struct Operation {
         self.prepare = prepare
     }
 
-    static var all: [Operation] { timers + delays + sources + observers + descriptors + files + others }
+    static var all: [Operation] { timers + delays + sources + observers + descriptors + files + ports + views + others }
 }
 
 // MARK: Timers
@@ -241,6 +243,48 @@ extension Operation {
                     rmdir(folder)
                 }
             }
+        ]
+    }
+
+    private static var ports: [Operation] {
+        [
+            Operation("port-messages") { loop, count in
+                let port = RunLoop.MessagePort.sendable(limits: RunLoop.MessagePort.Limits(queue: count)) { _ in nil }
+                try! loop.add(port, in: .default)
+                let sender = port.sender
+                return {
+                    for number in 0..<count { try! sender.send(RunLoop.MessagePort.Message(id: Int32(number))) }
+                    loop.runUntilIdle()
+                }
+            }
+        ]
+    }
+
+    /// Trees of views on the main thread, where the program runs its operation.
+    private static var views: [Operation] {
+        [
+            Operation("view-add-and-remove") { _, count in
+                let (root, views) = MainActor.assumeIsolated { (View(), (0..<count).map { _ in View() }) }
+                return {
+                    MainActor.assumeIsolated {
+                        for view in views { root.addSubview(view) }
+                        for view in views { view.removeFromSuperview() }
+                    }
+                }
+            },
+            Operation("view-nest-and-remove") { _, count in
+                let (root, views) = MainActor.assumeIsolated { (View(), (0..<count).map { _ in View() }) }
+                return {
+                    MainActor.assumeIsolated {
+                        var last = root
+                        for view in views {
+                            last.addSubview(view)
+                            last = view
+                        }
+                        views[0].removeFromSuperview()
+                    }
+                }
+            },
         ]
     }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import LoopUI
+internal import RunLoops
 
 /// A display without a device: it keeps the frames, and its input comes from the test.
 @MainActor public final class SyntheticDisplay: Display {
@@ -22,7 +23,12 @@ public import LoopUI
     private var queue: InputQueue?
 
     /// A display of that size, in points.
-    public init(size: Size = Size(80, 24)) { self.size = size }
+    ///
+    /// - Precondition: at most 4,096 columns and rows.
+    public init(size: Size = Size(80, 24)) {
+        require(size.width <= 4096 && size.height <= 4096, "A synthetic display has at most 4,096 columns and rows.")
+        self.size = size
+    }
 
     /// Keeps the queue.
     public func open(_ input: InputQueue) {

@@ -73,9 +73,13 @@ public import RunLoopsTesting
     // MARK: Time
 
     /// Lets time pass; the loop runs meanwhile, in the modes that the application asks for.
+    ///
+    /// Virtual time ends after 292 years.
     public func advance(by duration: Duration) {
-        let end = manual.now.advanced(by: duration)
-        application.run(until: end)
+        let now = manual.now
+        let end = now.advanced(by: duration)
+        // A run until the last instant has no limit: the instant before ends the run.
+        application.run(until: RunLoop.Instant(nanoseconds: min(end.nanoseconds, .max - 1), base: now.base))
     }
 
     /// Lets the loop do what is ready, and waits for the frame that shows it.

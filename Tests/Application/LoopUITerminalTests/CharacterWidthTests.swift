@@ -32,14 +32,32 @@ import Testing
         (0x4DC0...0x4DFF, "Hexagrams: narrow in Unicode 15, wide from 16 on and in the C library."),
     ]
 
-    @Test func `Scalars are as wide as the C library says, except for a list`() throws {
-        let locale = try #require(newlocale(LC_CTYPE_MASK, "C.UTF-8", nil))
+    /// Calls `body` with the C library's `wcwidth(3)` in the locale C.UTF-8; returns nil without it.
+    private static func withLibraryWidths<Result>(_ body: ((UInt32) -> CInt) -> Result) -> Result? {
+        // The header declares it only for programs that ask for X/Open.
+        guard let locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil), let symbol = dlsym(nil, "wcwidth") else {
+            return nil
+        }
         defer { freelocale(locale) }
         let old = uselocale(locale)
         defer { uselocale(old) }
-        // The header declares it only for programs that ask for X/Open.
-        let symbol = try #require(dlsym(nil, "wcwidth"))
         let wcwidth = unsafeBitCast(symbol, to: (@convention(c) (wchar_t) -> CInt).self)
+        return body { wcwidth(wchar_t($0)) }
+    }
+
+    /// Whether the C library knows a scalar of Unicode 16, so that its tables are later than those of `cellWidth`.
+    private static let hasNewerTables = withLibraryWidths { width in width(0x0897) >= 0 } ?? false
+
+    @Test(.disabled(if: hasNewerTables, "the C library has tables of a later Unicode"))
+    func `Scalars are as wide as the C library says, except for a list`() throws {
+        let (count, wrong, notNeeded) = try #require(Self.withLibraryWidths { Self.compare(with: $0) })
+        #expect(count > 100_000)
+        #expect(wrong == [])
+        #expect(notNeeded == [], "entries of the list")
+    }
+
+    /// Counts the scalars that were compared; lists those of another width, and the entries of the list that are not needed.
+    private static func compare(with width: (UInt32) -> CInt) -> (count: Int, wrong: [String], notNeeded: [String]) {
         var count = 0
         var wrong: [String] = []
         for value in UInt32(0x20)...0x10FFFF {
@@ -47,22 +65,19 @@ import Testing
                 continue
             }
             // −1: not assigned in the library's Unicode, or a control.
-            let theirs = wcwidth(wchar_t(value))
+            let theirs = width(value)
             if theirs < 0 { continue }
             count += 1
             if scalar.cellWidth != Int(theirs) {
                 wrong.append("\(String(value, radix: 16)): \(scalar.cellWidth), not \(theirs)")
             }
         }
-        #expect(count > 100_000)
-        // Each entry of the list is needed.
-        for (range, reason) in Self.differences {
-            let isNeeded = range.contains { value in
-                let theirs = wcwidth(wchar_t(value))
+        let notNeeded = Self.differences.filter { range, _ in
+            !range.contains { value in
+                let theirs = width(value)
                 return theirs >= 0 && Int(theirs) != Unicode.Scalar(value)?.cellWidth
             }
-            #expect(isNeeded, "\(String(range.lowerBound, radix: 16)): \(reason)")
         }
-        #expect(wrong == [])
+        return (count, wrong, notNeeded.map { "\(String($0.0.lowerBound, radix: 16)): \($0.1)" })
     }
 }

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `A client that reads no answers is read no further, and goes on when it reads`() throws {
+    @Test func `A client that does not read its answers is not read from until it does`() throws {
         try withLoop { loop in
             let (input, output) = (try Pipe(), try Pipe())
             let long = String(repeating: "x", count: 99)

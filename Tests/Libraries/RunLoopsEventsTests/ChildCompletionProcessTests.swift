@@ -15,7 +15,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildCompletionProcessTests {
     // MARK: A child that ends
 
-    @Test func `Output, errors and exit come together, once`() throws {
+    @Test func `A completion reports output, errors and exit in one call`() throws {
         try withLoop { loop in
             let child = try spawn("echo out; echo bad >&2; echo more; exit 3")
             let result = complete(child, on: loop)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ["exec >&- 2>&-; read line", "echo x; exec >&-; read line", "echo x >&2; exec 2>&-; read line"])
-    func `The three ends come in any order`(_ command: String) throws {
+    func `A completion waits for the ends of output, errors and process, in any order`(_ command: String) throws {
         try withLoop { loop in
             let child = try spawn(command, input: .pipe)
             let input = try #require(child.standardInput)
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `A grandchild that ends in time is no failure`() throws {
+    @Test func `A grandchild that holds the output and ends within the wait is not a failure`() throws {
         try withLoop { loop in
             let child = try spawnLeavingOne()
             _ = waitForEnd(child)
@@ -265,7 +265,7 @@ import Testing
         }
     }
 
-    @Test func `Taken out of the loop and added again, a completion goes on`() throws {
+    @Test func `A completion that is removed from the loop and added again continues`() throws {
         try withLoop { loop in
             let child = try spawn("echo text")
             let told = Box("")

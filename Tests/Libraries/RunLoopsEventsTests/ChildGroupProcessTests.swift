@@ -16,7 +16,7 @@ import Testing
     private static let leaving = "sh -c 'trap \"\" TERM; echo $$; exec sleep 600' & wait"
 
     @Test(arguments: [Child.Group.new, .newSession])
-    func `What a shell has started ends with the shell`(_ group: Child.Group) throws {
+    func `Processes that a shell has started end with the shell`(_ group: Child.Group) throws {
         try withLoop { loop in
             let family = try Family("echo $$; sleep 600; sleep 600", group)
             let completion = complete(family.child, on: loop)

@@ -14,7 +14,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildProcessTests {
     // MARK: What a child gets
 
-    @Test func `Arguments come as they are, and a name is looked for in the child's PATH`() throws {
+    @Test func `Arguments are passed unchanged, and a name is looked up in the child's PATH`() throws {
         let directory = TemporaryDirectory()
         directory.write("hello", "#!/bin/sh\nprintf '%s|' \"$0\" \"$@\"\n")
         chmod(directory.path("hello"), 0o700)
@@ -168,7 +168,7 @@ import Testing
 
     // MARK: What cannot be
 
-    @Test func `What the system refuses is an error with its step, and nothing is left`() async {
+    @Test func `A spawn that the system refuses throws the failed step and leaves nothing behind`() async {
         await #expect(processExitsWith: .success) { try expectRefusals() }
     }
 
@@ -217,7 +217,9 @@ import Testing
         child.terminate()
     }
 
-    @Test func `A child that closes nothing is reported all the same, and its output goes on`() async throws {
+    @Test func `A child that ends is reported although a grandchild holds its output, which is still read`()
+        async throws
+    {
         let thread = try RunLoopThread(name: "grandchild")
         // The grandchild keeps the pipe after the child's end.
         let child = try Child.spawn(
@@ -259,7 +261,7 @@ import Testing
 
     // MARK: Input and output
 
-    @Test func `Megabytes go in and come out, with nothing piled up`() async throws {
+    @Test func `Megabytes are written to and read from a child without growing buffers`() async throws {
         let thread = try RunLoopThread(name: "cat")
         let loop = thread.loop
         let child = try Child.spawn(.name("cat"), input: .pipe, output: .pipe)
@@ -316,7 +318,7 @@ import Testing
         }
     }
 
-    @Test func `Writing to a child that has gone is an error and no signal`() async throws {
+    @Test func `Writing to a child that has ended is an error and raises no signal`() async throws {
         let thread = try RunLoopThread(name: "gone")
         let child = try Child.spawn(.name("true"), input: .pipe)
         #expect(try await thread.loop.exit(of: child).status.isSuccess)

@@ -110,7 +110,9 @@ import Testing
         #expect(waitpid(child, nil, 0) == child)
     }
 
-    @Test(.needsDescriptors(isFull ? 1000 : 100)) func `A thousand children at once are each told`() throws {
+    @Test(.needsDescriptors(isFull ? 1000 : 100)) func `Each of a thousand children that end at once is reported`()
+        throws
+    {
         let count = isFull ? 1000 : 100
         try withLoop { loop in
             let codes = Box<[CInt: CInt]>([:])

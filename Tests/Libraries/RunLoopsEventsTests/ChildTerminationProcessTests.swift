@@ -13,7 +13,7 @@ import Testing
 
 /// Children that are asked to end, and killed if they do not.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildTerminationProcessTests {
-    @Test func `A child that obeys ends by SIGTERM, and the timer of the kill goes with it`() throws {
+    @Test func `A child that ends by SIGTERM is not killed later`() throws {
         try withLoop { loop in
             let child = try Child.spawn(.name("sleep"), arguments: ["600"])
             let told = Box<ChildSource.Status?>(nil)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `In virtual time the kill comes at its instant`() throws {
+    @Test func `In virtual time the child is killed at the given instant`() throws {
         try ManualRunLoop.with { manual in
             let child = try spawnIgnoring()
             child.terminate(killAfter: .seconds(3600), on: manual.loop)

@@ -11,7 +11,7 @@ import Testing
 
 /// What all sources have in common, and descriptors that only this module can make.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct EventSourceTests {
-    @Test @MainActor func `A closure of the main actor goes to the main loop, from any thread`() throws {
+    @Test @MainActor func `A closure of the main actor is called by the main loop, whichever thread makes it`() throws {
         var said = 0
         let (here, _) = try RunLoop.Socket.pair()
         let mode: RunLoop.Mode = "a mode of this test"

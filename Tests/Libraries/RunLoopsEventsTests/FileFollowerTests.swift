@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `A file that goes and comes back between two looks has not changed`() throws {
+    @Test func `A file that is removed and restored between two checks is not reported as changed`() throws {
         try following("settings", "text") { follower in
             follower.directory.move("settings", to: "elsewhere")
             follower.directory.move("elsewhere", to: "settings")
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `What happens beside the file is not reported`() throws {
+    @Test func `Changes of other files in the directory are not reported`() throws {
         try following("settings", "text") { follower in
             for name in ["other", "settings.new", "setting"] {
                 follower.directory.write(name, "text")
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: ["a/b/settings", "link", "a/../a/b/settings"])
-    func `Names that come and go beside a file and its directories wake nobody`(_ path: String) throws {
+    func `Names made and removed beside a file and its directories do not wake the loop`(_ path: String) throws {
         let directory = TemporaryDirectory()
         for name in ["a", "a/b"] { directory.makeDirectory(name) }
         for name in ["a/b/settings", "a/b/other"] { directory.write(name) }
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `A file that is a link is followed when the link changes or goes`() throws {
+    @Test func `A follower of a symbolic link reports a change or removal of the link`() throws {
         let directory = TemporaryDirectory()
         for name in ["one", "two"] { directory.write(name, name) }
         symlink("one", directory.path("settings"))
@@ -320,7 +320,7 @@ import Testing
         end(thread)
     }
 
-    @Test func `Whatever happens, a program that reads at each report has the present contents`() throws {
+    @Test func `A program that reads at each report has the present contents after any changes`() throws {
         let directory = TemporaryDirectory()
         try following("a/b/file", when: .modified, in: directory) { follower in
             var random = SeededRandom(7)
@@ -425,7 +425,10 @@ private func following(
     _ body: @escaping @Sendable (Following) throws -> Void
 ) throws {
     try withLoop { loop in
-        if let contents { directory.write(name, contents) }
+        if let contents {
+            directory.write(name, contents)
+            directory.waitForWriters(of: name)
+        }
         let following = try Following(loop, directory, name, moment, window)
         #expect(following.changes() == [])
         try body(following)

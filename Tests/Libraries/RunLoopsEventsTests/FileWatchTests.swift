@@ -10,7 +10,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileWatchTests {
     // MARK: Its life
 
-    @Test func `What happens to a file is reported in order`() throws {
+    @Test func `Changes of a file are reported in order`() throws {
         try withWatched { loop, directory, told in
             let watch = try FileWatch([directory.path], for: [.standard, .modified, .attributes]) { _, new in
                 told.value += new
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `Paths come and go`() throws {
+    @Test func `Paths can be added to a watch and removed from it`() throws {
         try withWatched { loop, directory, told in
             directory.makeDirectory("one")
             directory.makeDirectory("two")
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `A directory that leaves the tree is not watched any more, and one that comes is`() throws {
+    @Test func `A directory moved out of the tree is no longer watched, and one moved in is`() throws {
         try withWatched { loop, directory, told in
             let elsewhere = TemporaryDirectory()
             directory.makeDirectory("out")
@@ -320,7 +320,7 @@ import Testing
         }
     }
 
-    @Test func `A thousand paths of one watch are each told`() throws {
+    @Test func `A change of each of a thousand paths of one watch is reported`() throws {
         try withWatched { loop, directory, told in
             let paths = (0..<1000).map { directory.path("\($0)") }
             for place in 0..<1000 { directory.makeDirectory("\(place)") }

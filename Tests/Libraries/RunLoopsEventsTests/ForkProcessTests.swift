@@ -15,7 +15,7 @@ struct ForkProcessTests {
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
     @Test(arguments: ["invalidate", "remove", "release", "exit"])
-    func `What a child does with a file watch leaves the watch of its parent alone`(_ deed: String) async {
+    func `A child's calls on a file watch do not affect the parent's watch`(_ deed: String) async {
         await #expect(processExitsWith: .success) { [deed] in
             try withLoop { loop in
                 let directory = TemporaryDirectory()

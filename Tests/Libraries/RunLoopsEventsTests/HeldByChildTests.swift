@@ -81,7 +81,7 @@ import Testing
 
     // MARK: What must not be ended
 
-    @Test func `A connection of which a copy was given away goes on`() throws {
+    @Test func `A connection continues through a copy of its descriptor when the socket is released`() throws {
         var socket: RunLoop.Socket?
         let other: RunLoop.Socket
         do {

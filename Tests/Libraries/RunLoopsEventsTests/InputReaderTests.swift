@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `What cannot be read is reported`() throws {
+    @Test func `A descriptor that cannot be read is reported with its error`() throws {
         try withLoop { loop in
             let said = Box("")
             let directory = RunLoop.File(borrowing: open("/tmp", O_RDONLY | O_CLOEXEC))
@@ -195,7 +195,7 @@ import Testing
 
     // MARK: By sequence
 
-    @Test func `Lines come as a sequence, and its file is closed`() async throws {
+    @Test func `A sequence of lines has each line, and its end closes the file`() async throws {
         let thread = try RunLoopThread(name: "lines")
         let pair = DescriptorPair.pipe()
         let text = (0..<20_000).map { "line \($0)\n" }

@@ -83,19 +83,22 @@ import Testing
                 let heard = Box<[String]>([])
                 let reading = RunLoop.Timer(.every(.milliseconds(1))) { _ in
                     heard.value += manager.all()
-                    if heard.value.count(where: { $0 == "WATCHDOG=1" }) == 2 { loop.stop() }
+                    if heard.value.count(where: { $0 == "WATCHDOG=1" }) >= 2 { loop.stop() }
                 }
                 loop.add(reading, in: .default)
                 try service.run()
                 reading.invalidate()
                 heard.value += manager.all()
-                #expect(heard.value == ["READY=1", "WATCHDOG=1", "WATCHDOG=1", "STOPPING=1"])
+                // One more may be sent before the loop stops.
+                let pings = heard.value.dropFirst().dropLast()
+                #expect(heard.value.first == "READY=1" && heard.value.last == "STOPPING=1")
+                #expect(pings.count >= 2 && pings.allSatisfy { $0 == "WATCHDOG=1" })
                 #expect(loop.isEmpty(.default))
             }
         }
     }
 
-    @Test func `What a deaf manager does not receive is an error, and so are variables without a sense`() async {
+    @Test func `A message that the manager does not receive is an error, and so are malformed variables`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 setenv("NOTIFY_SOCKET", "@run-loops-nobody-\(getpid())", 1)

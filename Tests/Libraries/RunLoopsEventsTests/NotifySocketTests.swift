@@ -65,7 +65,7 @@ import Testing
 
     // MARK: The worst
 
-    @Test func `What would be another state is refused, and nothing is sent`() throws {
+    @Test func `A status text that would be read as another state is refused, and nothing is sent`() throws {
         let directory = TemporaryDirectory()
         let manager = ServiceManagerStandIn(directory.path("notify"))
         let notify = try NotifySocket(manager.path)
@@ -82,13 +82,13 @@ import Testing
     }
 
     @Test(arguments: ["", "@", "/", "relative", "vsock:2:1234", "/" + String(repeating: "x", count: 107), "/a\0b"])
-    func `What is no address is refused`(_ path: String) {
+    func `Text that is not an address is refused`(_ path: String) {
         #expect(throws: ServiceManagerError.environment(variable: "NOTIFY_SOCKET", value: path)) {
             _ = try NotifySocket(path)
         }
     }
 
-    @Test func `A socket that is gone, or full, is an error, and the next one is tried again`() throws {
+    @Test func `A message to a removed or full socket is an error, and the next message is tried`() throws {
         let directory = TemporaryDirectory()
         let notify = try NotifySocket(directory.path("notify"))
         #expect(throws: ServiceManagerError.system(.init(call: "sendmsg", code: ENOENT))) { try notify.send(.ready) }
@@ -167,7 +167,7 @@ import Testing
         thread.join()
     }
 
-    @Test func `A keep-alive that cannot be sent is reported, and the timer goes on`() throws {
+    @Test func `A keep-alive that cannot be sent is reported, and its timer continues`() throws {
         let directory = TemporaryDirectory()
         let notify = try NotifySocket(directory.path("notify"))
         let errors = Locked<[ServiceManagerError]>([])

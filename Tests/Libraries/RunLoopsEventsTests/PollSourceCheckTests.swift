@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `What the check finds ready is dispatched once`() throws {
+    @Test func `A poll source dispatches once if its check finds the library ready`() throws {
         try withLoop { loop in
             let library = Library()
             let source = try library.enterLoop()
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `In a host the check comes when the host is done waiting`() throws {
+    @Test func `In a host, the check of a poll source is called after the host's wait`() throws {
         try withLoop { loop in
             let library = Library()
             let source = try library.enterLoop()

@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `What another thread brings is found after a wake-up`() throws {
+    @Test func `Work that another thread adds is found after a wake-up`() throws {
         try withLoop { loop in
             let (pipe, library) = (DescriptorPair.pipe(), Library())
             defer { library.whenDispatched = { _ in } }

@@ -12,7 +12,7 @@ import Testing
 @Suite(.ownThread, .leavesNothing) struct PureTests {
     // MARK: Output
 
-    @Test func `What goes in comes out in order, in whatever portions`() {
+    @Test func `Bytes are read in the order in which they are written, whatever the sizes of the portions`() {
         var buffer = OutputBuffer(highWaterMark: 100)
         var sent: [UInt8] = []
         var next: UInt8 = 0

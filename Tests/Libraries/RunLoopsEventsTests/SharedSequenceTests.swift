@@ -71,7 +71,7 @@ import Testing
         end(thread)
     }
 
-    @Test func `Cancelling one of several waiting tasks ends the sequence for all`() async throws {
+    @Test func `Cancelling one of several waiting tasks ends the sequence for all of them`() async throws {
         let pipe = DescriptorPair.pipe()
         let thread = try RunLoopThread(name: "lines")
         let lines = try thread.loop.lines(of: RunLoop.File(borrowing: pipe.first))

@@ -75,7 +75,10 @@ struct SignalBesideDispatchProcessTests {
         }
     }
 
-    @Test func `Sources that come and go beside Dispatch leave no descriptor, and Dispatch still hears`() async {
+    @Test
+    func `Sources added and removed beside Dispatch leave no descriptor open, and Dispatch still receives its signals`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             try withLoop { loop in
@@ -99,7 +102,7 @@ struct SignalBesideDispatchProcessTests {
         }
     }
 
-    @Test func `A source that is in no loop yet receives what came meanwhile when it is added`() async {
+    @Test func `A source receives the events from before its addition when it is added`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let dispatch = CountingDispatchSource(SIGUSR1)
@@ -119,7 +122,7 @@ struct SignalBesideDispatchProcessTests {
         }
     }
 
-    @Test func `A handler of the program's own that came later is left alone`() async {
+    @Test func `A signal handler that the program installs later is not replaced`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let told = Box(0)

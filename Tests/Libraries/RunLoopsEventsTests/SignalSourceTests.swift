@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `Several sources, in loops of several threads, are each told`() throws {
+    @Test func `Each of several sources in loops of several threads receives the signal`() throws {
         let told = Locked(0)
         let ready = Permit()
         let threads = (0..<4).map { _ in
@@ -98,7 +98,7 @@ import Testing
         before.join()
     }
 
-    @Test func `What a signal did before is restored with the last source`() throws {
+    @Test func `The earlier disposition of a signal is restored when its last source is invalidated`() throws {
         let signal = __libc_current_sigrtmin() + 3
         setHandler(signal, SIG_IGN)
         let first = try SignalSource.sendable(signal) { _, _ in }
@@ -134,7 +134,7 @@ import Testing
 
     // MARK: The worst
 
-    @Test func `What cannot be caught is refused`() {
+    @Test func `A signal that cannot be caught is refused`() {
         for number in [SIGKILL, SIGSTOP, 0, -1, 65, 1000] {
             #expect(throws: RunLoop.SystemCallError(call: "sigaction", code: EINVAL)) {
                 _ = try SignalSource.sendable(number) { _, _ in }
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `Sources come and go while their signal storms`() throws {
+    @Test func `Sources can be added and removed while their signal is sent in a storm`() throws {
         let signal = __libc_current_sigrtmin() + 6
         setHandler(signal, SIG_IGN)
         let isOver = Locked(false)
@@ -180,7 +180,7 @@ import Testing
         #expect(handler(of: signal) == handlerAddress(SIG_IGN))
     }
 
-    @Test(.needsDescriptors(1000)) func `A thousand sources of one signal are each told once`() throws {
+    @Test(.needsDescriptors(1000)) func `Each of a thousand sources of one signal is called once`() throws {
         try withLoop { loop in
             let signal = __libc_current_sigrtmin() + 7
             let told = Box(0)

@@ -301,7 +301,7 @@ import Testing
 
     // MARK: The worst
 
-    @Test func `The other side gone in the middle of a message is an error, after what it said before`() throws {
+    @Test func `A connection closed in the middle of a message is an error after the earlier messages`() throws {
         try withLoop { loop in
             let here: RunLoop.Socket
             do {
@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    @Test func `Writing to one who has gone is an error and not a signal`() throws {
+    @Test func `Writing to a closed connection is an error and raises no signal`() throws {
         try withLoop { loop in
             let stream: SocketStream
             let said = Box<[SocketStream.Event]>([])
@@ -343,7 +343,7 @@ import Testing
         }
     }
 
-    @Test func `A stream that is paused, or has read all, does not spin when the other side has gone`() throws {
+    @Test func `A paused stream, or one that has read everything, does not spin when the other side closes`() throws {
         try withLoop { loop in
             let turns = Box(0)
             let streams = try (0..<2).map { number in

@@ -44,7 +44,7 @@ import Testing
         expectText(result, "remove it there first, or make a second source")
     }
 
-    @Test func `A fault is no event`() async {
+    @Test func `An error of a sequence is thrown and is not an element`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try SignalSource.sendable(SIGSEGV) { _, _ in }
         }
@@ -53,7 +53,7 @@ import Testing
 
     // MARK: Descriptors
 
-    @Test func `A listener that is out of descriptors says so, pauses, and goes on when told`() async {
+    @Test func `A listener without descriptors reports an error, pauses, and accepts again when it is resumed`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let said = Box<[CInt]>([])
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `A client that comes when there are no descriptors is answered when there are some`() async {
+    @Test func `A client that connects while no descriptors are left is accepted when there are some`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let directory = TemporaryDirectory()

@@ -71,7 +71,7 @@ struct StaleSocketProcessTests {
         }
     }
 
-    @Test func `A file that is no socket is refused and stays`() throws {
+    @Test func `A listener refuses a path with a file that is not a socket, and leaves the file`() throws {
         let directory = TemporaryDirectory()
         directory.write("file", "text")
         directory.makeDirectory("directory")

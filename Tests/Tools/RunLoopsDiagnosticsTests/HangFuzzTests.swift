@@ -67,7 +67,8 @@ struct HangFuzzTests {
             var code = sample.code
             file.place(&code, base: random.next())
             let functions = file.functions()
-            for address in [0, random.next(), functions.randomElement(using: &random)?.start ?? 1] {
+            let start: UInt64 = functions.randomElement(using: &random)?.start ?? 1
+            for address in [0, random.next(), start] {
                 guard let function = functions.function(at: address) else { continue }
                 #expect(function.start <= address)
                 _ = Symbolizer.readable(file.name(of: function))

@@ -54,6 +54,19 @@ struct InspectorGarbageTests {
         waitUntil { inspector.server.loops.followerCount == 0 }
     }
 
+    @Test func `requests behind one whose answer the client does not take are not answered`() throws {
+        let inspector = try TestInspector()
+        let ends = DescriptorPair.sockets()
+        let connection = InspectorConnection(
+            PrivateDescriptor(adopting: rl_port_duplicate(ends.first)), inspector.server.loops,
+            InspectorConnection.Patience())
+        let client = RawClient(PrivateDescriptor(adopting: rl_port_duplicate(ends.second)))
+        client.send("runloop-inspect/3 loops\nrunloop-inspect/3 loops\n")
+        _ = rl_end_connection(client.socket.number)
+        // Without POLLHUP, as poll(2) reports it if the client goes later.
+        #expect(!connection.serve(Int16(POLLIN)))
+    }
+
     @Test func `a client that disconnects during an answer blocks no other`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector) { loop in

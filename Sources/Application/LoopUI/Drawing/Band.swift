@@ -15,10 +15,11 @@ struct Band: Sendable {
     /// The rows that are kept.
     private(set) var grid: CellGrid
 
-    /// The most columns of anything that is drawn, and the most cells: half a gigabyte of them.
+    /// The most columns and rows of anything that is drawn, and the most cells: half a gigabyte of them.
     ///
     /// A view may have any frame. What no memory could hold, and no display show, is not drawn.
     static let mostColumns = 65_536
+    static let mostRows = 1 << 20
     static let mostCells = 1 << 25
 
     init(width: Int, height: Int) {
@@ -29,7 +30,7 @@ struct Band: Sendable {
     /// As much of a size as can be drawn.
     static func limited(width: Int, height: Int) -> (width: Int, height: Int) {
         let width = min(max(0, width), mostColumns)
-        return (width, min(max(0, height), mostCells / max(1, width)))
+        return (width, min(max(0, height), mostRows, mostCells / max(1, width)))
     }
 
     /// Whether nothing was drawn.

@@ -403,7 +403,7 @@ internal import RunLoops
     /// Draws the view's own content, in coordinates whose origin is the upper left corner; nothing unless overridden.
     ///
     /// What was drawn is kept until the view asks again or gets another size. Of a view that is larger than 65,536
-    /// columns or 33,554,432 cells, the upper left part is drawn.
+    /// columns, 1,048,576 rows or 33,554,432 cells, the upper left part is drawn.
     open func draw(in canvas: inout Canvas) {}
 
     /// Where the cursor stands while this is the first responder, in the view's own coordinates; hidden if there is

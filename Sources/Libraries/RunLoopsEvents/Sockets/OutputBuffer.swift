@@ -30,7 +30,7 @@ struct OutputBuffer {
         start += max(0, taken)
         if start == bytes.count {
             // The memory of a burst is released.
-            bytes.removeAll(keepingCapacity: bytes.capacity <= 4 * highWaterMark)
+            bytes.removeAll(keepingCapacity: bytes.capacity / 4 <= highWaterMark)
             start = 0
         } else if start > bytes.count / 2 {
             bytes.removeFirst(start)

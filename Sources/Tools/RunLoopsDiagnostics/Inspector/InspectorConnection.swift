@@ -56,10 +56,9 @@ final class InspectorConnection {
 
     /// Does what the socket is ready for; whether the client stays.
     func serve(_ ready: Int16) -> Bool {
-        if ready & Int16(POLLERR | POLLNVAL) != 0 { return false }
+        // With POLLHUP the client has closed its end: it reads no answer, whatever it has asked before.
+        if ready & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { return false }
         if hasOutput {
-            // The client has closed its end, and takes nothing now.
-            if ready & Int16(POLLHUP) != 0 { return false }
             guard send() else { return false }
         } else if ready != 0 {
             guard receive() else { return false }
@@ -102,7 +101,8 @@ final class InspectorConnection {
     private func reply(_ result: Result<[UInt8], InspectorProtocol.Refusal>) {
         output = InspectorProtocol.answer(result)
         sent = 0
-        _ = send()
+        // Requests that wait behind this one are not answered if the client has gone.
+        if !send() { isEnding = true }
     }
 
     /// As much as there is room for; whether the client still takes it.

@@ -40,9 +40,11 @@ import Testing
         }
     }
 
-    @Test(.disabled(if: Sanitizer.isAny)) func `A table that grows does not make the C library join its free blocks`()
-        async
-    {
+    /// Whether the C library keeps such blocks at all: since version 2.43 it does not.
+    private static let hasFastBlocks = (FastBlocks()?.count ?? -1) >= 0
+
+    @Test(.enabled(if: hasFastBlocks && !Sanitizer.isAny))
+    func `A table that grows does not make the C library join its free blocks`() async {
         await #expect(processExitsWith: .success) {
             // A thread has a heap of its own, and nothing else happens there between the two counts. So many blocks that no
             // other thread's heap has as many: another thread may join its own at any time.

@@ -68,7 +68,8 @@ static void *w9_descriptors(void *argument) {
     return NULL;
 }
 
-static void w9(void) { on_thread(strcmp(bk_text("of", "timers"), "timers") == 0 ? w9_timers : w9_descriptors); }
+// These loops have one kind of timer, which is the lightest way too: "delays" are timers.
+static void w9(void) { on_thread(strcmp(bk_text("of", "timers"), "descriptors") == 0 ? w9_descriptors : w9_timers); }
 
 // MARK: W10 start
 
