@@ -20,12 +20,17 @@ let strict: [SwiftSetting] = [
 let isStrict = Context.environment["RUNLOOPS_WARNINGS_ARE_ERRORS"] != nil
 let settings = strict + (isStrict ? [.treatAllWarnings(as: .error)] : [])
 
+// The modules with Apple's names are other names of Foundation and Core Foundation, as on Apple's systems: to see here that code compiles
+// against both. Only these two targets can be built then.
+let exportsOriginals = Context.environment["RUNLOOPS_EXPORTS_ORIGINALS"] != nil
+
 // MARK: The targets
 
 // A row for each target, below its room: kind, name, dependencies. A room is a folder of `Sources`, and one of `Tests`.
 // `-l` links a library of the system, `-D` defines a name in the target's code.
 //
-// In `Sources`: a `product` is a library that others can depend on, `swift` and `c` are other libraries, `tool` is a command-line tool.
+// In `Sources`: a `product` is a library that others can depend on, an `original` too, which is a module of Apple's on Apple's systems;
+// `swift` and `c` are other libraries, `tool` is a command-line tool.
 // In `Tests`: a `program` is run by tests; `support`, in C `c-support`, is shared by several test targets.
 let table = """
     ## Core: the loop
@@ -94,10 +99,10 @@ let table = """
     ## Spellings: the names of Apple's systems. They link Foundation, as the code does that is ported
     # Core Foundation's names over the loop: in C what C can say, in Swift the rest. CoreFoundation is the toolchain's.
     c CCoreFoundationRunLoop
-    product CoreFoundationRunLoop: RunLoops CCoreFoundationRunLoop -lFoundation -lBlocksRuntime
+    original CoreFoundationRunLoop: RunLoops CCoreFoundationRunLoop -lFoundation -lBlocksRuntime
     # Foundation's run loop, timers, ports and notification queues, on this package's loop. Exports Foundation, and Core
     # Foundation's names as Foundation on Apple's systems does.
-    product FoundationRunLoop: RunLoops RunLoopsKit RunLoopsPorts CoreFoundationRunLoop CLinuxKernel LinuxLibC
+    original FoundationRunLoop: RunLoops RunLoopsKit RunLoopsPorts CoreFoundationRunLoop CLinuxKernel LinuxLibC
     # A test target that depends on this library has the main loop while it waits in XCTest.
     product FoundationRunLoopXCTest: RunLoops CGuestAtLoad LinuxLibC -lFoundation
     c CGuestAtLoad
@@ -133,6 +138,9 @@ let table = """
     ## Integrations: other loops and packages. Empty without the trait of their name, except the first
     # The main loop inside Foundation's, or in whatever drains the main queue. Imports no Foundation itself.
     product RunLoopsDispatch: RunLoops
+    # Foundation's main loop inside this one: linking it is all.
+    product RunLoopsFoundation: RunLoops CFoundationGuest CLinuxKernel LinuxLibC -lFoundation -lBlocksRuntime
+    c CFoundationGuest
     # A loop inside GLib's, and the other way round.
     product RunLoopsGLib: RunLoops RunLoopsEvents CGLib
     # What loops do, as lines of swift-log and as metrics of swift-metrics: CoreMetrics alone, the rest imports Foundation.
@@ -141,6 +149,7 @@ let table = """
     # What runs on a loop, as a service of a group.
     product RunLoopsServiceLifecycle: RunLoops RunLoopsConcurrency ServiceLifecycle
     # As far as a test runner can test them: the runner keeps the main thread, so no test has the main loop.
+    tests RunLoopsFoundationTests: RunLoopsFoundationPrograms RunLoopsFoundationAsyncPrograms
     tests RunLoopsGLibTests: RunLoopsGLib CGLib
     tests RunLoopsLogTests: RunLoopsDiagnostics RunLoopsLog RunLoopsTesting Logging InMemoryLogging
     tests RunLoopsMetricsTests: RunLoopsDiagnostics RunLoopsMetrics RunLoopsTesting CoreMetrics MetricsTestKit
@@ -148,6 +157,8 @@ let table = """
         ServiceLifecycleTestKit ServiceLogging
     # On the true main thread; `Scripts/check --only integrations` runs these programs. The first has Foundation's loop as its host.
     program RunLoopsDispatchPrograms: RunLoops RunLoopsDispatch
+    program RunLoopsFoundationPrograms: RunLoops RunLoopsConcurrency RunLoopsDispatch RunLoopsFoundation
+    program RunLoopsFoundationAsyncPrograms: RunLoopsMainActor RunLoopsFoundation
     program RunLoopsGLibPrograms: RunLoops RunLoopsGLib CGLib
     program RunLoopsLogPrograms: RunLoops RunLoopsDiagnostics RunLoopsLog Logging
     program RunLoopsMetricsPrograms: RunLoops RunLoopsMetrics CoreMetrics MetricsTestKit
@@ -193,7 +204,8 @@ func dependency(_ name: String) -> Target.Dependency { special[name] ?? .byName(
 
 /// The target of a row of the table.
 func target(_ room: String, _ kind: String, _ name: String, _ words: ArraySlice<String>) -> Target {
-    let path = (["product", "swift", "c", "tool"].contains(kind) ? "Sources/" : "Tests/") + room + "/" + name
+    let path =
+        (["product", "original", "swift", "c", "tool"].contains(kind) ? "Sources/" : "Tests/") + room + "/" + name
     let shared = kind == "tests" ? ["RunLoops", "RunLoopsTestSupport"] : []
     let needed = (shared + words.filter { !$0.hasPrefix("-") }).map(dependency)
     let swift = settings + words.filter { $0.hasPrefix("-D") }.map { SwiftSetting.define(String($0.dropFirst(2))) }
@@ -201,6 +213,16 @@ func target(_ room: String, _ kind: String, _ name: String, _ words: ArraySlice<
     switch kind {
     case "product", "swift", "support":
         return .target(name: name, dependencies: needed, path: path, swiftSettings: swift, linkerSettings: links)
+    case "original":
+        let linux = words.filter { !$0.hasPrefix("-") }.map {
+            Target.Dependency.byName(name: $0, condition: .when(platforms: [.linux]))
+        }
+        return .target(
+            name: name, dependencies: exportsOriginals ? [] : linux, path: path,
+            swiftSettings: swift + (exportsOriginals ? [.define("EXPORTS_ORIGINALS")] : []),
+            linkerSettings: words.filter { $0.hasPrefix("-l") }.map {
+                .linkedLibrary(String($0.dropFirst(2)), .when(platforms: [.linux]))
+            })
     case "c", "c-support": return .target(name: name, dependencies: needed, path: path)
     case "tool", "program":
         return .executableTarget(
@@ -230,7 +252,7 @@ var room = ""
 for line in table.split(separator: "\n") where !line.hasPrefix("# ") {
     let words = line.split { $0 == " " || $0 == ":" }.map(String.init)
     if words[0] == "##" { room = words[1] } else { targets.append(target(room, words[0], words[1], words[2...])) }
-    if words[0] == "product" { products.append(words[1]) }
+    if ["product", "original"].contains(words[0]) { products.append(words[1]) }
 }
 // The site's own catalogue: questions, tutorials and recipes, which belong to no single library. It has no code and no product. DocC
 // resolves its links to the symbols of all libraries, since it depends on them.

@@ -16,7 +16,7 @@ func timers(_ target: NSObject, _ selector: Selector, _ loop: RunLoop) {
     // Timer.scheduledTimer(timeInterval:target:selector:userInfo:repeats:)
     _ = Timer.scheduledTimer(timeInterval: 1, target: target, selector: selector, userInfo: nil, repeats: false)
     // Timer.publish(every:tolerance:on:in:options:)
-    _ = Timer.publish(every: 1, on: loop, in: .default)
+    _ = Timer.publish(every: 1, on: loop, in: .default).autoconnect().sink { _ in }
 }
 
 func loops(_ loop: RunLoop, _ target: NSObject, _ selector: Selector) {
@@ -78,3 +78,12 @@ func messageServer(_: MessagePortNameServer) {}
 func socketServer(_: SocketPortNameServer) {}
 // PortNameServer
 func server(_: PortNameServer) {}
+
+func others(_ target: NSObject, _ selector: Selector) {
+    // CADisplayLink
+    _ = CADisplayLink.self
+    // Thread.init(target:selector:object:)
+    _ = Thread(target: target, selector: selector, object: nil)
+    // Thread.detachNewThreadSelector(_:toTarget:with:)
+    Thread.detachNewThreadSelector(selector, toTarget: target, with: nil)
+}

@@ -24,7 +24,7 @@ DIFFERENCES = {
     "RunLoop.perform(inModes:waitUntilDone:block:)": "New: in place of a selector. Traps where Apple's waits for ever.",
     "RunLoop.cancelPerforms(withTarget:)": "New: in place of a selector.",
     "Timer.userInfo": "Always `nil`: only the initialisers with selectors set it.",
-    "Port.init()": "For subclasses alone: write `MessagePort()`.",
+    "Port.init()": "Keeps a mode from being empty, and receives nothing: write `MessagePort()` for messages.",
     "Port.reservedSpaceLength": "Always 0.",
     "PortMessage.components": "`Data`, `NSData` and ports.",
     "MessagePort": "For messages inside a program.",

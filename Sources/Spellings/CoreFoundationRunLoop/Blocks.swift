@@ -4,6 +4,7 @@
 // The names are Core Foundation's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CCoreFoundationRunLoop
 public import CoreFoundation
 internal import RunLoops
@@ -69,3 +70,4 @@ private enum ModeNames {
             """)
     }
 }
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CoreFoundation
 internal import RunLoops
 
@@ -36,3 +37,4 @@ enum Dates {
         Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
     }
 }
+#endif

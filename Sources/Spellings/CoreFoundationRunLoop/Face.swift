@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CCoreFoundationRunLoop
 internal import CoreFoundation
 internal import RunLoops
@@ -114,3 +115,4 @@ extension CFString {
 
     static func describe(_ instance: AnyObject) -> String { CFCopyDescription(instance).text }
 }
+#endif

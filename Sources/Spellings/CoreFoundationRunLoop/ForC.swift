@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CCoreFoundationRunLoop
 internal import CoreFoundation
 
@@ -72,3 +73,4 @@ func createObserverWithHandler(
 func performBlock(_ rl: CFRunLoop!, _ mode: CFTypeRef!, _ block: (@convention(block) () -> Void)!) {
     CFRunLoopPerformBlock(rl, mode, block)
 }
+#endif

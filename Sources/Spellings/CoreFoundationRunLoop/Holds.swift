@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CCoreFoundationRunLoop
 internal import CoreFoundation
 internal import RunLoops
@@ -136,3 +137,4 @@ final class LoopHolds: LoopCompanion, @unchecked Sendable {
         withExtendedLifetime(instance) {}
     }
 }
+#endif

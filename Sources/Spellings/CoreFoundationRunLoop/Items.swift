@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CCoreFoundationRunLoop
 internal import CoreFoundation
 internal import RunLoops
@@ -78,3 +79,4 @@ final class Info: @unchecked Sendable {
 
     deinit { release?(pointer) }
 }
+#endif

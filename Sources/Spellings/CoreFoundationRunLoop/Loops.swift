@@ -4,6 +4,7 @@
 // The names are Core Foundation's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import CCoreFoundationRunLoop
 public import CoreFoundation
 public import RunLoops
@@ -175,3 +176,4 @@ public func CFRunLoopRunInMode(
 ) -> CFRunLoopRunResult {
     CFRunLoopRunInMode(mode?.rawValue, seconds, returnAfterSourceHandled)
 }
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import CCoreFoundationRunLoop
 public import CoreFoundation
 internal import RunLoops
@@ -71,3 +72,4 @@ extension RunLoop.Mode {
         }
     }
 }
+#endif

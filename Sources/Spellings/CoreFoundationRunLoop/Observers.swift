@@ -4,6 +4,7 @@
 // The names are Core Foundation's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CCoreFoundationRunLoop
 public import CoreFoundation
 internal import RunLoops
@@ -195,3 +196,4 @@ public func CFRunLoopObserverGetContext(
 ) {
     context.pointee = ObserverFace.of(observer, #function).currentContext
 }
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CCoreFoundationRunLoop
 internal import CoreFoundation
 internal import RunLoops
@@ -85,3 +86,4 @@ final class PortFace: SourceFace, @unchecked Sendable {
         pointer.assumingMemoryBound(to: RLRunLoopSourceContext1.self).pointee = context
     }
 }
+#endif

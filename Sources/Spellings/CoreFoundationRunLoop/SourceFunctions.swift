@@ -4,6 +4,7 @@
 // The names are Core Foundation's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import CCoreFoundationRunLoop
 public import CoreFoundation
 internal import RunLoops
@@ -127,3 +128,4 @@ public func CFRunLoopSourceGetContext(
 package func CFRunLoopSourceIsSignalled(_ source: CFRunLoopSource!) -> Bool {
     SourceFace.of(source, #function).isSignalled
 }
+#endif

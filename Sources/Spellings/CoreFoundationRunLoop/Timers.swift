@@ -4,6 +4,7 @@
 // The names are Core Foundation's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CCoreFoundationRunLoop
 public import CoreFoundation
 internal import RunLoops
@@ -265,3 +266,4 @@ public func CFRunLoopTimerGetTolerance(_ timer: CFRunLoopTimer!) -> CFTimeInterv
 public func CFRunLoopTimerSetTolerance(_ timer: CFRunLoopTimer!, _ tolerance: CFTimeInterval) {
     TimerFace.of(timer, #function).tolerance = tolerance
 }
+#endif

@@ -4,6 +4,7 @@
 // The names are Core Foundation's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import CoreFoundation
 
 // Swift 6.2 does not count the use in a declaration that is unavailable, and warns.
@@ -144,3 +145,4 @@ public func CFWriteStreamUnscheduleFromRunLoop(
 ) { isNotCalled() }
 
 private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
+#endif

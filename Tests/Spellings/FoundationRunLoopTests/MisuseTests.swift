@@ -72,8 +72,10 @@ import class FoundationRunLoop.Timer
 
     private struct Kept: @unchecked Sendable { let loop: RunLoop }
 
-    @Test func `Port itself and a subclass that overrides too little trap`() async {
-        let made = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Port() }
+    @Test func `Sending by Port itself and a subclass that overrides too little trap`() async {
+        let made = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            Port().send(before: .distantFuture, components: nil, from: nil, reserved: 0)
+        }
         expectText(made, "use MessagePort()")
         let used = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             final class Half: Port {}

@@ -41,6 +41,31 @@ import class FoundationRunLoop.Timer
         }
     }
 
+    @Test func `A plain Port keeps a mode from being empty until it is removed or invalid`() {
+        TestThread.run {
+            let (loop, mode) = (RunLoop.current, RunLoop.Mode("ports"))
+            let (port, other) = (Port(), Port())
+            #expect(!loop.run(mode: mode, before: Date()))
+            loop.add(port, forMode: mode)
+            #expect(loop.run(mode: mode, before: Date()))
+            loop.remove(port, forMode: mode)
+            #expect(!loop.run(mode: mode, before: Date()))
+            loop.add(other, forMode: mode)
+            #expect(other.isValid && loop.run(mode: mode, before: Date()))
+            other.invalidate()
+            #expect(!other.isValid && !loop.run(mode: mode, before: Date()))
+        }
+    }
+
+    @Test func `_stop() ends the innermost run`() {
+        TestThread.run {
+            let loop = RunLoop.current
+            loop.add(Port(), forMode: .default)
+            loop.perform { autoreleasepool { RunLoop.current._stop() } }
+            #expect(loop.run(mode: .default, before: .distantFuture))
+        }
+    }
+
     @Test func `Two threads that look up a loop get the same object`() throws {
         try RunLoops.RunLoop.TestThread.with { thread in
             nonisolated(unsafe) let seen = thread.loop.foundation

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 internal import RunLoops
 internal import RunLoopsKit
@@ -210,3 +211,4 @@ open class NotificationQueue: NSObject {
 // As in Foundation.
 @available(*, unavailable)
 extension NotificationQueue: @unchecked Sendable {}
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 internal import RunLoops
 internal import RunLoopsPorts
@@ -160,3 +161,4 @@ extension MessagePort {
         }
     }
 }
+#endif

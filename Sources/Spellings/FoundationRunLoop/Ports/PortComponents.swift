@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import Foundation
 
 /// The parts of a message between ports.
@@ -23,3 +24,4 @@ enum PortComponents {
     /// The bytes, all at once.
     static func copy(of data: NSData) -> Data { Data(bytes: data.bytes, count: data.length) }
 }
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 
 /// A message between ports.
@@ -38,3 +39,4 @@ open class PortMessage: NSObject, NSCopying {
 // As in Foundation.
 @available(*, unavailable)
 extension PortMessage: @unchecked Sendable {}
+#endif

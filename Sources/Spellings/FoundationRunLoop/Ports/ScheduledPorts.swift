@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import Foundation
 internal import Synchronization
 
@@ -54,3 +55,4 @@ final class ScheduledPorts: @unchecked Sendable {
         for entry in entries.values { NotificationCenter.default.removeObserver(entry.invalidation) }
     }
 }
+#endif

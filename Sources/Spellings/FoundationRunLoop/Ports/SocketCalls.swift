@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CLinuxKernel
 internal import Foundation
 internal import LinuxLibC
@@ -106,3 +107,4 @@ enum SocketCalls {
         return addresses.filter { $0.family == AF_INET } + addresses.filter { $0.family != AF_INET }
     }
 }
+#endif

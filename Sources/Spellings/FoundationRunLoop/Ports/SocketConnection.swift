@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CLinuxKernel
 internal import Foundation
 internal import RunLoops
@@ -96,3 +97,4 @@ final class SocketConnection: @unchecked Sendable {
         descriptor = -1
     }
 }
+#endif

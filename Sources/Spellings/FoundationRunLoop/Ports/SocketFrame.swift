@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import Foundation
 
 /// A message between socket ports, as bytes: as Foundation's own SocketPort writes it.
@@ -94,3 +95,4 @@ struct SocketFrame {
 
     private static func bytes(of number: UInt32) -> Data { withUnsafeBytes(of: number.bigEndian) { Data($0) } }
 }
+#endif

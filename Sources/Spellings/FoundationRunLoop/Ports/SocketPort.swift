@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CLinuxKernel
 public import Foundation
 internal import RunLoops
@@ -243,3 +244,4 @@ open class SocketPort: Port {
         return connection.send(bytes, before: limitDate)
     }
 }
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import CLinuxKernel
 internal import Foundation
 internal import RunLoops
@@ -151,3 +152,4 @@ final class SocketReceiver: @unchecked Sendable {
         handler(frame, peer)
     }
 }
+#endif

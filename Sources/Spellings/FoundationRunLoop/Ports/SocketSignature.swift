@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import Foundation
 
 /// What kind of socket a port has, and where: what one program tells another about a port.
@@ -104,3 +105,4 @@ enum SocketAddressKind {
         }
     }
 }
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import RunLoops
 
 extension RunLoop {
@@ -33,3 +34,4 @@ extension RunLoop {
         public static var modalPanel: Mode { Mode(RunLoops.RunLoop.Mode.modalPanel) }
     }
 }
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import RunLoops
 internal import Synchronization
 
@@ -76,3 +77,4 @@ final class PerformRequests: Sendable {
         for request in cancelled { request.timer?.invalidate() }
     }
 }
+#endif

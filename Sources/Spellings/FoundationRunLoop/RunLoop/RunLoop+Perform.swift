@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 internal import RunLoops
 internal import RunLoopsKit
@@ -99,3 +100,4 @@ extension RunLoop {
     /// - Complexity: O(n) in the requests that wait.
     public func cancelPerforms(withTarget target: AnyObject) { requests.cancel(target) }
 }
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 internal import RunLoops
 
@@ -40,4 +41,14 @@ extension RunLoop {
         native.run(mode: mode.native, for: Duration(until: limitDate), returnAfterSourceHandled: true)
         return true
     }
+
+    // The name is Foundation's.
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Ends the innermost run in progress at the end of its turn.
+    ///
+    /// Foundation on Linux has this for XCTest, and test libraries call it. Elsewhere `native.stop()` says it.
+    ///
+    /// Thread safety: any thread.
+    public func _stop() { native.stop() }
 }
+#endif

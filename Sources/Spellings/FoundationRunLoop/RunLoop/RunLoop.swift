@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 // A program that imports this module has Foundation too; the names of this module shadow Foundation's.
 // Foundation on Apple's systems exports Core Foundation, too.
 @_exported public import CoreFoundationRunLoop
@@ -140,3 +141,4 @@ extension RunLoops.RunLoop {
         companion { FoundationRunLoop.RunLoop($0) }
     }
 }
+#endif

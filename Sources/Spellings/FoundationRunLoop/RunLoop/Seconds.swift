@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 internal import Foundation
 internal import RunLoops
 
@@ -48,3 +49,4 @@ extension RunLoops.RunLoop.Instant {
         self.init(nanoseconds: TimerClock.now(.monotonic).clampedAdding(duration.clampedNanoseconds))
     }
 }
+#endif

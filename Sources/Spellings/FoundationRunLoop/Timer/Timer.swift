@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 internal import RunLoops
 internal import Synchronization
@@ -209,3 +210,4 @@ open class Timer: NSObject {
 // As in Foundation.
 @available(*, unavailable)
 extension Timer: @unchecked Sendable {}
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 
 // What of Foundation takes Foundation's own run loop, or its modes. A file that is ported passes this module's, and the
@@ -60,3 +61,4 @@ extension FileHandle {
 }
 
 private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
+#endif

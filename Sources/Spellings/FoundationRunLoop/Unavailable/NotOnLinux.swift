@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 
 // What stands on Mach, on Combine or on distributed objects, none of which Linux has.
@@ -32,7 +33,50 @@ extension Timer {
     public static func publish<Options>(
         every interval: TimeInterval, tolerance: TimeInterval? = nil, on runLoop: RunLoop, in mode: RunLoop.Mode,
         options: Options? = Never?.none
-    ) -> Never { isNotCalled() }
+    ) -> NoPublisher { isNotCalled() }
+}
+
+/// Apple's `Timer.TimerPublisher`, for Combine: what a chain of calls goes on with, so that the compiler's sentence is about its beginning.
+public enum NoPublisher {
+    /// Apple's `autoconnect()`.
+    public func autoconnect() -> NoPublisher { isNotCalled() }
+    /// Apple's `connect()`.
+    public func connect() -> NoPublisher { isNotCalled() }
+    /// Apple's `sink(receiveValue:)`.
+    public func sink(receiveValue: (Date) -> Void) -> NoPublisher { isNotCalled() }
+    /// Apple's `store(in:)`.
+    public func store<Cancellables>(in set: inout Cancellables) { isNotCalled() }
+    /// Apple's `cancel()`.
+    public func cancel() { isNotCalled() }
+}
+
+/// Apple's display link.
+@available(
+    *, unavailable,
+    message: "Use DisplayLink of RunLoopsKit: RunLoop.current.native is the loop that it is added to."
+)
+public typealias CADisplayLink = Port
+
+extension Thread {
+    /// Apple's `init(target:selector:object:)`.
+    @available(
+        *, unavailable,
+        message: "Swift on Linux has no selectors: use init(block:), whose closure captures the rest."
+    )
+    public convenience init<Selector>(target: Any, selector: Selector, object argument: Any?) {
+        isNotCalled()
+    }
+
+    /// Apple's `detachNewThreadSelector(_:toTarget:with:)`.
+    @available(
+        *, unavailable,
+        message: "Swift on Linux has no selectors: use detachNewThread(_:), whose closure captures the rest."
+    )
+    public class func detachNewThreadSelector<Selector>(
+        _ selector: Selector, toTarget target: Any, with argument: Any?
+    ) {
+        isNotCalled()
+    }
 }
 
 extension RunLoop {
@@ -50,3 +94,4 @@ extension RunLoop {
 }
 
 private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
+#endif

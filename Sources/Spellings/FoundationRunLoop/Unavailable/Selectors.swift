@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 
 // What of Foundation's names takes a selector on Apple's systems. Generic in the type of the selector, since Linux has none.
@@ -134,3 +135,4 @@ extension NSObject {
 }
 
 private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
+#endif

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 
 /// Nobody's loop: makes `.current` and `.main` an error where Foundation would take its own loop for them.
@@ -42,3 +43,4 @@ extension FileHandle {
 }
 
 private func isNotCalled() -> Never { fatalError("The compiler refuses each call that would need this.") }
+#endif

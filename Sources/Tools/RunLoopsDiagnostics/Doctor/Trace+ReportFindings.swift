@@ -160,7 +160,7 @@ extension RunLoop.Trace.Report {
         return [
             Finding(
                 .foundationLoopNotRun, "Foundation's main loop",
-                "A timer of Foundation's main loop has been due for \(Self.time(overdue)), and nobody runs that loop. Use a timer of this package, or run Foundation's loop with this package's as its guest (RunLoopsDispatch)."
+                "A timer of Foundation's main loop has been due for \(Self.time(overdue)), and nobody runs that loop. Link RunLoopsFoundation, with which this package's main loop serves it, or use a timer of this package."
             )
         ]
     }

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinuxKernel
+@preconcurrency internal import CoreFoundation
+internal import LinuxLibC
+
+/// Single turns of Foundation's main loop, by public functions of Core Foundation alone.
+///
+/// An observer counts the runs in progress, and ends a run that was begun here where it would sleep.
+@MainActor
+final class FoundationTurns {
+    let loop: CFRunLoop
+    private var observer: CFRunLoopObserver?
+    /// The number of runs in progress in observed modes, at which the innermost run that was begun here would be the last; 0 for none.
+    private var ownRun = 0
+    /// The number of runs in progress in observed modes.
+    private var runs = 0
+    /// The descriptor that the innermost run of ``turn(_:_:)`` would sleep on; `nil` if it is not known.
+    private var descriptor: CInt?
+    /// How often that run has gone on because something was ready.
+    private var turnsInARow = 0
+
+    /// - Precondition: no run of Foundation's main loop is in progress that goes on.
+    init(_ loop: CFRunLoop) {
+        self.loop = loop
+        var context = CFRunLoopObserverContext()
+        // Not counted: this object is never released.
+        context.info = Unmanaged.passUnretained(self).toOpaque()
+        let activities = CFRunLoopActivity([.entry, .beforeWaiting, .exit]).rawValue
+        // The last of all: the others are called before the turn ends.
+        observer = CFRunLoopObserverCreate(
+            nil, activities, true, .max,
+            { _, activity, info in
+                MainActor.assumeIsolated {
+                    // SAFETY: the object above.
+                    Unmanaged<FoundationTurns>.fromOpaque(info.unsafelyUnwrapped).takeUnretainedValue().passes(activity)
+                }
+            }, &context)
+        observe(kCFRunLoopCommonModes)
+    }
+
+    /// Has turns in a mode that is not one of the common modes end.
+    func observe(_ mode: CFString) { CFRunLoopAddObserver(loop, observer, mode) }
+
+    private func passes(_ activity: CFRunLoopActivity) {
+        switch activity {
+        case .entry: runs += 1
+        case .exit: runs -= 1
+        // A run that the program has begun inside a callout sleeps as ever.
+        default: if runs == ownRun, !goesOn() { CFRunLoopStop(loop) }
+        }
+    }
+
+    /// Whether the run that would sleep has something to serve already: it serves that first.
+    ///
+    /// A stop makes a wake-up, which a run nested in the next callout would find in place of what is ready.
+    private func goesOn() -> Bool {
+        guard let descriptor, turnsInARow < Self.maxTurns, rl_poll(descriptor, Int16(POLLIN)) != 0 else { return false }
+        turnsInARow += 1
+        return true
+    }
+
+    /// A timer that is always due must not keep this package's loop from running.
+    private static var maxTurns: Int { 16 }
+
+    /// Whether the program itself runs Foundation's loop, and this loop inside that run.
+    var isRunByProgram: Bool { runs > ownRun }
+
+    // MARK: Turns
+
+    /// Runs until the run would sleep, and calls the observers of `beforeWaiting` and `afterWaiting` then, or until a source was
+    /// performed, or work of the main queue done; returns whether it was.
+    ///
+    /// - Parameter descriptor: The descriptor that the run would sleep on; `nil` if it is not known.
+    func turn(_ mode: CFString, _ descriptor: CInt?) -> Bool {
+        let outer = (self.descriptor, turnsInARow)
+        (self.descriptor, turnsInARow) = (descriptor, 0)
+        defer { (self.descriptor, turnsInARow) = outer }
+        return run(mode, for: Self.unlimited)
+    }
+
+    /// Makes one turn of a run that does not sleep: blocks, signalled sources, and one thing that is ready.
+    ///
+    /// Returns whether a source was performed, or work of the main queue done.
+    func poll(_ mode: CFString) -> Bool { run(mode, for: -1) }
+
+    private func run(_ mode: CFString, for seconds: CFTimeInterval) -> Bool {
+        let outer = ownRun
+        ownRun = runs + 1
+        defer { ownRun = outer }
+        return CFRunLoopRunInMode(mode, seconds, true) == .handledSource
+    }
+
+    /// More seconds than Core Foundation makes a timer for, which would end the run.
+    private static var unlimited: CFTimeInterval { 1e10 }
+
+    /// The time until the mode's first timer; `nil` if it has none.
+    func timeToNextTimer(in mode: CFString) -> Duration? {
+        let date = CFRunLoopGetNextTimerFireDate(loop, mode)
+        // No date is 0. Seconds of a century, in which a program has looked again.
+        return date == 0 ? nil : .seconds(min(max(0, date - CFAbsoluteTimeGetCurrent()), 3e9))
+    }
+}

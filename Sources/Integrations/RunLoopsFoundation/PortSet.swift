@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CFoundationGuest
+internal import CLinuxKernel
+@preconcurrency internal import CoreFoundation
+internal import LinuxLibC
+
+/// The epoll descriptor that a mode of Foundation's main loop sleeps on, found without knowing how Core Foundation is laid out.
+///
+/// A source of version 1 brings a descriptor of its own. It is added to the mode, and the epoll descriptor that lists that
+/// descriptor since then (proc(5): `tfd`) is the mode's.
+@MainActor
+struct PortSet {
+    let descriptor: CInt
+
+    /// - Throws: ``Misfit``: what is not as it was expected.
+    static func find(in mode: CFString, of loop: CFRunLoop) throws(Misfit) -> PortSet {
+        let probe = rl_eventfd_create()
+        guard probe >= 0 else { throw .refused("eventfd", -probe) }
+        defer { _ = rl_close(probe) }
+        let before = try epolls(with: probe)
+        let source = makeSource(probe)
+        CFRunLoopAddSource(loop, source, mode)
+        defer {
+            CFRunLoopRemoveSource(loop, source, mode)
+            CFRunLoopSourceInvalidate(source)
+        }
+        let found = try epolls(with: probe).filter { !before.contains($0) }
+        guard found.count == 1 else { throw .portSets(found.count) }
+        return PortSet(descriptor: found[0])
+    }
+
+    /// A source whose port is this descriptor.
+    private static func makeSource(_ descriptor: CInt) -> CFRunLoopSource? {
+        var context = CFRunLoopSourceContext1()
+        context.version = 1
+        context.info = UnsafeMutableRawPointer(bitPattern: Int(descriptor))
+        context.getPort = { CInt(Int(bitPattern: $0)) }
+        context.perform = { _ in }
+        // The two versions of the context begin alike, and CFRunLoopSourceCreate looks at `version` to tell them apart.
+        return withUnsafeMutableBytes(of: &context) { bytes in
+            // SAFETY: version is 1, so that as many bytes are read as a CFRunLoopSourceContext1 has.
+            CFRunLoopSourceCreate(nil, 0, bytes.assumingMemoryBound(to: CFRunLoopSourceContext.self).baseAddress)
+        }
+    }
+
+    // MARK: Wake-ups
+
+    /// Whether a wake-up of another thread's makes one descriptor of the set readable, and finds all locks free.
+    func showsWakeUps(of loop: CFRunLoop, _ mode: CFString) throws(Misfit) {
+        let counts = try eventCounts()
+        guard
+            rl_foundation_answers(
+                UnsafeRawPointer(Unmanaged.passUnretained(loop).toOpaque()),
+                UnsafeRawPointer(Unmanaged.passUnretained(mode).toOpaque()), Self.patience)
+        else { throw .locked }
+        let risen = try eventCounts().filter { $0.value > counts[$0.key] ?? 0 }
+        guard risen.count == 1 else { throw .wakeUps(risen.count) }
+        guard rl_poll(descriptor, Int16(POLLIN)) != 0 else { throw .wakeUps(0) }
+    }
+
+    /// For how many milliseconds another thread may take to find a lock free.
+    private static var patience: CInt { 10_000 }
+
+    /// The counts of the eventfds in the set.
+    private func eventCounts() throws(Misfit) -> [CInt: UInt64] {
+        var counts: [CInt: UInt64] = [:]
+        for member in try Self.members(of: descriptor) ?? [] {
+            for line in Self.information(member) ?? [] where line.first == "eventfd-count:" && line.count > 1 {
+                counts[member] = UInt64(line[1], radix: 16)
+            }
+        }
+        return counts
+    }
+
+    // MARK: /proc/self
+
+    /// The epoll descriptors of the process that list `member`.
+    private static func epolls(with member: CInt) throws(Misfit) -> [CInt] {
+        guard let directory = opendir("/proc/self/fd") else { throw .refused("opendir", errno) }
+        defer { closedir(directory) }
+        var found: [CInt] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard let number = CInt(name), try members(of: number)?.contains(member) == true else { continue }
+            found.append(number)
+        }
+        return found
+    }
+
+    /// The descriptors that an epoll descriptor lists; `nil` for any other descriptor.
+    private static func members(of epoll: CInt) throws(Misfit) -> [CInt]? {
+        let members = (information(epoll) ?? []).filter { $0.first == "tfd:" && $0.count > 1 }.compactMap {
+            CInt($0[1])
+        }
+        return members.isEmpty ? nil : members
+    }
+
+    /// The lines of proc(5)'s information on a descriptor, in words.
+    private static func information(_ descriptor: CInt) -> [[Substring]]? {
+        FoundationGuest.readInformation(descriptor)?.split(separator: "\n").map { line in
+            line.split { $0 == " " || $0 == "\t" }
+        }
+    }
+}
+
+/// The first thing about Foundation's main loop, or about the system, that is not as a guest needs it.
+enum Misfit: Error {
+    case refused(String, CInt)
+    case portSets(Int)
+    case locked
+    case wakeUps(Int)
+
+    var text: String {
+        switch self {
+        case .refused(let call, let code): "\(call) was refused (\(String(cString: strerror(code))))"
+        case .portSets(let count):
+            "\(count) descriptors in /proc/self/fdinfo, and not one, list what was added to Foundation's main loop"
+        case .locked: "Core Foundation holds a lock during the callout of an observer"
+        case .wakeUps(let count):
+            "a wake-up of Foundation's main loop shows on \(count) of its descriptors, and not on one"
+        }
+    }
+}

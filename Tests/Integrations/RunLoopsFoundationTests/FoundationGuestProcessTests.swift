@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import RunLoopsTestSupport
+import Testing
+
+/// Foundation's main loop inside this package's, in programs that have a main thread of their own.
+@Suite(
+    .ownThread, .timeLimit(.minutes(10)),
+    .enabled(if: BuiltPrograms.path("RunLoopsFoundationPrograms") != nil, "the programs were not built"))
+struct FoundationGuestProcessTests {
+    /// What a program says before it ends with 0.
+    private func output(
+        _ arguments: String..., of program: String = "RunLoopsFoundationPrograms", at path: String? = nil
+    ) throws -> [String] {
+        let (process, pipe) = (Process(), Pipe())
+        let built = try #require(BuiltPrograms.path(program))
+        process.executableURL = URL(fileURLWithPath: path ?? built)
+        process.arguments = arguments
+        process.standardOutput = pipe
+        // A line about a misfit is the program's.
+        process.standardError = FileHandle.nullDevice
+        // Foundation has not released everything when a program ends, which the address sanitizer would report.
+        process.environment = ProcessInfo.processInfo.environment.merging(["ASAN_OPTIONS": "detect_leaks=0"]) { $1 }
+        try process.run()
+        let said = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return String(decoding: said, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    @Test(arguments: ["foundation", "run", "poll", "host"])
+    func `Timers, closures, sources, streams, processes and notifications of Foundation are served`(driver: String)
+        throws
+    {
+        #expect(try output("items", driver) == ["all"])
+    }
+
+    @Test func `Runs of both loops inside each other's callouts are served`() throws {
+        #expect(
+            try output("nested") == [
+                "Foundation's loop in its own callout: served",
+                "in a timer, in a closure, in a poll, in a source, two levels deep, outer level",
+                "Foundation's loop in a callout of this package's: served",
+            ])
+    }
+
+    @Test func `An idle Foundation loop does not wake the main loop`() throws {
+        #expect(
+            try output("idle") == [
+                "idle: 0 wake-ups, 0 turns of Foundation's loop beside the first",
+                "ten fires: at most 40 wake-ups: true",
+            ])
+    }
+
+    @Test func `Modes of the same name are served together`() throws {
+        #expect(
+            try output("modes") == [
+                "default mode: common, default", "a mode that is not common: ", "the same after serve(in:): own",
+                "a common mode: common", "woken there: true closure of a thread",
+            ])
+    }
+
+    @Test func `A source of Foundation's ends a run that returns after a source`() throws {
+        #expect(
+            try output("sources") == [
+                "woken by a thread: true", "signalled in a closure: true 1", "several: 1 2 3",
+                "signalled by Foundation's closure: true ours",
+            ])
+    }
+
+    @Test func `Work of the main queue is done once and in order`() throws {
+        #expect(try output("main-queue") == ["20000 blocks, in order: true, timer beside them: true"])
+    }
+
+    @Test func `Foundation's loop as the host of the main loop serves its own items`() throws {
+        #expect(
+            try output("hosted") == [
+                "both are served; at most two wake-ups for each fire of this loop's timer: true"
+            ])
+    }
+
+    @Test func `An async main has Foundation's timers and closures`() throws {
+        #expect(
+            try output(of: "RunLoopsFoundationAsyncPrograms") == [
+                "an async main: five fires: true, a closure on the main thread: true"
+            ])
+    }
+
+    @Test func `Without descriptors for Foundation's loop the main loop runs, and serves Foundation's later`() throws {
+        #expect(
+            try output("few-descriptors") == [
+                "this loop runs: true limitation: true", "with descriptors: served, limitation: none",
+            ])
+    }
+
+    @Test(arguments: ["no-information", "wrong-sets", "no-wake-ups"])
+    func `Where Foundation's loop is not as expected its timers are served and nothing is touched`(misfit: String)
+        throws
+    {
+        #expect(
+            try output("misfit", misfit) == [
+                "timer: true, closures: true, from this loop: true", "limitation: said",
+                "a run of Foundation's in progress: false",
+            ])
+    }
+
+    @Test func `A forked child has a main loop without Foundation's and leaves the parent's alone`() throws {
+        #expect(try output("fork") == ["before: served", "parent: served, child: has its own loop"])
+    }
+
+    @Test func `No descriptor of Foundation's main loop gets the number of a closed standard stream`() throws {
+        let program = try #require(BuiltPrograms.path("RunLoopsFoundationPrograms"))
+        let said = try output("-c", "exec \"$0\" closed-streams <&-", program, at: "/bin/sh")
+        #expect(said == ["standard input: closed"])
+    }
+
+    @Test func `Random programs make the same callouts on Foundation's loop and in the main loop`() throws {
+        let count = ProcessInfo.processInfo.environment["RUNLOOPS_THOROUGH"] == nil ? 3000 : 100_000
+        #expect(
+            try output("random", "1", "\(count)") == [
+                "\(count) programs, more than \(count) callouts: true, different: 0"
+            ])
+    }
+}
