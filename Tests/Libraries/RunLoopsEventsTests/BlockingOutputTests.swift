@@ -9,7 +9,7 @@ import RunLoopsTestSupport
 import Testing
 
 /// Writes to descriptors that block, as the standard streams of most programs do.
-@Suite(.ownThread, .timeLimit(.minutes(2)), .leavesNothing) struct BlockingOutputTests {
+@Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct BlockingOutputTests {
     @Test func `A client that does not read its answers does not hold up the loop of a program on blocking pipes`()
         throws
     {

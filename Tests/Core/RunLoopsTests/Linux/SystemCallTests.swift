@@ -182,7 +182,8 @@ import Testing
             for _ in 0..<3 { calls.failNext(call, with: EINTR) }
             let turns = Box(0)
             loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: .default)
-            let date = RunLoop.Instant.now.advanced(by: .milliseconds(10))
+            // Late enough that the fourth wait is still to come on a slow machine.
+            let date = RunLoop.Instant.now.advanced(by: .milliseconds(500))
             #expect(loop.run(mode: .default, until: date) == .timedOut)
             #expect(RunLoop.Instant.now >= date)
             #expect(turns.value == 1)
