@@ -11,7 +11,7 @@ SOAK = "soak --seconds 30 --table /dev/null"
 SIMULATION = "tests SimulationTests"
 RACES = "tests ItemRaceTests|RandomRaceTests|EndRaceTests"
 # A test that is red, or a trap.
-ISSUE = "recorded an issue|Fatal error|Illegal instruction|deadly signal"
+ISSUE = "recorded an issue|Fatal error|Illegal instruction|deadly signal|Program crashed"
 
 
 class Plant(NamedTuple):
