@@ -5,7 +5,7 @@ import LoopUITesting
 import RunLoops
 import RunLoopsTesting
 
-/// What the responders have to say, between the lines of the loop.
+/// The lines that the responders and the loop print, in order.
 @MainActor final class Report {
     var recorder: RunLoop.TraceRecorder?
     func note(_ text: String) { recorder?.note(text) }

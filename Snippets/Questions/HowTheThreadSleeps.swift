@@ -20,7 +20,7 @@ func kernelObjects() -> [Int: String] {
     return found
 }
 
-/// What the kernel says of a thread: `S` sleeps, `R` runs.
+/// The state of a thread in `/proc`: `S` is asleep, `R` is running.
 func state(of thread: Int32) -> String {
     var text = [CChar](repeating: 0, count: 512)
     guard let file = fopen("/proc/self/task/\(thread)/stat", "r") else { return "?" }

@@ -5,7 +5,7 @@ import RunLoops
 import RunLoopsKit
 import Synchronization
 
-/// What has come and was not handled yet.
+/// The messages that were received and not yet handled.
 final class Inbox: Sendable {
     private let messages = Mutex<[String]>([])
     func put(_ message: String) { messages.withLock { $0.append(message) } }
