@@ -135,7 +135,7 @@ plant("timer lost",
       {SIMULATION: [ISSUE],
        STRESS: ["timers fired"],
        "extremes timers": ["timers have fired"],
-       "extremes hours": ["fires after"]},
+       "extremes suspensions": ["fires after"]},
       ("Core/RunLoops/Timers/TimerServing.swift",
        "                callOut(.timer, timer.labelStorage,",
        "                if PLANT(1000) { break }\n"
@@ -165,15 +165,15 @@ plant("invalid timer fires", {SIMULATION: [ISSUE], STRESS: ["invalid timers fire
        "            }\n"
        "            markInvalid()\n"
        "            if bucket != .none"))
-plant("grid left", {"extremes hours": ["off the grid"]},
+plant("grid left", {"extremes suspensions": ["off the grid"]},
       ("Core/RunLoops/Timers/Timer+Schedule.swift",
        "return overflow ? .max : date.clampedAdding(distance)",
        "return overflow ? .max : date.clampedAdding(distance + (PLANT(1000) ? 1 : 0))"))
-plant("interval passed over", {"extremes hours": ["in a virtual second"]},
+plant("interval passed over", {"extremes suspensions": ["in a virtual second"]},
       ("Core/RunLoops/Timers/Timer+Schedule.swift",
        "let steps = (behind / interval).clampedAdding(1)",
        "let steps = (behind / interval).clampedAdding(PLANT(1000) ? 2 : 1)"))
-plant("suspension overslept", {"extremes hours": ["have passed"]},
+plant("suspension overslept", {"extremes suspensions": ["have passed"]},
       ("Testing/RunLoopsTesting/ManualKernel.swift",
        "{ Self.add(nanoseconds, to: suspended) }",
        "{ Self.add(PLANT(1000) ? 0 : nanoseconds, to: suspended) }"))

@@ -5,7 +5,7 @@ import Glibc
 package import RunLoops
 
 /// A limit that only a bug reaches: what waits then says so instead of hanging.
-package let plenty = Duration.seconds(300)
+package let plenty = Duration.seconds(getenv("RUNLOOPS_PLENTY").flatMap { Int(String(cString: $0)) } ?? 300)
 
 /// Whether random tests and tests of many take as many as a night has time for.
 package let isFull = isSet("RUNLOOPS_FULL")

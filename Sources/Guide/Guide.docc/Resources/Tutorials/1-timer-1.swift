@@ -11,7 +11,7 @@ let package = Package(
     name: "tutorial",
     dependencies: [
         .package(
-            url: "https://example.org/swift-run-loops.git",
+            url: "REPOSITORY",
             .upToNextMinor(from: "0.1.0"))
     ],
     targets: [
