@@ -3,7 +3,7 @@
 
 internal import Foundation
 
-/// The page of figures in Markdown: each row with every loop, its goal, and the command that repeats it.
+/// The page of figures in Markdown: each row with every loop, and the command that repeats it. The goals of this package are printed.
 struct Page {
     private let summary: Summary
     private let isQuick: Bool
@@ -33,7 +33,7 @@ struct Page {
         `peers` writes this page:
 
         ```sh
-        swift run -c release --package-path Benchmarks peers --page Documentation/Figures.md
+        swift run -c release --package-path Benchmarks peers --page Sources/Guide/Guide.docc/Figures.md
         ```
 
         | | |
@@ -57,18 +57,13 @@ struct Page {
             comparisons.contains { $0.figures.contains { $0.peer.name == peer.name } }
         }
         var notes = Notes()
-        var table = Table(["row", "unit"] + peers.map(\.name) + ["goal", "reached"])
+        var table = Table(["row", "unit"] + peers.map(\.name))
         for comparison in comparisons {
-            let goals = Goal.all.compactMap { $0.isFor(comparison) ? $0.judge(summary.comparisons) : nil }
             let cells = peers.map { peer in
                 comparison.figures.first { $0.peer.name == peer.name }?.figure
                     .text(withSpread: peer.name == Peer.ours.name) ?? ""
             }
-            table.add(
-                [comparison.title + notes.marks(of: comparison), comparison.row.unit.rawValue] + cells + [
-                    goals.map(\.asked).joined(separator: "<br>"),
-                    goals.map { "\($0.isReached ? "yes" : "**no**"), \($0.got)" }.joined(separator: "<br>"),
-                ])
+            table.add([comparison.title + notes.marks(of: comparison), comparison.row.unit.rawValue] + cells)
         }
         let command =
             kind == Run.instructions.kind

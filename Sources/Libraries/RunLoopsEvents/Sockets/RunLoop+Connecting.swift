@@ -11,7 +11,7 @@ extension RunLoop {
     /// let socket = try await loop.connect(to: .unix("/run/service.socket"))
     /// ```
     ///
-    /// When a host does not answer, the kernel gives up after about two minutes; ``withTimeout(_:tolerance:clock:_:)`` sets a limit
+    /// When a host does not answer, the kernel gives up after about two minutes; `RunLoop.withTimeout` sets a limit
     /// of your own. When the task is cancelled, the attempt ends.
     ///
     /// - Parameters:
