@@ -23,7 +23,7 @@ ManualRunLoop.with { manual in
     // An application that wants its clock to go on in a dialogue says so.
     loop.addCommonMode(.modalPanel)
     wait(in: .modalPanel)
-    for mode in [RunLoop.Mode.initialization, .eventReceive, .taskDeathCheck] {
+    for mode in [RunLoop.Mode.initialization, .taskDeathCheck] {
         print("\(mode): \(loop.isEmpty(mode) ? "empty" : "used")")
     }
 }

@@ -44,9 +44,10 @@ let rows: [(name: String, what: String, count: Int, body: (Int) throws -> Void)]
     ("modes", "modes with an item each, each run once", 10_000, manyModes),
     ("loops", "loops of threads, a closure and a descriptor each, then ended", 1000, manyLoops),
     ("runs", "runs nested in each other", 500, nestedRuns),
-    ("suspensions", "fires of a timer of 1 µs: each of a virtual second, then one after each of 36,000 suspensions", 1_036_000, { _ in
-        manySuspensions(36_000)
-    }),
+    (
+        "suspensions", "fires of a timer of 1 µs, 36,000 of them after a suspension", 1_036_000,
+        { _ in manySuspensions(36_000) }
+    ),
 ]
 let wanted = CommandLine.arguments.dropFirst()
 precondition(wanted.allSatisfy { name in rows.contains { $0.name == name } }, "rows: \(rows.map(\.name))")

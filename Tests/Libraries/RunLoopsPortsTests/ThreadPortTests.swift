@@ -99,6 +99,31 @@ import Testing
         }
     }
 
+    @Test func `A request that waits runs the connection reply mode and serves its items`() throws {
+        let server = Server(.sendable { RunLoop.MessagePort.Message(id: $0.id) })
+        defer { server.end() }
+        try TestThread.run { [sender = server.port.sender] in
+            let loop = RunLoop.current
+            var modes: [RunLoop.Mode] = []
+            var fired = 0
+            let observer = RunLoop.Observer(.entry) { _, _ in if let mode = loop.currentMode { modes.append(mode) } }
+            loop.add(observer, in: .connectionReply)
+            let timer = RunLoop.Timer(.every(.milliseconds(1))) { _ in fired += 1 }
+            loop.add(timer, in: .default)
+            #expect(try sender.request(RunLoop.MessagePort.Message(id: 3), within: plenty).id == 3)
+            #expect(modes.first == .connectionReply)
+            #expect(Set(modes).count == 1)
+            #expect(fired == 0)
+            timer.invalidate()
+            observer.invalidate()
+            // A port that the program adds to the mode is served during the wait.
+            let own = RunLoop.MessagePort { RunLoop.MessagePort.Message(id: $0.id * 2) }
+            try loop.add(own, in: .connectionReply)
+            #expect(try own.sender.request(RunLoop.MessagePort.Message(id: 21), within: plenty).id == 42)
+            own.invalidate()
+        }
+    }
+
     @Test func `A full queue still accepts replies`() throws {
         try TestThread.run {
             var replies: [Int32] = []

@@ -49,7 +49,7 @@ struct ItemFindingTests {
             manual.loop.add(source, in: .connectionReply)
             manual.loop.addCommonMode(.tracking)
             manual.loop.add(slowTimer("common"), in: .common)
-            manual.loop.add(RunLoop.Observer(.exit) { _, _ in }, in: .eventReceive)
+            manual.loop.add(RunLoop.Observer(.exit) { _, _ in }, in: .taskDeathCheck)
             manual.advance(by: .seconds(2))
             _ = manual.loop.run(mode: .modalPanel, for: .zero)
             manual.loop.add(slowTimer("new"), in: .initialization)

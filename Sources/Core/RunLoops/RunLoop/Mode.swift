@@ -55,18 +55,20 @@ extension RunLoop {
         public static var tracking: Mode { Mode(number: 2) }
         /// The mode while the application starts (`UIInitializationRunLoopMode`).
         public static var initialization: Mode { Mode(number: 3) }
-        /// The mode while system events are received (`GSEventReceiveRunLoopMode`).
-        public static var eventReceive: Mode { Mode(number: 4) }
         /// The mode while an answer over a connection is awaited (`NSConnectionReplyMode`).
-        public static var connectionReply: Mode { Mode(number: 5) }
+        ///
+        /// A thread that waits for the answer of a message port runs its loop in this mode.
+        public static var connectionReply: Mode { Mode(number: 4) }
         /// The mode while a modal panel is up (`NSModalPanelRunLoopMode`).
-        public static var modalPanel: Mode { Mode(number: 6) }
+        public static var modalPanel: Mode { Mode(number: 5) }
         /// The mode while the end of a child process is awaited (`NSTaskDeathCheckMode`).
-        public static var taskDeathCheck: Mode { Mode(number: 7) }
+        ///
+        /// A thread that waits for the exit of a child runs its loop in this mode.
+        public static var taskDeathCheck: Mode { Mode(number: 6) }
 
         private static let names = InternTable([
             "kCFRunLoopDefaultMode", "kCFRunLoopCommonModes", "UITrackingRunLoopMode", "UIInitializationRunLoopMode",
-            "GSEventReceiveRunLoopMode", "NSConnectionReplyMode", "NSModalPanelRunLoopMode", "NSTaskDeathCheckMode",
+            "NSConnectionReplyMode", "NSModalPanelRunLoopMode", "NSTaskDeathCheckMode",
         ])
     }
 }

@@ -30,8 +30,8 @@ final class Requests: Sendable {
         let mode: RunLoop.Mode
     }
 
-    /// The mode of threads that wait; it holds nothing else.
-    static let waitingMode = RunLoop.Mode("RunLoopsPorts.Ask")
+    /// The mode of threads that wait.
+    static let waitingMode = RunLoop.Mode.connectionReply
     /// What is open.
     private static let all = PerProcess { Guarded<[Key: Requests]>([:]) }
 

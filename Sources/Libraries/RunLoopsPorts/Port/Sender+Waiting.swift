@@ -6,9 +6,9 @@ public import RunLoops
 extension RunLoop.MessagePort.Sender {
     /// Sends a message and waits for the reply, which it returns.
     ///
-    /// The thread's loop runs in `mode` meanwhile. Without a mode the loop runs in a private mode, in which nothing
-    /// else is served. Give a mode to have other items go on; the receiver itself can be one of these items. A
-    /// message's own ``MessagePort/Message/replyTo`` is replaced.
+    /// The thread's loop runs in `mode` meanwhile. In the mode ``RunLoops/RunLoop/Mode/connectionReply`` only what the
+    /// program has added to that mode is served, and traces and dumps name the wait. Give another mode to have its items
+    /// go on; the receiver itself can be one of them. A message's own ``MessagePort/Message/replyTo`` is replaced.
     ///
     /// - Parameters:
     ///   - message: The question.
@@ -26,7 +26,7 @@ extension RunLoop.MessagePort.Sender {
         message: "The wait blocks a thread of Swift's pool: await request(_:on:within:in:)."
     )
     public func request(
-        _ message: RunLoop.MessagePort.Message, within limit: Duration? = nil, in mode: RunLoop.Mode? = nil
+        _ message: RunLoop.MessagePort.Message, within limit: Duration? = nil, in mode: RunLoop.Mode = .connectionReply
     ) throws(RunLoop.PortError) -> RunLoop.MessagePort.Message {
         require(mode != .common, "A thread cannot wait for an answer in the common modes: name one of them.")
         let deadline = Deadline.after(limit)
@@ -37,14 +37,16 @@ extension RunLoop.MessagePort.Sender {
         }
         defer { requests.withdraw(serial) }
         try requests.send(message, serial, self, until: deadline)
-        if let mode { do { try loop.add(requests.port, in: mode) } catch { throw .system(error) } }
-        defer { if let mode { loop.remove(requests.port, from: mode) } }
+        // The port is in its own mode for as long as the thread lives.
+        let isElsewhere = mode != Requests.waitingMode
+        if isElsewhere { do { try loop.add(requests.port, in: mode) } catch { throw .system(error) } }
+        defer { if isElsewhere { loop.remove(requests.port, from: mode) } }
         let latest = deadline == Deadline.none ? SystemCalls.now(.monotonic) : deadline
         let instant = latest == Deadline.never ? nil : RunLoop.Instant(nanoseconds: latest)
         while true {
             if let end = answer.withLock({ $0 }) { return try reply(end) }
             // Other items in the mode may stop the run or end it; an answer ends it as a handled source.
-            let run = loop.run(mode: mode ?? Requests.waitingMode, until: instant, returnAfterSourceHandled: true)
+            let run = loop.run(mode: mode, until: instant, returnAfterSourceHandled: true)
             if run == .timedOut, answer.withLock({ $0 }) == nil { throw .timedOut }
         }
     }

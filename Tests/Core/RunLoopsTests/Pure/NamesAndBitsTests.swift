@@ -11,8 +11,8 @@ import Testing
         let names: [(RunLoop.Mode, String)] = [
             (.default, "kCFRunLoopDefaultMode"), (.common, "kCFRunLoopCommonModes"),
             (.tracking, "UITrackingRunLoopMode"), (.initialization, "UIInitializationRunLoopMode"),
-            (.eventReceive, "GSEventReceiveRunLoopMode"), (.connectionReply, "NSConnectionReplyMode"),
-            (.modalPanel, "NSModalPanelRunLoopMode"), (.taskDeathCheck, "NSTaskDeathCheckMode"),
+            (.connectionReply, "NSConnectionReplyMode"), (.modalPanel, "NSModalPanelRunLoopMode"),
+            (.taskDeathCheck, "NSTaskDeathCheckMode"),
         ]
         for (mode, name) in names {
             #expect(mode.rawValue == name)
