@@ -6,7 +6,7 @@ public import RunLoops
 extension Child {
     /// Waits until the child has ended, and returns how it ended.
     ///
-    /// The calling thread's loop runs in `mode` meanwhile. In the mode ``RunLoops/RunLoop/Mode/taskDeathCheck`` only what the program has
+    /// The calling thread's loop runs in `mode` meanwhile. In the mode `RunLoop.Mode.taskDeathCheck` only what the program has
     /// added to that mode is served, and traces and dumps name the wait. Give another mode, such as the default one, to have the items of
     /// that mode go on.
     ///

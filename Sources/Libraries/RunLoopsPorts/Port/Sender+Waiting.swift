@@ -6,7 +6,7 @@ public import RunLoops
 extension RunLoop.MessagePort.Sender {
     /// Sends a message and waits for the reply, which it returns.
     ///
-    /// The thread's loop runs in `mode` meanwhile. In the mode ``RunLoops/RunLoop/Mode/connectionReply`` only what the
+    /// The thread's loop runs in `mode` meanwhile. In the mode `RunLoop.Mode.connectionReply` only what the
     /// program has added to that mode is served, and traces and dumps name the wait. Give another mode to have its items
     /// go on; the receiver itself can be one of them. A message's own ``MessagePort/Message/replyTo`` is replaced.
     ///
