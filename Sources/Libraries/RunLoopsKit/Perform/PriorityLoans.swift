@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import RunLoops
+internal import RunLoopsConcurrency
 internal import Synchronization
 
 /// Raises the scheduling of threads that other threads wait for to the best scheduling among the waiting threads, and

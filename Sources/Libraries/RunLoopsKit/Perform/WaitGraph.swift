@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import RunLoops
+internal import RunLoopsConcurrency
 internal import Synchronization
 
 /// Which thread waits on which.

@@ -5,6 +5,7 @@
 
 internal import CLinuxKernel
 public import RunLoops
+internal import RunLoopsConcurrency
 internal import Synchronization
 
 extension RunLoop.MessagePort {
@@ -143,6 +144,8 @@ struct Delivery: Sendable {
     /// Whether the message goes back to an asker: such a message is never refused for want of room, and never waits.
     var isAnswer = false
     var message: RunLoop.MessagePort.Message
+    /// The sender's scheduling, if the port carries it and it is not the usual one.
+    var scheduling: Scheduling?
 
     /// The number of a new ask.
     static func newSerial() -> UInt64 { rl_port_random() | 1 }

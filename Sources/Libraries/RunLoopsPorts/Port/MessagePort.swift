@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import RunLoops
+internal import RunLoopsConcurrency
+internal import Synchronization
 
 extension RunLoop {
     /// Receives messages on the thread of a run loop.
@@ -76,6 +78,20 @@ extension RunLoop {
 
         /// The sender of the port.
         public var sender: MessagePort.Sender { MessagePort.Sender(queue) }
+
+        /// Whether the closure runs with at least the priority of the thread that has sent the message; `false` at first.
+        ///
+        /// The loop's thread gets the sender's real-time class or nice value for the closure, if that is better than its own, and its own
+        /// afterwards. What the system refuses stays as it is: a better nice value needs `RLIMIT_NICE`, a real-time class
+        /// `RLIMIT_RTPRIO`, or the privilege `CAP_SYS_NICE`. Messages of other processes carry no priority.
+        ///
+        /// Corresponds to the voucher of a Mach message. Thread safety: any thread; counts for messages that are sent afterwards.
+        ///
+        /// - Complexity: a system call for each message that is sent and for each callout, and two more where the priority changes.
+        public var carriesPriority: Bool {
+            get { queue.carriesPriority.load(ordering: .relaxed) }
+            set { queue.carriesPriority.store(newValue, ordering: .relaxed) }
+        }
 
         /// Whether the port can still receive; never becomes `true` again.
         ///
@@ -186,7 +202,12 @@ extension RunLoop {
                 return false
             }
             lock.unlock()
-            let reply = handler(delivery)
+            let reply =
+                if let scheduling = delivery.scheduling {
+                    scheduling.atLeast { handler(delivery) }
+                } else {
+                    handler(delivery)
+                }
             if let reply, let replyTo = delivery.message.replyTo {
                 // An asker that is gone has no use for the reply. A reply that is too large is dropped, and the asker
                 // gets an error when the right to answer is released.

@@ -3,6 +3,7 @@
 
 internal import CLinuxKernel
 internal import RunLoops
+internal import RunLoopsConcurrency
 internal import Synchronization
 
 /// The owner of a queue, as far as the queue has to know it.
@@ -19,6 +20,8 @@ protocol QueueReceiver: AnyObject, Sendable {
 final class MessageQueue: Route, @unchecked Sendable {
     let limits: RunLoop.MessagePort.Limits
     let source: RunLoop.Source
+    /// Whether messages carry the scheduling of the sending thread; read without order: a message sent at the same time may miss it.
+    let carriesPriority = Atomic(false)
     private let generation = ForkGeneration()
     private let lock = Lock()
     // Guarded by the lock.
@@ -61,6 +64,8 @@ final class MessageQueue: Route, @unchecked Sendable {
         if generation.isInherited { throw .dead }
         if delivery.message.bytes.count > limits.messageSize { throw .tooLarge(limits.messageSize) }
         if delivery.message.descriptors.count > limits.descriptors { throw .tooManyDescriptors(limits.descriptors) }
+        var delivery = delivery
+        if carriesPriority.load(ordering: .relaxed) { delivery.scheduling = .ofCallingThread }
         lock.lock()
         // An answer is always taken: there is at most one for each ask, and the answering side must not have to wait.
         if ring.count >= limits.queue, !delivery.isAnswer {

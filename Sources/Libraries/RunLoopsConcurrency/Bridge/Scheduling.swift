@@ -3,43 +3,43 @@
 
 internal import CLinuxKernel
 
-/// How a thread is scheduled.
-struct Scheduling: Equatable {
+/// How a thread is scheduled; used where a thread lends its priority to another one.
+package struct Scheduling: Equatable, Sendable {
     /// A class that shares the processors out.
     private static let normal: Int32 = 0
 
     private var schedule: rl_schedule
 
     /// The present scheduling of a thread; `nil` if the process has no such thread.
-    init?(of thread: Int32) {
+    package init?(of thread: Int32) {
         var schedule = rl_schedule()
         guard rl_schedule_read(thread, &schedule) == 0 else { return nil }
         self.schedule = schedule
     }
 
-    static var ofCallingThread: Scheduling? { Scheduling(of: 0) }
+    package static var ofCallingThread: Scheduling? { Scheduling(of: 0) }
 
     /// Whether the calling thread is scheduled as threads usually are, as far as that is known.
-    static var isUsualHere: Bool { rl_schedule_is_usual() }
+    package static var isUsualHere: Bool { rl_schedule_is_usual() }
 
     /// Whether the scheduling is the usual one of threads.
-    var isUsual: Bool { schedule.policy == Self.normal && schedule.nice == 0 }
+    package var isUsual: Bool { schedule.policy == Self.normal && schedule.nice == 0 }
 
     /// Leaves aside the mark for threads to be started, which is not part of what these loans compare.
-    static func == (left: Scheduling, right: Scheduling) -> Bool {
+    package static func == (left: Scheduling, right: Scheduling) -> Bool {
         left.schedule.policy == right.schedule.policy && left.schedule.nice == right.schedule.nice
             && left.schedule.priority == right.schedule.priority
     }
 
     /// Whether the kernel prefers it; never for a class that is not ranked, such as the deadline class.
-    func isBetter(than other: Scheduling) -> Bool { other.rank >= 0 && rank > other.rank }
+    package func isBetter(than other: Scheduling) -> Bool { other.rank >= 0 && rank > other.rank }
 
     private var rank: Int32 { withUnsafePointer(to: schedule) { rl_schedule_rank($0) } }
     private var shares: Bool { withUnsafePointer(to: schedule) { rl_schedule_shares($0) } }
     private var isRealTime: Bool { schedule.priority > 0 }
 
     /// The scheduling of a thread that keeps its own and is lent `other`.
-    func raised(to other: Scheduling) -> Scheduling {
+    package func raised(to other: Scheduling) -> Scheduling {
         guard other.isBetter(than: self) else { return self }
         var raised = other
         // In its own class, if a better nice value is all it takes.
@@ -50,9 +50,20 @@ struct Scheduling: Equatable {
     }
 
     /// Gives it to a thread that has `present`; returns whether the system did so.
-    func apply(to thread: Int32, insteadOf present: Scheduling) -> Bool {
+    package func apply(to thread: Int32, insteadOf present: Scheduling) -> Bool {
         withUnsafePointer(to: present.schedule) { present in
             withUnsafePointer(to: schedule) { rl_schedule_change(thread, present, $0) == 0 }
         }
+    }
+
+    /// Runs a closure on the calling thread with at least this scheduling, as far as the system permits.
+    ///
+    /// If the closure changes the thread's scheduling itself, this change stays.
+    package func atLeast<Result>(_ body: () -> Result) -> Result {
+        guard let own = Self.ofCallingThread else { return body() }
+        let raised = own.raised(to: self)
+        guard raised != own, raised.apply(to: 0, insteadOf: own) else { return body() }
+        defer { if Self.ofCallingThread == raised { _ = own.apply(to: 0, insteadOf: raised) } }
+        return body()
     }
 }
