@@ -1,45 +1,59 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+// Loads files from a server in the same program, and compares every byte.
+
 import Glibc
+import Loading
 import RunLoops
+import Serving
 
 let arguments = CommandLine.arguments
 let count = arguments.firstIndex(of: "--count").flatMap { Int(arguments[min($0 + 1, arguments.count - 1)]) } ?? 20
 
-let server = try Server()
-let loader = try Loader(port: server.port)
+/// Collects the bytes of all files; the main thread alone uses it.
+final class Collector: LoadDelegate {
+    private var contents: [String: [UInt8]] = [:]
+    private(set) var (files, bytes, failures, callouts) = (0, 0, 0, 0)
 
-/// What the caller's loop has received so far; only its thread uses this.
-@MainActor
-struct Received {
-    static var files = 0
-    static var bytes = 0
-    static var failures = 0
-    static var callouts = 0
-}
+    func connection(_ connection: LoadConnection, didReceive bytes: [UInt8]) {
+        callouts += 1
+        contents[connection.name, default: []] += bytes
+    }
 
-let mailbox = Mailbox<Loaded>(in: .common) { answers in
-    MainActor.assumeIsolated {
-        Received.callouts += 1
-        for answer in answers {
-            Received.files += 1
-            switch answer.result {
-            case .success(let bytes): Received.bytes += bytes.count
-            case .failure(let error):
-                Received.failures += 1
-                print("\(answer.name): \(error)")
-            }
-        }
-        if Received.files == count { RunLoop.main.stop() }
+    func connectionDidFinish(_ connection: LoadConnection) {
+        let received = contents.removeValue(forKey: connection.name) ?? []
+        bytes += received.count
+        if received != Server.contents(of: connection.name) { fail(connection, "the bytes differ") }
+        end()
+    }
+
+    func connection(_ connection: LoadConnection, didFailWith error: any Error) {
+        fail(connection, "\(error)")
+        end()
+    }
+
+    private func fail(_ connection: LoadConnection, _ text: String) {
+        failures += 1
+        print("\(connection.name): \(text)")
+    }
+
+    private func end() {
+        files += 1
+        if files == count { RunLoop.main.stop() }
     }
 }
 
-for number in 1...count { loader.load("file \(number)", to: mailbox) }
-let result = RunLoop.main.run(mode: .default, for: .seconds(30))
+let server = try Server()
+let loader = try LoaderThread()
+let collector = Collector()
+for number in 1...count {
+    LoadConnection("file \(number)", port: server.port, modes: [.common], loader: loader, delegate: collector).start()
+}
+let result = RunLoop.main.run(mode: .default, for: .seconds(600))
 loader.stop()
 server.stop()
 print(
-    "\(Received.files) files, \(Received.bytes) bytes, \(Received.failures) failures, in \(Received.callouts) callouts:",
+    "\(collector.files) files, \(collector.bytes) bytes, \(collector.failures) failures, in \(collector.callouts) callouts:",
     result)
-exit(Received.files == count && Received.failures == 0 ? 0 : 1)
+exit(collector.files == count && collector.failures == 0 ? 0 : 1)

@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Loading
 import RunLoops
 import RunLoopsKit
 
 /// Serves files that it makes up, on a thread of its own: a line with a name comes in, the file goes out.
-final class Server: Sendable {
-    let port: UInt16
+public final class Server: Sendable {
+    /// Where it listens.
+    public let port: UInt16
     private let thread: RunLoopThread
 
-    init() throws {
+    /// Starts the thread, and listens.
+    public init() throws {
         let (descriptor, port) = try Sockets.listen()
         self.port = port
         thread = try RunLoopThread(name: "server")
@@ -24,7 +27,7 @@ final class Server: Sendable {
     }
 
     /// The bytes of a file: they follow from its name, so that the other side can check them.
-    static func contents(of name: String) -> [UInt8] {
+    public static func contents(of name: String) -> [UInt8] {
         var state = name.utf8.reduce(5381) { ($0 << 5) &+ $0 &+ UInt64($1) }
         let size = 1000 + Int(state % 200_000)
         return (0..<size).map { _ in
@@ -33,7 +36,8 @@ final class Server: Sendable {
         }
     }
 
-    func stop() {
+    /// Ends the thread.
+    public func stop() {
         thread.stop()
         thread.join()
     }

@@ -4,14 +4,14 @@
 import Glibc
 
 /// Sockets of 127.0.0.1, non-blocking and closed on exec.
-enum Sockets {
-    static func make() throws(SocketError) -> CInt {
+package enum Sockets {
+    package static func make() throws(SocketError) -> CInt {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         return try check("socket", socket(AF_INET, kind, 0))
     }
 
     /// A socket that listens on a port of the system's choice.
-    static func listen() throws(SocketError) -> (descriptor: CInt, port: UInt16) {
+    package static func listen() throws(SocketError) -> (descriptor: CInt, port: UInt16) {
         let descriptor = try make()
         var address = local(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -31,7 +31,7 @@ enum Sockets {
     }
 
     /// The next client, if there is one.
-    static func accept(_ descriptor: CInt) -> CInt? {
+    package static func accept(_ descriptor: CInt) -> CInt? {
         let client = Glibc.accept(descriptor, nil, nil)
         if client < 0 { return nil }
         // In two calls, because Swift's Glibc does not have the one call: this program starts no other program in
@@ -42,7 +42,7 @@ enum Sockets {
     }
 
     /// Begins to connect; the socket is writable when that is done, or has failed.
-    static func connect(to port: UInt16) throws(SocketError) -> CInt {
+    package static func connect(to port: UInt16) throws(SocketError) -> CInt {
         let descriptor = try make()
         var address = local(port: port)
         let length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -59,7 +59,7 @@ enum Sockets {
     }
 
     /// The result of a connection that was begun, as an error number; 0 for success.
-    static func connectError(_ descriptor: CInt) -> CInt {
+    package static func connectError(_ descriptor: CInt) -> CInt {
         var code: CInt = 0
         var length = socklen_t(MemoryLayout<CInt>.size)
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
@@ -67,7 +67,7 @@ enum Sockets {
     }
 
     /// Reads what there is: bytes, nothing at the end of the stream; `nil` when there is nothing yet.
-    static func read(_ descriptor: CInt) throws(SocketError) -> [UInt8]? {
+    package static func read(_ descriptor: CInt) throws(SocketError) -> [UInt8]? {
         let capacity = 16_384
         var result = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
@@ -81,7 +81,7 @@ enum Sockets {
     }
 
     /// Writes as much as the socket takes, and returns how much that was.
-    static func write(_ descriptor: CInt, _ bytes: ArraySlice<UInt8>) throws(SocketError) -> Int {
+    package static func write(_ descriptor: CInt, _ bytes: ArraySlice<UInt8>) throws(SocketError) -> Int {
         // Without SIGPIPE: the other side may have gone.
         let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
         if count >= 0 { return count }
@@ -114,8 +114,8 @@ enum Sockets {
 }
 
 /// What the system refused.
-struct SocketError: Error, CustomStringConvertible {
-    let call: String
-    let code: CInt
-    var description: String { "\(call): \(String(cString: strerror(code)))" }
+package struct SocketError: Error, CustomStringConvertible {
+    package let call: String
+    package let code: CInt
+    package var description: String { "\(call): \(String(cString: strerror(code)))" }
 }

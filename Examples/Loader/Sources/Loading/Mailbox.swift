@@ -5,23 +5,30 @@ import RunLoops
 import Synchronization
 
 /// Brings values to one loop: other threads put them in and signal a source, the loop's thread takes them out.
-final class Mailbox<Value: Sendable>: Sendable {
+final class Mailbox<Value: Sendable>: @unchecked Sendable {
     private let values = Mutex<[Value]>([])
     private let source: RunLoop.Source
-    private let loop: RunLoop
+    private let loop = RunLoop.current
+    /// Called on the loop's thread with all values since the last call; set before the first value is put in.
+    var receive: ([Value]) -> Void = { _ in }
 
-    /// A mailbox of the calling thread's loop; `receive` is called there with all that has come since the last call.
-    init(in mode: RunLoop.Mode, receive: @escaping @Sendable ([Value]) -> Void) {
+    /// A mailbox of the calling thread's loop.
+    init(in modes: [RunLoop.Mode]) {
         let wayBack = WayBack<Value>()
         source = RunLoop.Source.sendable(label: "mailbox") { _ in
-            if let mailbox = wayBack.mailbox { receive(mailbox.takeAll()) }
+            if let mailbox = wayBack.mailbox { mailbox.receive(mailbox.takeAll()) }
         }
-        loop = RunLoop.current
         wayBack.set(self)
-        loop.add(source, in: mode)
+        for mode in modes { loop.add(source, in: mode) }
     }
 
     deinit { source.invalidate() }
+
+    /// Nothing is received any more.
+    func invalidate() {
+        source.invalidate()
+        receive = { _ in }
+    }
 
     /// Any thread.
     func put(_ value: Value) {
