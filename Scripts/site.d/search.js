@@ -52,6 +52,11 @@
     }));
   }
 
+  // Words of questions that say nothing about what is looked for.
+  const idle = new Set("a an and are at by can do does for from how i in is it my of on one or the there this to what when which who why with".split(" "));
+  // "stops" and "scrolling" look for "stop" and "scroll" as well.
+  const stem = (word) => word.length > 4 ? word.replace(/(ning|ping|ting|ing|ed|es|s)$/, "") : word;
+
   // How well a row answers one word of the query; 0 if it does not.
   function rate(row, word) {
     const name = row.low.replace(/\(.*/, "");
@@ -68,15 +73,19 @@
   }
 
   function search(query) {
-    const words = lower(query).split(/\s+/).filter(Boolean);
+    const all = lower(query).split(/\s+/).filter(Boolean);
+    const telling = all.filter((word) => !idle.has(word));
+    const words = telling.length ? telling : all;
     if (!words.length) return [];
     return rows
       .map((row) => {
-        const rates = words.map((word) => rate(row, word));
-        if (rates.includes(0)) return { row, score: 0 };
+        const rates = words.map((word) => rate(row, word) || rate(row, stem(word)) * 0.8);
+        // One word in three may be missing: people ask in sentences.
+        const missing = rates.filter((one) => one === 0).length;
+        if (missing * 3 > words.length) return { row, score: 0 };
         // Types and pages of prose before members; short titles before long ones.
         const kind = row.prose ? 12 : /^(class|struct|enum|protocol|module|func|macro)/.test(row.kind) ? 8 : 0;
-        return { row, score: rates.reduce((sum, one) => sum + one, 0) / words.length + kind - Math.min(row.title.length, 80) / 20 };
+        return { row, score: rates.reduce((sum, one) => sum + one, 0) / words.length + kind - Math.min(row.title.length, 80) / 20 - 12 * missing };
       })
       .filter((one) => one.score > 0)
       .sort((one, other) => other.score - one.score)
