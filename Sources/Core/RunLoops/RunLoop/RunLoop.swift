@@ -74,11 +74,12 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// No such work begins inside it.
     @exclusivity(unchecked) package internal(set) var isInMainQueue = false
-    /// The instant of the last look at descriptors, if there was something to compare them with.
-    @exclusivity(unchecked) var lastLook = Int64.min
     /// The instant of the wake-up that was served last, for tracers.
     // Not in the cause: with two words to carry, a turn takes twelve instructions more.
     @exclusivity(unchecked) var lastServedWakeUp = Int64.min
+    /// Chooses what is served first of several kinds that are ready, by their place in the order in which they became
+    /// ready: for the oracle, which shows so that a difference is one of this order.
+    @exclusivity(unchecked) package var chooseReady: ((_ count: Int) -> Int)?
     /// Whether the last look at the descriptors has found work in the main queue.
     @exclusivity(unchecked) var foundMainQueue = false
     // Kept from one turn to the next, so that a turn makes no arrays.
