@@ -176,7 +176,7 @@ extension RunLoop {
             }
         } else {
             // A timer of no loop is in no bucket, and no state is asked for anything but the clock.
-            goesOn = state.conclude(timer, &handler, date, TimerClock.now(timer.base))
+            goesOn = state.conclude(timer, &handler, date, timer.base.threadNow)
         }
         let isOver = timer.takeLoan()
         timer.owner.unlock(holder)

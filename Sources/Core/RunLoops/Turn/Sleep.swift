@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinuxKernel
 internal import Synchronization
 
 /// The mode and the limit of a sleeping thread: a thread that adds an earlier timer makes it look again.
@@ -253,17 +254,19 @@ extension RunLoop {
         let began = now(.monotonic)
         report(.sleeps)
         let cause = sleepUntilReady(run, mode)
-        let waking: LoopWaking
+        var calledAt: Int64 = 0
+        let reason: LoopEvent.WakeCause
         switch cause {
-        case .timers: waking = LoopWaking(.timer, asleepSince: began)
-        case .descriptor: waking = LoopWaking(.descriptor, asleepSince: began)
-        case .mainQueue: waking = LoopWaking(.mainQueue, asleepSince: began)
-        case .wakeUp: waking = LoopWaking(wakeUp: lastServedWakeUp, asleepSince: began)
+        case .timers: reason = .timer
+        case .descriptor: reason = .descriptor
+        case .mainQueue: reason = .mainQueue
+        case .wakeUp: (reason, calledAt) = (.wakeUp, lastServedWakeUp)
         // The thread has not slept.
-        case .unserved: waking = LoopWaking(wakeUp: began, asleepSince: began)
-        case .stop, .limit, .nothing: waking = LoopWaking(.limit, asleepSince: began)
+        case .unserved: (reason, calledAt) = (.wakeUp, began)
+        case .stop, .limit, .nothing: reason = .limit
         }
-        report(.wakes(waking))
+        let thread = reason == .wakeUp ? rl_find_waker(calledAt) : 0
+        report(.wakes((reason, asleepSince: began, calledAt, thread)))
         return cause
     }
 }

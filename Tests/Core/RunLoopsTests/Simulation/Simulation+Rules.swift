@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTesting
+
+@testable import RunLoops
 
 // The rules that hold at each point of a run.
 extension Simulation {
