@@ -40,7 +40,9 @@ let table = """
     swift LinuxLibC
     # The loop. Imports no Foundation.
     product RunLoops: CLinuxKernel LinuxLibC
-    tests RunLoopsTests: RunLoopsTesting
+    # Texts and descriptors that a program hands to the system.
+    swift RunLoopsSystem: RunLoops CLinuxKernel LinuxLibC
+    tests RunLoopsTests: RunLoopsSystem RunLoopsTesting
     # Threads, values that threads share and the like, for the tests of every library.
     support RunLoopsTestSupport: RunLoops CHoldingChild CTestCalls CLinuxKernel
     # A child with this process's memory, and a filter of system calls; calls that Swift's import of the C library leaves out.
@@ -51,9 +53,9 @@ let table = """
     # Async mains, executors, clocks and sequences on a loop. Knows only the loop, so that it brings no other library along.
     product RunLoopsConcurrency: RunLoops CLinuxKernel LinuxLibC
     # Descriptors, signals, child processes, file changes and sockets as sources of a loop. Imports no Foundation.
-    product RunLoopsEvents: RunLoops RunLoopsConcurrency CLinuxKernel LinuxLibC
+    product RunLoopsEvents: RunLoops RunLoopsSystem RunLoopsConcurrency CLinuxKernel LinuxLibC
     # Message ports, between threads and between processes.
-    product RunLoopsPorts: RunLoops RunLoopsConcurrency CLinuxKernel LinuxLibC
+    product RunLoopsPorts: RunLoops RunLoopsSystem RunLoopsConcurrency CLinuxKernel LinuxLibC
     # What frameworks put on a run loop. Imports no Foundation.
     product RunLoopsKit: RunLoops RunLoopsConcurrency CLinuxKernel LinuxLibC
     # Dates and schedules of a time zone. The one library but those with Foundation's names that imports Foundation.
@@ -68,7 +70,7 @@ let table = """
     program RunLoopsSynchronousMainPrograms: RunLoopsConcurrencyScenes RunLoopsConcurrency RunLoops
     program RunLoopsMainActorPrograms: RunLoopsConcurrencyScenes RunLoopsMainActor
     support RunLoopsConcurrencyScenes: RunLoopsConcurrency RunLoops RunLoopsPorts
-    tests RunLoopsEventsTests: RunLoopsConcurrency RunLoopsEvents RunLoopsKit RunLoopsTesting CLinuxKernel CHoldingChild
+    tests RunLoopsEventsTests: RunLoopsSystem RunLoopsConcurrency RunLoopsEvents RunLoopsKit RunLoopsTesting CLinuxKernel CHoldingChild
     # The tool is named here so that it is built: it is the other process of these tests.
     tests RunLoopsPortsTests: RunLoopsConcurrency RunLoopsKit RunLoopsPorts runloop
     tests RunLoopsKitTests: RunLoopsKit RunLoopsConcurrency RunLoopsTesting CLinuxKernel
@@ -118,7 +120,7 @@ let table = """
 
     ## Tools: looking into a running loop
     # What a loop does, recorded; as pictures and in words.
-    product RunLoopsDiagnostics: RunLoops CTraceStart CStackSampling CLinuxKernel LinuxLibC
+    product RunLoopsDiagnostics: RunLoops RunLoopsSystem CTraceStart CStackSampling CLinuxKernel LinuxLibC
     # Starts recording before main(), and writes the trace when a signal ends the program: Swift has neither way.
     c CTraceStart: CLinuxKernel
     # The stacks of other threads, taken and unwound without trusting what is on them.
@@ -126,7 +128,7 @@ let table = """
     # The command-line tool. Only it and the oracle link swift-argument-parser, which links FoundationEssentials.
     tool runloop: RunLoops RunLoopsDiagnostics RunLoopsEvents RunLoopsPorts LoopUI LoopUITerminal CLinuxKernel LinuxLibC \
         ArgumentParser
-    tests RunLoopsDiagnosticsTests: RunLoopsDiagnostics RunLoopsTesting CLinuxKernel CHoldingChild CStackSampling runloop \
+    tests RunLoopsDiagnosticsTests: RunLoopsSystem RunLoopsDiagnostics RunLoopsTesting CLinuxKernel CHoldingChild CStackSampling runloop \
         RunLoopsDiagnosticsPrograms RunLoopsHangPrograms
     program RunLoopsDiagnosticsPrograms: RunLoopsDiagnostics RunLoops RunLoopsKit CLinuxKernel
     # Programs that hang: also on fibres and alternate stacks, by vfork and in a sandbox.

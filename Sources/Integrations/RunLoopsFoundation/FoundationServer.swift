@@ -60,8 +60,8 @@ final class FoundationServer {
 
     /// Has the main loop serve Foundation's when it is first run; any thread.
     nonisolated static func awaitMainLoop() {
-        NewLoops.shared.add(MainLoopListener.shared) { loop in
-            guard loop.threadID == SystemCalls.mainThreadID, loop.kernel is EpollKernel else { return }
+        NewLoops.add(MainLoopListener.shared) { loop in
+            guard loop.threadID == SystemCalls.mainThreadID, loop.virtualKernel == nil else { return }
             add(to: loop, in: .common)
         }
     }

@@ -46,7 +46,7 @@ extension RunLoop {
     ///
     /// Thread safety: any thread.
     public var coreFoundation: CFRunLoop {
-        let holds = companion { LoopHolds(hasThread: !$0.isDead) }
+        let holds = companion { LoopHolds(hasThread: !$0) }
         return holds.instance ?? holds.keep(LoopFace(self, holds).takeInstance(CFRunLoop.self))
     }
 }

@@ -41,10 +41,10 @@ public final class ManualRunLoop {
         _ body: (ManualRunLoop) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let manual = ManualRunLoop()
-        let outer = ThreadLoop.replace(with: manual.loop)
+        let outer = RunLoop.replaceCurrent(with: manual.loop)
         defer {
             manual.loop.threadEnds()
-            _ = ThreadLoop.replace(with: outer)
+            _ = RunLoop.replaceCurrent(with: outer)
         }
         return try body(manual)
     }

@@ -25,9 +25,6 @@ struct OracleCommand: ParsableCommand {
     @Option(help: "The number of the first one.")
     var first = 0
 
-    @Option(help: "What they are about: \(Family.allCases.map(\.rawValue).joined(separator: ", ")).")
-    var family = Family.usual
-
     @Option(help: "What is compared: \(Subject.allCases.map(\.rawValue).joined(separator: ", ")).")
     var subject = Subject.loop
 
@@ -54,11 +51,11 @@ struct OracleCommand: ParsableCommand {
 
     func run() throws {
         if worker {
-            return Worker(seed: seed, family: family, subject: subject, shrinks: print).run(first..<(first + scenarios))
+            return Worker(seed: seed, subject: subject, shrinks: print).run(first..<(first + scenarios))
         }
-        if let show { return Self.show(show, seed: seed, family: family, subject) }
+        if let show { return Self.show(show, seed: seed, subject) }
         var pool = WorkerPool(
-            seed: seed, family: family, subject: subject, jobs: jobs, prints: print, isVerbose: verbose)
+            seed: seed, subject: subject, jobs: jobs, prints: print, isVerbose: verbose)
         let tally = try pool.run(first..<(first + scenarios))
         if verbose {
             Swift.print("Kept on purpose:")
@@ -67,15 +64,15 @@ struct OracleCommand: ParsableCommand {
             }
         }
         Swift.print("\(tally.settled) settled on re-run (timing)")
+        Swift.print("\(tally.reordered) the same in another order of what was ready together (Specification 9.19)")
         Swift.print("\(scenarios) scenarios, \(tally.differences) differences")
-        if tally.differences > 0 { throw ExitCode(1) }
+        // More of them would be another rule, and not the rest of an earlier turn.
+        if tally.differences > 0 || tally.reordered > 1 + scenarios / 500 { throw ExitCode(1) }
     }
 
-    private static func show(_ number: Int, seed: UInt64, family: Family, _ subject: Subject) {
-        let scenario = ScenarioGenerator.scenario(number, seed: seed, mainThread: true, family: family)
+    private static func show(_ number: Int, seed: UInt64, _ subject: Subject) {
+        let scenario = ScenarioGenerator.scenario(number, seed: seed, mainThread: true)
         let traces = subject.comparison.traces(scenario)
         Swift.print(scenario.program, "", Report.sideBySide(traces.real, traces.ours), separator: "\n")
     }
 }
-
-extension Family: ExpressibleByArgument {}

@@ -10,7 +10,6 @@ internal import OracleScenarios
 /// crash without taking the others with it.
 struct Worker {
     let seed: UInt64
-    let family: Family
     let subject: Subject
     let shrinks: Int
 
@@ -20,10 +19,11 @@ struct Worker {
         var shrinks = shrinks
         for number in range {
             WorkerLine.started(number).write()
-            let scenario = ScenarioGenerator.scenario(number, seed: seed, mainThread: true, family: family)
+            let scenario = ScenarioGenerator.scenario(number, seed: seed, mainThread: true)
             switch comparison.compare(scenario) {
             case .same: break
             case .settled: WorkerLine.settled(number).write()
+            case .reordered: WorkerLine.reordered(number).write()
             case .different(let difference):
                 guard shrinks > 0 else {
                     WorkerLine.different(number, nil).write()
@@ -50,6 +50,7 @@ struct Worker {
 enum WorkerLine {
     case started(Int)
     case settled(Int)
+    case reordered(Int)
     case different(Int, String?)
     case ended
 
@@ -58,6 +59,7 @@ enum WorkerLine {
             switch self {
             case .started(let number): "started \(number)"
             case .settled(let number): "settled \(number)"
+            case .reordered(let number): "reordered \(number)"
             case .different(let number, nil): "different \(number)"
             case .different(let number, let text?):
                 "different \(number) " + text.replacing("\n", with: "\u{1F}")
@@ -77,6 +79,7 @@ enum WorkerLine {
         switch (words.first, words.count > 1 ? Int(words[1]) : nil) {
         case ("started", let number?): self = .started(number)
         case ("settled", let number?): self = .settled(number)
+        case ("reordered", let number?): self = .reordered(number)
         case ("different", let number?):
             self = .different(number, words.count > 2 ? String(words[2].replacing("\u{1F}", with: "\n")) : nil)
         case ("ended", _): self = .ended

@@ -8,6 +8,7 @@ internal import OracleScenarios
 struct WorkerPool {
     struct Tally {
         var settled = 0
+        var reordered = 0
         var differences = 0
     }
 
@@ -18,7 +19,6 @@ struct WorkerPool {
     private static let patience: Int64 = 60
 
     let seed: UInt64
-    let family: Family
     let subject: Subject
     let jobs: Int
     /// How many differences may still be printed.
@@ -26,9 +26,8 @@ struct WorkerPool {
     let isVerbose: Bool
     private var tally = Tally()
 
-    init(seed: UInt64, family: Family, subject: Subject, jobs: Int, prints: Int, isVerbose: Bool) {
+    init(seed: UInt64, subject: Subject, jobs: Int, prints: Int, isVerbose: Bool) {
         self.seed = seed
-        self.family = family
         self.subject = subject
         self.jobs = jobs
         self.prints = prints
@@ -47,7 +46,7 @@ struct WorkerPool {
             while workers.count < jobs, let batch = waiting.popLast() {
                 workers.append(
                     try WorkerProcess(
-                        batch, seed: seed, family: family, subject: subject, shrinks: prints))
+                        batch, seed: seed, subject: subject, shrinks: prints))
                 heard.append(Self.seconds())
             }
             var polled = workers.map { pollfd(fd: $0.output, events: Int16(POLLIN), revents: 0) }
@@ -73,6 +72,9 @@ struct WorkerPool {
         case .settled(let number):
             tally.settled += 1
             if isVerbose { print("scenario \(number) settled on re-run") }
+        case .reordered(let number):
+            tally.reordered += 1
+            if isVerbose { print("scenario \(number) is the same in another order of what was ready together") }
         case .different(let number, let text):
             tally.differences += 1
             guard let text, prints > 0 else { return print("difference in scenario \(number)") }

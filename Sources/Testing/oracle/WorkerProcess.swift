@@ -17,7 +17,7 @@ struct WorkerProcess {
     var current: Int
     var hasEnded = false
 
-    init(_ range: Range<Int>, seed: UInt64, family: Family, subject: Subject, shrinks: Int) throws {
+    init(_ range: Range<Int>, seed: UInt64, subject: Subject, shrinks: Int) throws {
         self.range = range
         current = range.lowerBound
         var ends: [CInt] = [0, 0]
@@ -28,7 +28,7 @@ struct WorkerProcess {
         output = ends[0]
         errors = try Self.temporaryFile()
         let arguments = [
-            "oracle", "--worker", "--seed", "\(seed)", "--family", family.rawValue, "--first", "\(range.lowerBound)",
+            "oracle", "--worker", "--seed", "\(seed)", "--first", "\(range.lowerBound)",
             "--scenarios", "\(range.count)", "--print", "\(shrinks)",
             "--subject", subject.rawValue,
         ]

@@ -3,6 +3,7 @@
 
 import Glibc
 import RunLoops
+import RunLoopsSystem
 import RunLoopsTestSupport
 import Testing
 

@@ -58,24 +58,6 @@ import Testing
         }
     }
 
-    @Test func `In the last-timer family only timers and blocks keep a mode alive`() {
-        var removals = 0
-        for number in 0..<200 {
-            let scenario = ScenarioGenerator.scenario(number, seed: 13, mainThread: true, family: .lastTimer)
-            #expect(scenario.sources.isEmpty && scenario.descriptors.isEmpty && scenario.queueItems.isEmpty)
-            #expect(!scenario.hasSentinels && !scenario.onMainThread)
-            #expect(scenario.timers.count == scenario.modeCount)
-            for action in scenario.allActions {
-                switch action {
-                case .remove(.timer, _), .invalidate(.timer): removals += 1
-                case .add(.timer(let timer), let mode): #expect(mode == .mode(timer))
-                default: break
-                }
-            }
-        }
-        #expect(removals > 100)
-    }
-
     @Test func `Actions are removed by their index through every list`() {
         let scenario = ScenarioGenerator.scenario(4, seed: 1, mainThread: false)
         let actions = scenario.allActions

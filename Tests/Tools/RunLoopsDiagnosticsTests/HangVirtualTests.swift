@@ -86,7 +86,7 @@ private final class VirtualLoop {
         hear(.sleeps, depth: depth)
         asleepSince = now
         pass(time)
-        hear(.wakes(LoopWaking(.timer, asleepSince: asleepSince)), depth: depth)
+        hear(.wakes((cause: .timer, asleepSince: asleepSince, calledAt: 0, thread: 0)), depth: depth)
         unpark()
     }
 

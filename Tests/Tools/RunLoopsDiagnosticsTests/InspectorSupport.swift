@@ -4,6 +4,7 @@
 import CLinuxKernel
 import Glibc
 import RunLoops
+import RunLoopsSystem
 import RunLoopsTestSupport
 
 @testable import RunLoopsDiagnostics

@@ -3,10 +3,11 @@
 
 import CLinuxKernel
 import Glibc
-import RunLoops
+import RunLoopsSystem
 import RunLoopsTestSupport
 import Testing
 
+@testable import RunLoops
 @testable import RunLoopsDiagnostics
 
 @Suite("An inspector", .ownThread, .timeLimit(.minutes(10)))

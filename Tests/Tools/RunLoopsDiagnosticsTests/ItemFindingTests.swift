@@ -187,7 +187,7 @@ struct ItemFindingTests {
             return recording.trace().loops[0].pages
         }
         #expect(pages.count <= 65)
-        #expect(pages.last?.items.entries.count == 200)
+        #expect(pages.last?.items.count == 200)
     }
 
     @Test func `the items of an ended thread are those at the end of its last run`() throws {
@@ -200,6 +200,6 @@ struct ItemFindingTests {
             loop.poll()
         }.join()
         let pages = recording.trace().loops[0].pages
-        #expect(pages.last?.items.entries.map(\.label) == ["forgotten"])
+        #expect(pages.last?.items.map(\.label) == ["forgotten"])
     }
 }

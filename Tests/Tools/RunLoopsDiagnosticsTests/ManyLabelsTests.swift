@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
 
+@testable import RunLoops
 @testable import RunLoopsDiagnostics
 
 /// Labels of more items than a table of labels has room for.

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsDiagnostics
 import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
+
+@testable import RunLoops
 
 @Suite("Metering", .ownThread, .timeLimit(.minutes(10)))
 struct MeteringTests {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTesting
 import Testing
 
+@testable import RunLoops
 @testable import RunLoopsDiagnostics
 
 @Suite("A histogram of durations")

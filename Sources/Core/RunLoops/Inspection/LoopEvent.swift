@@ -11,38 +11,47 @@ package enum LoopEvent: Sendable {
     case passes(RunLoop.Activities)
     /// A callout begins; with the item's label, or the place where a block was added.
     case calls(Callee, ItemLabel)
-    /// The time at which the callout that has just begun became ready.
+    /// The time on the monotonic clock at which the callout that has just begun became ready: a timer was due, a source
+    /// signalled, a block posted or a descriptor found ready.
     ///
-    /// Reported before the user's closure, if the time is known.
-    case wanted(LoopWait)
+    /// Reported before the user's closure, if the time is known. With the thread that asked for it, 0 if there is none or it is
+    /// not known; and a timer's tolerance and interval in nanoseconds, 0 for a timer that fires once.
+    case wanted((since: Int64, thread: Int32, tolerance: Int64, interval: Int64))
     /// The innermost callout has returned.
     case returns
     /// The thread goes to sleep; all earlier events have been reported.
     case sleeps
-    /// The thread is awake again; reported before the observers are called.
-    case wakes(LoopWaking)
+    /// The thread is awake again, which fell asleep at an instant of the monotonic clock; reported before the observers are
+    /// called.
+    ///
+    /// After a wake-up with the time of its call and the thread that called it, 0 if the cause is another or the thread is
+    /// not known.
+    case wakes((cause: WakeCause, asleepSince: Int64, calledAt: Int64, thread: Int32))
     /// The innermost run ends.
     case runEnds(RunLoop.RunResult)
 
-    /// Kinds of callouts.
+    /// Kinds of callouts, and of items.
     package enum Callee: String, Sendable {
         case observer, block, source, descriptor, timer
         case mainQueue = "main queue"
         /// A job that was queued by itself and runs inside another callout.
         case job
     }
+
+    /// The causes of the end of a sleep; `limit` is the end of a run's time.
+    package enum WakeCause: UInt8, Sendable {
+        case wakeUp, timer, descriptor, mainQueue, limit
+    }
 }
 
-/// The time at which a callout became ready, and the thread that asked for it.
-package struct LoopWait: Sendable, Equatable {
-    /// The time at which a timer was due, a source signalled, a block posted or a descriptor found ready; on the
-    /// monotonic clock.
-    package var since: Int64
-    /// The thread that asked for it; 0 if there is none or it is not known.
-    package var thread: Int32 = 0
-    /// A timer's tolerance in nanoseconds; the interval is 0 for a timer that fires once.
-    package var tolerance: Int64 = 0
-    package var interval: Int64 = 0
+/// The time at which a callout became ready, and the thread that asked for it: what ``LoopEvent/wanted(_:)`` reports.
+struct LoopWait {
+    var since: Int64
+    var thread: Int32 = 0
+    var tolerance: Int64 = 0
+    var interval: Int64 = 0
+
+    var event: LoopEvent { .wanted((since, thread, tolerance, interval)) }
 }
 
 extension LoopWait {
@@ -65,38 +74,10 @@ extension LoopWait {
     }
 
     /// The wait of a job; `nil` if it was queued before recording began, or too many were queued since.
-    package init?(job: UnsafeRawPointer) {
+    init?(job: UnsafeRawPointer) {
         var time: Int64 = 0
         var thread: Int32 = 0
         guard rl_find_job(job, &time, &thread) else { return nil }
         self.init(since: time, thread: thread)
-    }
-}
-
-/// The cause of the end of a sleep.
-package struct LoopWaking: Sendable, Equatable {
-    /// The kinds of causes; `limit` is the end of a run's time.
-    package enum Cause: UInt8, Sendable {
-        case wakeUp, timer, descriptor, mainQueue, limit
-    }
-
-    package var cause: Cause
-    /// The time at which the thread went to sleep, on the monotonic clock.
-    package var asleepSince: Int64
-    /// The time of the call of the wake-up; 0 if the cause is not a wake-up.
-    package var calledAt: Int64 = 0
-    /// The thread that called the wake-up; 0 where it is not known.
-    package var thread: Int32 = 0
-
-    init(_ cause: Cause, asleepSince: Int64) {
-        self.cause = cause
-        self.asleepSince = asleepSince
-    }
-
-    init(wakeUp date: Int64, asleepSince: Int64) {
-        cause = .wakeUp
-        self.asleepSince = asleepSince
-        calledAt = date
-        thread = rl_find_waker(date)
     }
 }

@@ -15,28 +15,27 @@ final class TracerBox {
 }
 
 /// The listeners that receive every new loop; usually there are none.
-package final class NewLoops: Sendable {
-    package static let shared = NewLoops()
-
-    package typealias Listener = @Sendable (RunLoop) -> Void
-
-    private let listeners = PerProcess { Guarded<[(owner: ObjectIdentifier, listener: Listener)]>([]) }
+package enum NewLoops {
+    private static let listeners = PerProcess {
+        Guarded<[(owner: ObjectIdentifier, listener: @Sendable (RunLoop) -> Void)]>([])
+    }
 
     /// Calls `listener` with each new loop, on the thread that makes the loop and before any other thread knows it.
     ///
     /// Until `owner` is removed.
-    package func add(_ owner: AnyObject, _ listener: @escaping Listener) {
+    package static func add(_ owner: AnyObject, _ listener: @escaping @Sendable (RunLoop) -> Void) {
         listeners.own.withLock { $0.append((ObjectIdentifier(owner), listener)) }
     }
 
-    package func remove(_ owner: AnyObject) {
+    /// Stops calling the listener of `owner`.
+    package static func remove(_ owner: AnyObject) {
         listeners.own.withLock { $0.removeAll { $0.owner == ObjectIdentifier(owner) } }
     }
 
     /// Has signals, posts and wake-ups record their time and thread, as long as at least one caller asks for it.
     package static func setRecorded(_ isRecorded: Bool) { rl_count_recorders(isRecorded ? 1 : -1) }
 
-    func announce(_ loop: RunLoop) {
+    static func announce(_ loop: RunLoop) {
         for (_, listener) in listeners.made?.withLock({ $0 }) ?? [] { listener(loop) }
     }
 }

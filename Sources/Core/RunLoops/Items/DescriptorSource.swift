@@ -283,7 +283,7 @@ extension RunLoop {
             }
         }
 
-        override var kind: LoopItems.Kind { .descriptor }
+        override var kind: LoopEvent.Callee { .descriptor }
 
         public override var description: String {
             let state = isValid ? "valid" : "invalid"

@@ -58,7 +58,7 @@ extension RunLoop {
         func belongs(to state: RunLoop.State) -> Bool { true }
 
         /// The kind of the item, for tools.
-        var kind: LoopItems.Kind { fatalError("every kind of item has a name") }
+        var kind: LoopEvent.Callee { fatalError("every kind of item has a name") }
     }
 }
 

@@ -5,29 +5,31 @@
 ///
 /// Twelve bytes, because every item, block and delayed closure has one.
 // Unchecked: the pointer is to a literal, which is never released or changed.
-package struct CodeLocation: @unchecked Sendable {
-    package let file: UnsafePointer<UInt8>
-    package let line: UInt32
+struct CodeLocation: @unchecked Sendable {
+    let file: UnsafePointer<UInt8>
+    let line: UInt32
 
-    package init(file: UnsafePointer<UInt8>, line: UInt32) {
+    init(file: UnsafePointer<UInt8>, line: UInt32) {
         self.file = file
         self.line = line
     }
 
     @inline(__always)
-    package init(_ fileID: StaticString, _ line: UInt) {
+    init(_ fileID: StaticString, _ line: UInt) {
         self.init(file: fileID.utf8Start, line: UInt32(truncatingIfNeeded: line))
     }
 
     /// As `Module/File.swift:12`.
-    package var text: String { "\(String(cString: file)):\(line)" }
+    var text: String { "\(String(cString: file)):\(line)" }
 }
 
 /// The name of an item in descriptions and tools: a text, or the location where it was made.
 ///
 /// Thirteen bytes.
-package enum ItemLabel: Sendable {
-    case location(CodeLocation)
+// Unchecked: as the location.
+package enum ItemLabel: @unchecked Sendable {
+    /// A literal with the name of the file, and the line.
+    case location(file: UnsafePointer<UInt8>, line: UInt32)
     case text(Text)
 
     /// A label given by the caller, and the location where it was given, if that is known.
@@ -46,23 +48,30 @@ package enum ItemLabel: Sendable {
                 && left.string == right.string
         }
 
+        /// Hashes what the comparison compares.
         package func hash(into hasher: inout Hasher) {
             hasher.combine(string)
             hasher.combine(location?.line)
         }
     }
 
+    /// The text given by the caller, or the location where it was given.
     @inline(__always)
     package init(_ text: String?, _ fileID: StaticString, _ line: UInt) {
         let location = CodeLocation(fileID, line)
-        self = text.map { .text(Text($0, location)) } ?? .location(location)
+        self = text.map { .text(Text($0, location)) } ?? ItemLabel(location)
     }
 
+    @inline(__always)
+    init(_ location: CodeLocation) { self = .location(file: location.file, line: location.line) }
+
+    /// A name that the library gives.
     package init(_ text: String) { self = .text(Text(text)) }
 
+    /// The text, or `Module/File.swift:12`.
     package var text: String {
         switch self {
-        case .location(let location): location.text
+        case .location(let file, let line): CodeLocation(file: file, line: line).text
         case .text(let text): text.string
         }
     }
@@ -70,7 +79,7 @@ package enum ItemLabel: Sendable {
     /// Where it was made; `nil` for a label of the library itself.
     package var location: String? {
         switch self {
-        case .location(let location): location.text
+        case .location(let file, let line): CodeLocation(file: file, line: line).text
         case .text(let text): text.location?.text
         }
     }

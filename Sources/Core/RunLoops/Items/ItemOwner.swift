@@ -9,8 +9,8 @@ internal import Synchronization
 /// loop alive. A thread that has read an old owner still takes a valid lock. The lock leads to the loop's state and not
 /// to the loop: the last reference to a loop is never released while its lock is held
 /// (Documentation/Decisions/0042-state-below-the-loop.md).
-package struct LoopLock: ~Copyable {
-    package typealias Pointer = UnsafeMutablePointer<LoopLock>
+struct LoopLock: ~Copyable {
+    typealias Pointer = UnsafeMutablePointer<LoopLock>
 
     private let lock = Lock()
     // Guarded by the lock.
@@ -27,12 +27,12 @@ package struct LoopLock: ~Copyable {
     var state: Unmanaged<RunLoop.State>? { generation.isInherited ? nil : user }
 
     @inline(__always)
-    package borrowing func take() { lock.lock() }
+    borrowing func take() { lock.lock() }
     @inline(__always)
-    package borrowing func giveBack() { lock.unlock() }
+    borrowing func giveBack() { lock.unlock() }
 
     /// Takes the lock; returns whether that succeeded by `deadline` of the monotonic clock.
-    package borrowing func take(until deadline: Int64) -> Bool { lock.lock(until: deadline) }
+    borrowing func take(until deadline: Int64) -> Bool { lock.lock(until: deadline) }
 
     private static let unused = Guarded<[Pointer]>([])
 

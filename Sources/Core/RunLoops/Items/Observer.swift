@@ -126,7 +126,7 @@ extension RunLoop {
 
         override func claim(for state: RunLoop.State) -> Bool { owner.claim(for: state) { modeCount > 0 } }
         override func belongs(to state: RunLoop.State) -> Bool { owner.isHeld(by: state) }
-        override var kind: LoopItems.Kind { .observer }
+        override var kind: LoopEvent.Callee { .observer }
 
         public override var description: String {
             let times = repeats ? "repeats" : "once"

@@ -257,6 +257,6 @@ extension RunLoop {
             if let cancel { for mode in modes { cancel(loop, mode) } }
         }
 
-        override var kind: LoopItems.Kind { .source }
+        override var kind: LoopEvent.Callee { .source }
     }
 }

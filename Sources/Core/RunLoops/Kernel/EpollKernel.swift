@@ -5,20 +5,20 @@ internal import CLinuxKernel
 internal import LinuxLibC
 
 /// The kernel of Linux: a futex where a mode has no descriptors, epoll where it has some.
-package final class EpollKernel: GuestKernel, @unchecked Sendable {
+final class EpollKernel: GuestKernel, @unchecked Sendable {
     let waker: EpollWaker
 
-    package init(calls: any KernelCalls = LinuxCalls.shared, fineWait: FineWait = .nanosecondCall) {
+    init(calls: any KernelCalls = LinuxCalls.shared, fineWait: FineWait = .nanosecondCall) {
         waker = EpollWaker(calls: calls, fineWait: fineWait)
     }
 
-    package func now(_ base: RunLoop.TimeBase) -> Int64 { SystemCalls.now(base) }
+    func now(_ base: RunLoop.TimeBase) -> Int64 { SystemCalls.now(base) }
 
-    package func makeReadiness() -> any Readiness { EpollReadiness(waker: waker) }
+    func makeReadiness() -> any Readiness { EpollReadiness(waker: waker) }
 
-    package func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase) { waker.wake(word, phase) }
+    func wake(_ word: borrowing WakeWord, _ phase: WakeWord.Phase) { waker.wake(word, phase) }
 
-    package func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor { try EpollGuest(waker: waker) }
+    func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor { try EpollGuest(waker: waker) }
 }
 
 /// An epoll around all that a loop waits for: the epoll of a mode, a timer descriptor for each clock, and the

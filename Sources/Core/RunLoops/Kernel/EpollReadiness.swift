@@ -8,7 +8,7 @@ internal import Synchronization
 /// The descriptors of one mode: an epoll, made for the first descriptor.
 ///
 /// Without descriptors it is only a futex to sleep on.
-package final class EpollReadiness: Readiness {
+final class EpollReadiness: Readiness {
     /// Events fetched by one call.
     ///
     /// More events are fetched by the next call; none is lost.
@@ -77,7 +77,7 @@ package final class EpollReadiness: Readiness {
 
     deinit { close() }
 
-    package func close() {
+    func close() {
         for timer in timers { _ = calls.close(timer.descriptor) }
         timers = []
         if epoll >= 0 { _ = calls.close(epoll) }
@@ -96,7 +96,7 @@ package final class EpollReadiness: Readiness {
 
     // MARK: Descriptors
 
-    package func register(
+    func register(
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
     ) throws(RunLoop.SystemCallError) {
         lock.lock()
@@ -115,7 +115,7 @@ package final class EpollReadiness: Readiness {
         registered[descriptor] = Registration(events: Self.bits(events), token: token)
     }
 
-    package func modify(
+    func modify(
         _ descriptor: CInt, for events: RunLoop.DescriptorEvents, token: UInt64
     ) throws(RunLoop.SystemCallError) {
         lock.lock()
@@ -130,7 +130,7 @@ package final class EpollReadiness: Readiness {
         registered[descriptor] = Registration(events: Self.bits(events), token: token)
     }
 
-    package func unregister(_ descriptor: CInt) {
+    func unregister(_ descriptor: CInt) {
         lock.lock()
         defer { lock.unlock() }
         if alwaysReady.removeValue(forKey: descriptor) != nil { return noteNews() }
@@ -145,7 +145,7 @@ package final class EpollReadiness: Readiness {
         }
     }
 
-    package func confirm(_ descriptor: CInt) -> RunLoop.DescriptorEvents {
+    func confirm(_ descriptor: CInt) -> RunLoop.DescriptorEvents {
         lock.lock()
         defer { lock.unlock() }
         if let always = findAlwaysReady(descriptor) { return always.ready.events }
@@ -234,13 +234,13 @@ package final class EpollReadiness: Readiness {
 
     // MARK: Waiting. The loop's thread.
 
-    package func look(into ready: inout [ReadyDescriptor]) {
+    func look(into ready: inout [ReadyDescriptor]) {
         if hasNews.load(ordering: .acquiring) { takeNews() }
         if seen.hasAlwaysReady { appendAlwaysReady(to: &ready) }
         if seen.epoll >= 0 { look(seen.epoll, into: &ready) }
     }
 
-    package func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
+    func wait(_ word: borrowing WakeWord, until limit: WaitLimit, into ready: inout [ReadyDescriptor]) {
         if hasNews.load(ordering: .acquiring) { takeNews() }
         if seen.hasAlwaysReady { appendAlwaysReady(to: &ready) }
         if !ready.isEmpty {

@@ -4,7 +4,7 @@
 internal import CLinuxKernel
 
 /// How to wait with a limit finer than epoll's own milliseconds.
-package enum FineWait: Sendable {
+enum FineWait: Sendable {
     /// `epoll_pwait2`, from Linux 5.11.
     case nanosecondCall
     /// A timerfd in the set, which every kernel has.

@@ -24,14 +24,13 @@ package protocol Kernel: AnyObject, Sendable {
 
 /// The latest times at which a wait may end, one for each clock, in nanoseconds; `Int64.max` where there is no limit.
 package struct WaitLimit: Equatable, Sendable {
-    package var monotonic: Int64 = .max
-    package var boottime: Int64 = .max
-    package var realtime: Int64 = .max
+    var monotonic: Int64 = .max
+    var boottime: Int64 = .max
+    var realtime: Int64 = .max
 
-    package static let forever = WaitLimit()
+    static let forever = WaitLimit()
 
-    package init() {}
-
+    /// The limit on one clock.
     package subscript(base: RunLoop.TimeBase) -> Int64 {
         get {
             switch base {
@@ -52,9 +51,10 @@ package struct WaitLimit: Equatable, Sendable {
 
 /// A ready descriptor: its token, and the events it is ready for.
 package struct ReadyDescriptor: Equatable, Sendable {
-    package let token: UInt64
-    package let events: RunLoop.DescriptorEvents
+    let token: UInt64
+    let events: RunLoop.DescriptorEvents
 
+    /// A descriptor with its token and its events.
     package init(token: UInt64, events: RunLoop.DescriptorEvents) {
         self.token = token
         self.events = events
@@ -100,7 +100,7 @@ package protocol Readiness: AnyObject {
 /// A kernel whose loop can be a guest: a host that waits for one descriptor waits for all that the loop waits for.
 ///
 /// The manual kernel is not a guest kernel: no descriptor can wait for virtual time.
-package protocol GuestKernel: Kernel {
+protocol GuestKernel: Kernel {
     /// Makes the descriptor, and everything that keeps it correct: nothing is made later, so that nothing can be
     /// refused later.
     func makeGuest() throws(RunLoop.SystemCallError) -> any GuestDescriptor
@@ -110,7 +110,7 @@ package protocol GuestKernel: Kernel {
 ///
 /// It replaces the sleep of the thread: every event that would end the sleep makes it readable. The members are called
 /// with the loop's lock held, unless a comment says otherwise.
-package protocol GuestDescriptor: AnyObject {
+protocol GuestDescriptor: AnyObject {
     /// Never changes, whatever the loop waits for. It becomes readable, and nothing is to be read from it.
     var descriptor: CInt { get }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-package import CLinuxKernel
+internal import CLinuxKernel
 internal import LinuxLibC
 
 // The calls of a loop to Linux: clocks, futexes, epoll, eventfd, timerfd. Tests that count or refuse them use another
@@ -10,6 +10,7 @@ internal import LinuxLibC
 
 /// Clocks, threads, and the futexes of locks: called directly, so that nothing is added to their cost.
 package enum SystemCalls {
+    /// The present time of a clock, in nanoseconds.
     package static func now(_ base: RunLoop.TimeBase) -> Int64 {
         switch base {
         case .monotonic: rl_clock_now(CLOCK_MONOTONIC)
@@ -33,12 +34,13 @@ package enum SystemCalls {
     // Futexes of locks, which have no kernel object of this package.
 
     /// Waits while the word is `expected`; returns whether `deadline` of the monotonic clock has come.
-    package static func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64 = .max) -> Bool {
+    static func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64 = .max) -> Bool {
         // EAGAIN (the word changed), EINTR: the caller looks at the word again in any case.
         rl_futex_wait(word, expected, deadline) == -ETIMEDOUT
     }
 
-    package static func futexWake(_ word: UnsafeRawPointer) {
+    /// Wakes one thread that waits on the word.
+    static func futexWake(_ word: UnsafeRawPointer) {
         _ = rl_futex_wake(word, 1)
     }
 
@@ -48,11 +50,11 @@ package enum SystemCalls {
 }
 
 /// Identifies the file that a descriptor is open on.
-package struct FileIdentity: Equatable, Sendable {
+struct FileIdentity: Equatable, Sendable {
     var device: UInt64 = 0
     var number: UInt64 = 0
 
-    package init() {}
+    init() {}
 }
 
 /// The calls that a kernel makes to Linux.
@@ -60,7 +62,7 @@ package struct FileIdentity: Equatable, Sendable {
 /// A protocol, so that tests can count the calls and make them fail.
 ///
 /// All return the system's result, with errors as negative error numbers.
-package protocol KernelCalls: AnyObject, Sendable {
+protocol KernelCalls: AnyObject, Sendable {
     func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64) -> CInt
     func futexWake(_ word: UnsafeRawPointer) -> CInt
     func epollWait(_ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, nanoseconds: Int64)
@@ -83,64 +85,64 @@ package protocol KernelCalls: AnyObject, Sendable {
 }
 
 /// Makes the calls.
-package final class LinuxCalls: KernelCalls {
-    package static let shared = LinuxCalls()
+final class LinuxCalls: KernelCalls {
+    static let shared = LinuxCalls()
 
-    package init() {}
+    init() {}
 
     // MARK: Waiting
 
-    package func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64) -> CInt {
+    func futexWait(_ word: UnsafeRawPointer, expected: UInt32, until deadline: Int64) -> CInt {
         rl_futex_wait(word, expected, deadline)
     }
 
-    package func futexWake(_ word: UnsafeRawPointer) -> CInt {
+    func futexWake(_ word: UnsafeRawPointer) -> CInt {
         rl_futex_wake(word, 1)
     }
 
-    package func epollWait(
+    func epollWait(
         _ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, nanoseconds: Int64
     ) -> CInt {
         rl_epoll_wait_nanoseconds(epoll, events, capacity, nanoseconds)
     }
 
-    package func epollWait(
+    func epollWait(
         _ epoll: CInt, _ events: UnsafeMutablePointer<epoll_event>, _ capacity: CInt, milliseconds: CInt
     ) -> CInt {
         rl_epoll_wait_milliseconds(epoll, events, capacity, milliseconds)
     }
 
-    package func poll(_ descriptor: CInt, events: Int16) -> CInt { rl_poll(descriptor, events) }
+    func poll(_ descriptor: CInt, events: Int16) -> CInt { rl_poll(descriptor, events) }
 
-    package func identify(_ descriptor: CInt, _ file: inout FileIdentity) -> CInt {
+    func identify(_ descriptor: CInt, _ file: inout FileIdentity) -> CInt {
         rl_file_identity(descriptor, &file.device, &file.number)
     }
 
-    package func setTimerSlack(nanoseconds: UInt) -> CInt {
+    func setTimerSlack(nanoseconds: UInt) -> CInt {
         rl_set_timer_slack(nanoseconds)
     }
 
     // MARK: Descriptors
 
-    package func epollCreate() -> CInt { rl_epoll_create() }
+    func epollCreate() -> CInt { rl_epoll_create() }
 
-    package func epollAdd(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt {
+    func epollAdd(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt {
         rl_epoll_add(epoll, descriptor, events, token)
     }
 
-    package func epollModify(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt {
+    func epollModify(_ epoll: CInt, _ descriptor: CInt, events: UInt32, token: UInt64) -> CInt {
         rl_epoll_modify(epoll, descriptor, events, token)
     }
 
-    package func epollRemove(_ epoll: CInt, _ descriptor: CInt) -> CInt { rl_epoll_remove(epoll, descriptor) }
+    func epollRemove(_ epoll: CInt, _ descriptor: CInt) -> CInt { rl_epoll_remove(epoll, descriptor) }
 
-    package func eventCreate() -> CInt { rl_eventfd_create() }
+    func eventCreate() -> CInt { rl_eventfd_create() }
 
-    package func eventWrite(_ descriptor: CInt) -> CInt { rl_eventfd_write(descriptor) }
+    func eventWrite(_ descriptor: CInt) -> CInt { rl_eventfd_write(descriptor) }
 
-    package func eventTake(_ descriptor: CInt) -> CInt { rl_eventfd_take(descriptor) }
+    func eventTake(_ descriptor: CInt) -> CInt { rl_eventfd_take(descriptor) }
 
-    package func timerCreate(_ base: RunLoop.TimeBase) -> CInt {
+    func timerCreate(_ base: RunLoop.TimeBase) -> CInt {
         switch base {
         case .monotonic: rl_timerfd_create(CLOCK_MONOTONIC)
         case .boottime: rl_timerfd_create(CLOCK_BOOTTIME)
@@ -148,9 +150,9 @@ package final class LinuxCalls: KernelCalls {
         }
     }
 
-    package func timerSet(_ descriptor: CInt, deadline: Int64, cancelOnSet: Bool) -> CInt {
+    func timerSet(_ descriptor: CInt, deadline: Int64, cancelOnSet: Bool) -> CInt {
         rl_timerfd_set(descriptor, deadline, cancelOnSet)
     }
 
-    package func close(_ descriptor: CInt) -> CInt { rl_close(descriptor) }
+    func close(_ descriptor: CInt) -> CInt { rl_close(descriptor) }
 }

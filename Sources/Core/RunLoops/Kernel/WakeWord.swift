@@ -33,7 +33,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     }
 
     /// The part of the word that belongs to one run, to be restored when a nested run ends.
-    package struct Outer: Sendable, Equatable {
+    struct Outer: Sendable, Equatable {
         fileprivate let bits: UInt64
     }
 
@@ -54,12 +54,12 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     private let word = Atomic<UInt64>(0)
 
-    package init() {}
+    init() {}
 
     // MARK: The loop's thread
 
     /// A run begins: wake-ups count, no stop is asked for.
-    package borrowing func beginRun() -> Outer {
+    borrowing func beginRun() -> Outer {
         let old = update { ($0 & ~Bits.ofRun) | Bits.run | Phase.goingToSleep.rawValue }
         return Outer(bits: old & Bits.ofRun)
     }
@@ -67,7 +67,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     /// A run ends: a stop that the run did not serve is discarded, a wake-up that was not served is kept.
     ///
     /// - Parameter isStopped: Whether the outer run was asked to stop meanwhile.
-    package borrowing func endRun(_ outer: Outer, isStopped: Bool = false) {
+    borrowing func endRun(_ outer: Outer, isStopped: Bool = false) {
         let bits = isStopped ? outer.bits | Bits.stop : outer.bits
         _ = update { ($0 & ~Bits.ofRun) | bits }
     }
@@ -77,7 +77,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     /// Returns false, and serves the stop, if a stop has come since the run last looked. A stop that was called while
     /// wake-ups did not count has stored no wake-up, and nothing else would find it before the sleep.
     @inline(__always)
-    package borrowing func beginTurn() -> Bool {
+    borrowing func beginTurn() -> Bool {
         // Setting or clearing bits makes one of these phases from another, which takes no loop.
         let old = word.bitwiseOr(Phase.goingToSleep.rawValue, ordering: .sequentiallyConsistent).oldValue
         if old & Bits.stop == 0 { return true }
@@ -87,24 +87,24 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// Wake-ups are not stored from now on: the thread looks at everything in its next turn anyway.
     @inline(__always)
-    package borrowing func beAwake() {
+    borrowing func beAwake() {
         word.bitwiseAnd(~(Bits.phase | Bits.news), ordering: .sequentiallyConsistent)
     }
 
     /// The wake-up is served: it has its turn.
     @inline(__always)
-    package borrowing func serveWakeUp() {
+    borrowing func serveWakeUp() {
         word.bitwiseAnd(Bits.ofRun, ordering: .sequentiallyConsistent)
     }
 
     /// The thread enters its host; returns whether there is news already.
-    package borrowing func enterHost() -> Bool {
+    borrowing func enterHost() -> Bool {
         let old = update { ($0 & ~(Bits.phase | Bits.news)) | Phase.inHost.rawValue }
         return old & Bits.news != 0 || old >> Bits.stampShift != 0
     }
 
     /// The thread is back from its host and on its way to sleep: wake-ups count, and need no call to the kernel.
-    package borrowing func leaveHost() {
+    borrowing func leaveHost() {
         _ = update { ($0 & ~(Bits.phase | Bits.news)) | Phase.goingToSleep.rawValue }
     }
 
@@ -128,7 +128,7 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     }
 
     /// The address that the kernel can sleep on, and wake.
-    package var address: UnsafeRawPointer {
+    var address: UnsafeRawPointer {
         // SAFETY: an atomic is never moved while it is borrowed, and a loop keeps its word for as long as it lives. The
         // lower half comes first on every machine that Swift supports on Linux.
         withUnsafePointer(to: word) { UnsafeRawPointer($0) }
@@ -136,22 +136,22 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
 
     /// The instant of the wake-up that is not served yet; `nil` if there is none.
     @inline(__always)
-    package var wakeUp: Int64? {
+    var wakeUp: Int64? {
         let stamp = word.load(ordering: .sequentiallyConsistent) >> Bits.stampShift
         return stamp == 0 ? nil : Int64(stamp) - 1
     }
 
-    package borrowing func serveStop() {
+    borrowing func serveStop() {
         word.bitwiseAnd(~Bits.stop, ordering: .sequentiallyConsistent)
     }
 
     // MARK: Any thread
 
-    package var isStopped: Bool {
+    var isStopped: Bool {
         word.load(ordering: .relaxed) & Bits.stop != 0
     }
 
-    package var phase: Phase {
+    var phase: Phase {
         // Every change above writes one of the five phases.
         Phase(rawValue: word.load(ordering: .sequentiallyConsistent) & Bits.phase).unsafelyUnwrapped
     }
@@ -160,18 +160,18 @@ package struct WakeWord: ~Copyable, @unchecked Sendable {
     ///
     /// - Parameter now: Called only if the wake-up is stored: the instant decides which kind has been ready longest.
     /// - Returns: The phase of the sleep, if the kernel has to wake the thread.
-    package borrowing func wake(now: () -> Int64) -> Phase? { request(stop: false, now) }
+    borrowing func wake(now: () -> Int64) -> Phase? { request(stop: false, now) }
 
     /// Asks the innermost run to stop; without a run nothing happens.
     ///
     /// The parameter and the result are the same as for ``wake(now:)``.
-    package borrowing func stop(now: () -> Int64) -> Phase? { request(stop: true, now) }
+    borrowing func stop(now: () -> Int64) -> Phase? { request(stop: true, now) }
 
     /// Makes a thread that sleeps, or is about to, look again at what it waits for; this is no wake-up, and makes no
     /// turn.
     ///
     /// Returns where the thread sleeps, if the kernel has to wake it.
-    package borrowing func lookAgain() -> Phase? {
+    borrowing func lookAgain() -> Phase? {
         let old = update { old in old & Bits.phase == 0 ? old : old | Bits.news }
         return Self.sleeper(in: old)
     }

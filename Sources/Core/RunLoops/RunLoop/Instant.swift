@@ -44,8 +44,8 @@ extension RunLoop {
             if base == self.base { return self }
             // The first and the last instant stand for what no clock can say.
             if nanoseconds == .min || nanoseconds == .max { return Instant(nanoseconds: nanoseconds, base: base) }
-            let distance = Duration.nanoseconds(nanoseconds) - .nanoseconds(TimerClock.now(self.base))
-            return Instant(nanoseconds: TimerClock.now(base), base: base).advanced(by: distance)
+            let distance = Duration.nanoseconds(nanoseconds) - .nanoseconds(self.base.threadNow)
+            return Instant(nanoseconds: base.threadNow, base: base).advanced(by: distance)
         }
 
         /// The duration from this instant to `other`.

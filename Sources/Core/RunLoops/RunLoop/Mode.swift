@@ -17,6 +17,7 @@ extension RunLoop {
         /// The number of the name, in the order in which the names were first used.
         package let number: UInt32
 
+        /// The mode whose name has this number.
         package init(number: UInt32) { self.number = number }
 
         /// The mode with this name.

@@ -75,7 +75,7 @@ extension RunLoop {
         let mode = withLock { state.makeMode(mode) }
         stand(for: mode, servingMainQueue)
         let modesSet = state.guest?.modesSet ?? 0
-        var run = RunState(limit: .inHost, returnsAfterSource: false)
+        var run = RunState(limit: .inHost, returnsAfterSource: false, timesEmptied: mode.timesEmptied)
         let outer = begin(&run, in: mode)
         run.servesMainQueue = servingMainQueue && run.servesMainQueue
         endWait()

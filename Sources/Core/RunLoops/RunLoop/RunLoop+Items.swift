@@ -258,16 +258,6 @@ extension RunLoop {
 
     /// Whether any mode has a timer, a source or a descriptor source.
     var hasItems: Bool { withLock { state.modeStates.contains { !$0.hasNoItems } } }
-
-    /// Whether a run in `mode` has nothing to wait for: neither item nor main queue.
-    ///
-    /// For an observer that removes the last item before the sleep, and has to make the turn that ends the run.
-    package func hasNoItems(in mode: Mode) -> Bool {
-        withLock {
-            guard let mode = state.existingMode(mode) else { return true }
-            return mode.hasNoItems && !(mainQueue != nil && mode.isCommon)
-        }
-    }
 }
 
 // The modes of items. With the lock held.
@@ -290,7 +280,6 @@ extension RunLoop.State {
         case let timer as RunLoop.Timer: take(timer, outOf: mode)
         case let source as RunLoop.Source:
             mode.remove(source)
-            sourceLeft(mode)
             source.leave(mode.mode, of: self)
         case let source as RunLoop.DescriptorSource:
             mode.remove(source)

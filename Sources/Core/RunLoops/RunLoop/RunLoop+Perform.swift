@@ -173,7 +173,7 @@ extension RunLoop {
         // alive.
         return block.wrapped { [unowned self] body in
             if let quiet { withLock { state.quietBlocks.removeAll { $0.number == quiet } } }
-            report(.wanted(wait))
+            report(wait.event)
             body()
         }
     }

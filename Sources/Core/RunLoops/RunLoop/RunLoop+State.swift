@@ -32,17 +32,15 @@ extension RunLoop {
 
         let wakeWord = WakeWord()
         let blocks = BlockQueue()
-        /// The latest instant at which a wake-up was called, or descriptors were found ready, that may have left a
-        /// ready date in some mode; a timer that was due before must not be confused with a timer that is added after.
+        /// The instant of the last look at descriptors, if there was something to compare them with.
         ///
-        /// Relaxed: a timer that another thread adds at the same moment may count as either.
-        let lastRival = Atomic<Int64>(.min)
+        /// Written by the loop's thread. Relaxed: a timer that another thread adds at the same moment may count as
+        /// added before the look or after it.
+        let lastLook = Atomic<Int64>(.min)
         /// Whether many signalled sources have left a mode that has not been run since.
         ///
         /// Relaxed: a hint; a thread that finds it looks again with the lock held.
         let hasStaleSignals = Atomic<Bool>(false)
-        /// Whether there is another mode than the default one.
-        let hasSeveralModes = Atomic<Bool>(false)
 
         // MARK: Guarded by the lock
 
@@ -154,7 +152,6 @@ extension RunLoop {
             if commonModeNames.contains(mode) { state.markCommon() }
             modeStates.append(state)
             modeReferences.append(.passUnretained(state))
-            hasSeveralModes.store(true, ordering: .releasing)
             return state
         }
 

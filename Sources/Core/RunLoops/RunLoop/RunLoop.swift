@@ -3,6 +3,11 @@
 
 // The parts of a loop, and how a loop is found and queried. The folder Turn has what happens in a turn, Tables what a
 // mode keeps, Items what can be added, Timers all about timers, Inspection what tools see.
+//
+// The package's other modules use, beside the public interface, the declarations marked `package`, and no others: a tracer and a look
+// into a loop (Inspection, ItemLabel), an event source (DescriptorSource, Item, Timer), a kernel with its own time (Kernel, WakeWord,
+// ThreadLoop), a companion (RunLoop, below), and locks, fork generations and clocks (Support, SystemCalls). Scripts/surface counts
+// them and demands a sentence for each. Tests see the rest by `@testable`.
 
 internal import CLinuxKernel
 package import Synchronization
@@ -74,11 +79,12 @@ public final class RunLoop: @unchecked Sendable {
     ///
     /// No such work begins inside it.
     @exclusivity(unchecked) package internal(set) var isInMainQueue = false
-    /// The instant of the last look at descriptors, if there was something to compare them with.
-    @exclusivity(unchecked) var lastLook = Int64.min
     /// The instant of the wake-up that was served last, for tracers.
     // Not in the cause: with two words to carry, a turn takes twelve instructions more.
     @exclusivity(unchecked) var lastServedWakeUp = Int64.min
+    /// Chooses what is served first of several kinds that are ready, by their place in the order in which they became
+    /// ready: for the oracle, which shows so that a difference is one of this order.
+    @exclusivity(unchecked) package var chooseReady: ((_ count: Int) -> Int)?
     /// Whether the last look at the descriptors has found work in the main queue.
     @exclusivity(unchecked) var foundMainQueue = false
     // Kept from one turn to the next, so that a turn makes no arrays.
@@ -87,13 +93,14 @@ public final class RunLoop: @unchecked Sendable {
     /// The monotonic time, if it was read since the last callout or sleep.
     @exclusivity(unchecked) var knownNow = Int64.min
 
+    /// A loop on a kernel, for the thread with this number.
     package init(kernel: any Kernel, threadID: Int32, servesMainQueue: Bool = false) {
         state = State(kernel: kernel, threadID: threadID)
         mainQueue = servesMainQueue ? MainQueue() : nil
         (lockPointer, blocks) = (state.lockPointer, state.blocks)
         state.loop = .passUnretained(self)
         LoopLock.assign(lockPointer, to: state)
-        NewLoops.shared.announce(self)
+        NewLoops.announce(self)
     }
 
     deinit {
@@ -167,13 +174,14 @@ public final class RunLoop: @unchecked Sendable {
     /// The object that another library keeps with the loop, made at the first call; one object of each type.
     ///
     /// The loop keeps it until the thread ends. A loop whose thread has ended gets a new one at each call.
-    /// Thread safety: any thread. `make` is called with the loop's lock held, and must not take it.
-    package func companion<Companion: LoopCompanion>(_ make: (RunLoop) -> Companion) -> Companion {
+    /// Thread safety: any thread. `make` is called with whether the thread has ended, and with the loop's lock held, which it
+    /// must not take.
+    package func companion<Companion: LoopCompanion>(_ make: (_ hasEnded: Bool) -> Companion) -> Companion {
         withLock {
             for companion in state.companions where type(of: companion) == Companion.self {
                 return unsafeDowncast(companion, to: Companion.self)
             }
-            let made = make(self)
+            let made = make(isDead)
             if !isDead { state.companions.append(made) }
             return made
         }
@@ -216,7 +224,7 @@ public final class RunLoop: @unchecked Sendable {
     func unlock() { lockPointer.pointee.giveBack() }
 
     @inline(__always)
-    package func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         lock()
         defer { unlock() }
         return try body()
@@ -224,14 +232,17 @@ public final class RunLoop: @unchecked Sendable {
 
     // MARK: Clocks, kernel, thread
 
-    package var kernel: any Kernel { state.kernel }
+    /// The kernel of a loop whose time is its own, such as a test's; `nil` for the system's.
+    package var virtualKernel: (any Kernel)? { state.kernel is EpollKernel ? nil : state.kernel }
+    var kernel: any Kernel { state.kernel }
     /// The kernel's number of the thread that the loop belongs to.
     package var threadID: Int32 { state.threadID }
     /// Whether the thread has ended; with the lock held.
-    package var isDead: Bool { state.isDead }
+    var isDead: Bool { state.isDead }
     /// Whether the innermost run has been asked to stop, and has not ended yet.
     package var isStopped: Bool { state.wakeWord.isStopped }
 
+    /// The present time of a clock of the loop's kernel, in nanoseconds; any thread.
     @inline(__always)
     package func now(_ base: TimeBase) -> Int64 { state.now(base) }
 
@@ -252,7 +263,7 @@ public final class RunLoop: @unchecked Sendable {
     package var isInherited: Bool { generation.isInherited }
 
     @inline(__always)
-    package func checkNotForked() {
+    func checkNotForked() {
         if isInherited { refuseInChild() }
     }
 
@@ -299,8 +310,4 @@ public final class RunLoop: @unchecked Sendable {
 package protocol LoopCompanion: AnyObject {
     /// The loop has been torn down: it has no items, and accepts none.
     func threadHasEnded()
-}
-
-extension LoopCompanion {
-    package func threadHasEnded() {}
 }

@@ -5,7 +5,7 @@ internal import CLinuxKernel
 internal import LinuxLibC
 
 /// The loop of the calling thread: kept under a thread-specific key, torn down when the thread ends.
-package enum ThreadLoop {
+enum ThreadLoop {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         let result = pthread_key_create(&key) { pointer in ThreadLoop.threadEnds(pointer) }
@@ -14,7 +14,7 @@ package enum ThreadLoop {
     }()
 
     /// A thread's loop, and how many rounds of the thread's end have passed.
-    private final class Slot {
+    fileprivate final class Slot {
         var loop: RunLoop
         var roundsLeft: CInt
         /// Released with the slot, after the loop has been torn down.
@@ -31,28 +31,13 @@ package enum ThreadLoop {
     }
 
     /// `nil` in a forked child for its parent's loop, which the child never releases or tears down.
-    private static var slot: Slot? {
+    fileprivate static var slot: Slot? {
         guard let pointer = pthread_getspecific(key) else { return nil }
         let slot = Unmanaged<Slot>.fromOpaque(pointer).takeUnretainedValue()
         return slot.loop.isInherited ? nil : slot
     }
 
-    /// The loop of the calling thread, or `nil` if it has none yet; does not make one.
-    package static var existing: RunLoop? { slot?.loop }
-
-    /// Keeps an object until the calling thread ends and its loop has been torn down: the thread releases it last.
-    ///
-    /// The thread must have a loop. A second object replaces the first.
-    package static func markEnd(with object: AnyObject) { slot?.mark = object }
-
-    /// Replaces the calling thread's loop with a test's loop, which is not torn down with the thread; `nil` for none.
-    ///
-    /// Returns the loop that the thread had.
-    package static func replace(with loop: RunLoop?) -> RunLoop? {
-        let outer = existing
-        if let loop { set(loop) } else { clear() }
-        return outer
-    }
+    static var existing: RunLoop? { slot?.loop }
 
     /// Makes `loop` the calling thread's loop.
     static func set(_ loop: RunLoop) {
@@ -88,7 +73,7 @@ package enum ThreadLoop {
             """)
     }
 
-    private static func clear() {
+    fileprivate static func clear() {
         rl_set_thread_has_clock(false)
         guard let slot else { return }
         pthread_setspecific(key, nil)
@@ -131,5 +116,24 @@ package enum ThreadLoop {
         if !loop.isDead { loop.threadEnds() }
         pthread_setspecific(key, nil)
         slot.release()
+    }
+}
+
+extension RunLoop {
+    /// The loop of the calling thread, or `nil` if it has none yet; does not make one.
+    package static var existing: RunLoop? { ThreadLoop.existing }
+
+    /// Keeps an object until the calling thread ends and its loop has been torn down: the thread releases it last.
+    ///
+    /// The thread must have a loop. A second object replaces the first.
+    package static func keepUntilThreadEnds(_ object: AnyObject) { ThreadLoop.slot?.mark = object }
+
+    /// Replaces the calling thread's loop with a test's loop, which is not torn down with the thread; `nil` for none.
+    ///
+    /// Returns the loop that the thread had.
+    package static func replaceCurrent(with loop: RunLoop?) -> RunLoop? {
+        let outer = existing
+        if let loop { ThreadLoop.set(loop) } else { ThreadLoop.clear() }
+        return outer
     }
 }

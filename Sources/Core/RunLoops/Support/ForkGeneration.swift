@@ -37,6 +37,7 @@ package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
     private let making = Lock()
     private let make: @Sendable () -> Object
 
+    /// Objects that `make` makes, one in each process.
     package init(_ make: @escaping @Sendable () -> Object) { self.make = make }
 
     /// The calling process's object.
@@ -45,7 +46,7 @@ package final class PerProcess<Object: AnyObject & Sendable>: Sendable {
 
     /// The same, if the calling process has made one.
     @inline(__always)
-    package var made: Object? {
+    var made: Object? {
         // acquiring: pairs with the release in makeOwn, after which the object is complete.
         guard let pointer = UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring)) else { return nil }
         // SAFETY: makeOwn has retained a reference that is never released.

@@ -32,8 +32,10 @@ package struct Lock: ~Copyable, @unchecked Sendable {
     // have its address.
     private let state = Atomic<UInt32>(State.free)
 
+    /// A free lock.
     package init() {}
 
+    /// Takes the lock, and waits for it as long as necessary.
     @inline(__always)
     package borrowing func lock() {
         // acquiring: pairs with the release in unlock(), so that the writes of the last holder are seen.
@@ -68,6 +70,7 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         return true
     }
 
+    /// Releases the lock, which the caller has.
     @inline(__always)
     package borrowing func unlock() {
         if State.isContended(state.exchange(State.free, ordering: .releasing)) { wakeOne() }
@@ -78,6 +81,7 @@ package struct Lock: ~Copyable, @unchecked Sendable {
         withUnsafePointer(to: state) { SystemCalls.futexWake($0) }
     }
 
+    /// Holds the lock while `body` runs.
     @inline(__always)
     package borrowing func withLock<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
@@ -96,8 +100,10 @@ package final class Guarded<Value>: @unchecked Sendable {
     private let lock = Lock()
     @exclusivity(unchecked) private var value: Value
 
+    /// The value, which only ``withLock(_:)`` gives access to.
     package init(_ value: Value) { self.value = value }
 
+    /// Holds the lock while `body` uses the value.
     package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
         lock.withLock { body(&value) }
     }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// A lock and a row of memory. A queue without locks would cost an allocation a block and a reversal at the end. A lock
 /// that posters hold for ten instructions, and the loop once a drain, costs less. A block of the loop's own thread
 /// needs no lock while no other thread has added one (Documentation/Decisions/0008-posting.md).
-package final class BlockQueue: @unchecked Sendable {
+final class BlockQueue: @unchecked Sendable {
     private let lock = Lock()
     // Guarded by the lock.
     @exclusivity(unchecked) private var incoming = BlockBuffer()
@@ -25,7 +25,7 @@ package final class BlockQueue: @unchecked Sendable {
     /// The mode in which none of the waiting blocks may run: a run in it need not look at them again.
     @exclusivity(unchecked) private var fruitless: (mode: RunLoop.Mode, isCommon: Bool)?
 
-    package init() {}
+    init() {}
 
     // MARK: Any thread
 
@@ -33,7 +33,7 @@ package final class BlockQueue: @unchecked Sendable {
     ///
     /// - Complexity: O(1) amortised.
     @inline(__always)
-    package func push(_ block: consuming Block) {
+    func push(_ block: consuming Block) {
         lock.lock()
         if isClosed {
             lock.unlock()
@@ -46,7 +46,7 @@ package final class BlockQueue: @unchecked Sendable {
     }
 
     /// The number of added blocks that the loop has not looked at.
-    package var incomingCount: Int { lock.withLock { incoming.count } }
+    var incomingCount: Int { lock.withLock { incoming.count } }
 
     /// Blocks that have not run yet, for descriptions: location and modes.
     ///
@@ -63,7 +63,7 @@ package final class BlockQueue: @unchecked Sendable {
     ///
     /// - Complexity: O(1) amortised; no lock while no other thread has put anything in.
     @inline(__always)
-    package func pushHere(_ block: consuming Block) {
+    func pushHere(_ block: consuming Block) {
         // acquiring: a thread that has seen another thread put a block in sees here that the block is there.
         if isClosed || hasIncoming.load(ordering: .acquiring) { return push(block) }
         waiting.append(block)
@@ -72,7 +72,7 @@ package final class BlockQueue: @unchecked Sendable {
 
     /// Whether no block waits and none was added.
     @inline(__always)
-    package var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
+    var isEmpty: Bool { waiting.isEmpty && !hasIncoming.load(ordering: .sequentiallyConsistent) }
 
     /// Whether another thread has added a block since the loop looked, or there are more than `count`.
     func hasMore(than count: Int) -> Bool {
@@ -83,7 +83,7 @@ package final class BlockQueue: @unchecked Sendable {
     var waitingCount: Int { waiting.count }
 
     /// Whether a block waits that may run in the mode.
-    package func hasBlock(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+    func hasBlock(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         if isEmpty { return false }
         absorb()
         return waiting.contains { $0.mayRun(in: mode, isCommon: isCommon) }
@@ -109,7 +109,7 @@ package final class BlockQueue: @unchecked Sendable {
     /// Blocks that are put in meanwhile wait for the next drain, and a nested drain sees only these new blocks.
     /// - Parameter isCommon: Called anew for each block, since a callout may mark the mode.
     @inline(__always)
-    package func drain(in mode: RunLoop.Mode, isCommon: () -> Bool, run body: (borrowing Block) -> Void) {
+    func drain(in mode: RunLoop.Mode, isCommon: () -> Bool, run body: (borrowing Block) -> Void) {
         if isEmpty { return }
         if !hasIncoming.load(ordering: .sequentiallyConsistent), let fruitless, fruitless == (mode, isCommon()) {
             return
@@ -134,7 +134,7 @@ package final class BlockQueue: @unchecked Sendable {
     }
 
     /// Releases queued blocks without running them, and later ones too.
-    package func close() {
+    func close() {
         var waste = BlockBuffer()
         lock.withLock {
             isClosed = true
@@ -165,8 +165,8 @@ package final class BlockQueue: @unchecked Sendable {
 /// A posted closure, for one mode, for several, or for the common modes.
 ///
 /// It is not copied, so that a call counts no reference to its closure.
-package struct Block: ~Copyable {
-    package let body: () -> Void
+struct Block: ~Copyable {
+    let body: () -> Void
     /// Where the block was added, and in the highest bit of the line whether the block wakes: so a block takes 32
     /// bytes.
     private let location: CodeLocation
@@ -175,7 +175,7 @@ package struct Block: ~Copyable {
     private static let wakeBit: UInt32 = 1 << 31
 
     @inline(__always)
-    package init(modes: BlockModes, wakes: Bool, location: CodeLocation, body: consuming @escaping () -> Void) {
+    init(modes: BlockModes, wakes: Bool, location: CodeLocation, body: consuming @escaping () -> Void) {
         self.body = body
         self.modes = modes
         self.location = CodeLocation(
@@ -188,7 +188,7 @@ package struct Block: ~Copyable {
 
     /// Whether the block may run in `running`, which is marked as common or not.
     @inline(__always)
-    package borrowing func mayRun(in running: RunLoop.Mode, isCommon: Bool) -> Bool {
+    borrowing func mayRun(in running: RunLoop.Mode, isCommon: Bool) -> Bool {
         modes.includes(running, isCommon: isCommon)
     }
 
@@ -198,24 +198,24 @@ package struct Block: ~Copyable {
         return Block(modes: modes, wakes: wakes, location: location) { around(body) }
     }
 
-    var label: ItemLabel { .location(CodeLocation(file: location.file, line: location.line & ~Self.wakeBit)) }
+    var label: ItemLabel { .location(file: location.file, line: location.line & ~Self.wakeBit) }
 }
 
 /// The modes that a block may run in, as one number: the number of its mode, or, for several modes, the number of a
 /// list.
 ///
 /// Lists are interned like names: a program has a few lists, and they are kept until the process ends.
-package struct BlockModes: Equatable, Sendable {
+struct BlockModes: Equatable, Sendable {
     private static let isList: UInt32 = 1 << 31
     private static let lists = InternTable<[RunLoop.Mode]>()
 
     private let number: UInt32
 
     @inline(__always)
-    package init(_ mode: RunLoop.Mode) { number = mode.number }
+    init(_ mode: RunLoop.Mode) { number = mode.number }
 
     /// - Precondition: at least one mode.
-    package init(_ modes: [RunLoop.Mode]) {
+    init(_ modes: [RunLoop.Mode]) {
         number = modes.count == 1 ? modes[0].number : Self.lists.number(of: modes) | Self.isList
     }
 

@@ -33,10 +33,10 @@ final class ModeState: @unchecked Sendable {
     /// How many buckets have a timer.
     private let busyBuckets = Atomic<Int>(0)
     private let sourceCount = Atomic<Int>(0)
+    private let emptied = Atomic<Int>(0)
     private let common = Atomic<Bool>(false)
 
-    /// Each part documents its own guard.
-    let order = ReadyOrder()
+    @exclusivity(unchecked) var order = ReadyOrder()
 
     /// Events fetched and not yet served.
     ///
@@ -71,9 +71,10 @@ final class ModeState: @unchecked Sendable {
     var hasNoItems: Bool { !hasTimers && sourceCount.load(ordering: .relaxed) == 0 }
     @inline(__always)
     var hasTimers: Bool { busyBuckets.load(ordering: .relaxed) != 0 }
-    /// Whether there are timers, or the date of a last timer.
+    /// The number of times that the last item has left the mode.
     @inline(__always)
-    var awaitsTimers: Bool { hasTimers || order.lastTimerDate != .max }
+    // acquiring: pairs with the release in countEmptied, so that a thread that sees the new number finds the mode empty.
+    var timesEmptied: Int { emptied.load(ordering: .acquiring) }
 
     // MARK: Observers
 
@@ -129,6 +130,7 @@ final class ModeState: @unchecked Sendable {
 
     private func countSources(_ difference: Int) {
         sourceCount.store(sourceCount.load(ordering: .relaxed) + difference, ordering: .relaxed)
+        if hasNoItems { countEmptied() }
     }
 
     // MARK: Timers
@@ -147,7 +149,10 @@ final class ModeState: @unchecked Sendable {
     /// Counts one more bucket with a timer, or one less.
     func countBusyBuckets(_ difference: Int) {
         busyBuckets.store(busyBuckets.load(ordering: .relaxed) + difference, ordering: .relaxed)
+        if hasNoItems { countEmptied() }
     }
+
+    private func countEmptied() { emptied.store(timesEmptied + 1, ordering: .releasing) }
 
     @inline(__always)
     func forEachBucket(_ body: (TimerBucket) -> Void) {
@@ -156,16 +161,9 @@ final class ModeState: @unchecked Sendable {
 
     /// The date of the first timer that counts on the monotonic clock.
     var firstMonotonicDate: Int64 {
-        var first = order.lastTimerDate
+        var first = Int64.max
         forEachBucket { if $0.base == .monotonic { first = min(first, $0.queue.firstDate) } }
         return first
-    }
-
-    /// The date of the last timer, once it is due and the mode is empty: then it is served as if the timer were still
-    /// there.
-    func lastTimerDue(at now: Int64) -> Int64? {
-        let date = order.lastTimerDate
-        return date <= now && hasNoItems ? date : nil
     }
 
     // MARK: Sleeping
@@ -182,6 +180,8 @@ final class ModeState: @unchecked Sendable {
 struct ReadyDescriptors {
     private var events: [ReadyDescriptor] = []
     private var served = 0
+    /// The instant since which the events have been ready.
+    private(set) var since = Int64.min
     /// The instant at which the events were found; for recorders, and not set without one.
     var foundAt = Int64.min
     /// Whether the events are older than something that may have changed them: each is then confirmed again.
@@ -190,8 +190,9 @@ struct ReadyDescriptors {
     @inline(__always)
     var isEmpty: Bool { served == events.count }
 
-    mutating func replace(with events: inout [ReadyDescriptor]) {
+    mutating func replace(with events: inout [ReadyDescriptor], readySince since: Int64) {
         swap(&self.events, &events)
+        self.since = since
         // Usually there is one: taking it out costs a fifth of what removeAll(keepingCapacity:) does.
         while events.popLast() != nil {}
         served = 0

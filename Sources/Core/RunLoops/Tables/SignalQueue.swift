@@ -7,27 +7,27 @@ internal import Synchronization
 ///
 /// A source has a place in the queue of every mode that it is in; a place is in its queue at most once. The cost
 /// depends on how many places are queued, not on how many there are.
-package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
+final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Sendable {
     /// One source in one mode.
-    package final class Place: @unchecked Sendable {
+    final class Place: @unchecked Sendable {
         // Not counted: a source keeps its places until it is released, and the queue keeps the source of a queued
         // place.
         fileprivate unowned(unsafe) let element: Element
-        package let queue: SignalQueue
+        let queue: SignalQueue
         /// Written by the thread that queues the place, read by the thread that takes it: the queue transfers the
         /// access.
         @exclusivity(unchecked) fileprivate var next: Unmanaged<Place>?
         private let isQueued = Atomic<Bool>(false)
         private let present = Atomic<Bool>(true)
 
-        package init(_ element: Element, in queue: SignalQueue) {
+        init(_ element: Element, in queue: SignalQueue) {
             self.element = element
             self.queue = queue
         }
 
         /// Queues the place if it is not queued.
         @inline(__always)
-        package func enqueue() {
+        func enqueue() {
             // sequentiallyConsistent, like leaveQueue: the caller has marked the source as signalled before. Either
             // the taker, which reads the mark after leaveQueue, sees it, or this finds the place free and queues it.
             if isQueued.exchange(true, ordering: .sequentiallyConsistent) { return }
@@ -37,19 +37,19 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
 
         /// Whether the source is in the mode; a place that it has left may still be queued.
         @inline(__always)
-        package var isPresent: Bool {
+        var isPresent: Bool {
             get { present.load(ordering: .sequentiallyConsistent) }
             set { present.store(newValue, ordering: .sequentiallyConsistent) }
         }
 
         /// The source has left the mode: with the loop's lock held.
-        package func leave() {
+        func leave() {
             isPresent = false
             if isQueued.load(ordering: .relaxed) { queue.countStale() }
         }
 
         /// Whether the place can never be queued again, and no thread looks at it any more.
-        package var isOver: Bool {
+        var isOver: Bool {
             queue.closed.load(ordering: .sequentiallyConsistent) && !isQueued.load(ordering: .sequentiallyConsistent)
         }
 
@@ -61,12 +61,12 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     }
 
     /// A source that was queued, with a reference to it, and its place.
-    package struct Queued {
+    struct Queued {
         /// The maximum number of queued sources that have left the mode.
         fileprivate static var maxStale: Int { 64 }
         // Not counted: the source keeps its places.
         fileprivate let place: Unmanaged<Place>
-        package let element: Element
+        let element: Element
 
         @inline(__always)
         fileprivate init(taking place: Unmanaged<Place>) {
@@ -76,9 +76,9 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
         }
 
         @inline(__always)
-        package var isPresent: Bool { place._withUnsafeGuaranteedRef { $0.isPresent } }
+        var isPresent: Bool { place._withUnsafeGuaranteedRef { $0.isPresent } }
         /// Queues the source again.
-        package func enqueue() { place._withUnsafeGuaranteedRef { $0.enqueue() } }
+        func enqueue() { place._withUnsafeGuaranteedRef { $0.enqueue() } }
     }
 
     /// The newest place; each place holds a reference to its source while it is queued.
@@ -89,13 +89,13 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     @exclusivity(unchecked) private var stale = 0
     @exclusivity(unchecked) private var maxStale = Queued.maxStale
 
-    package init() {}
+    init() {}
 
     deinit { drop() }
 
     /// Whether nothing is queued.
     @inline(__always)
-    package var isEmpty: Bool { newest.load(ordering: .sequentiallyConsistent) == nil }
+    var isEmpty: Bool { newest.load(ordering: .sequentiallyConsistent) == nil }
 
     @inline(__always)
     private func push(_ place: Place) {
@@ -118,7 +118,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
 
     /// Removes and returns the only queued source; `nil` if there are several or none, and then none is removed.
     @inline(__always)
-    package func takeOnly() -> Queued? {
+    func takeOnly() -> Queued? {
         guard let pointer = newest.load(ordering: .sequentiallyConsistent) else { return nil }
         let place = Unmanaged<Place>.fromOpaque(pointer)
         // A place that is queued stays as it is: no thread writes its link before it has left.
@@ -129,7 +129,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     }
 
     /// Removes all sources, the newest first, so that they can be queued again.
-    package func takeAll(into all: inout [Queued]) {
+    func takeAll(into all: inout [Queued]) {
         var next = newest.exchange(nil, ordering: .sequentiallyConsistent).map { Unmanaged<Place>.fromOpaque($0) }
         while let place = next {
             next = place._withUnsafeGuaranteedRef { $0.next }
@@ -142,14 +142,14 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     private func countStale() { stale += 1 }
 
     /// Whether so many sources that have left the mode are queued that ``sweep(keeping:)`` should be called.
-    package var isCrowded: Bool { stale >= maxStale }
+    var isCrowded: Bool { stale >= maxStale }
 
     /// Removes all sources that have left the mode, and those for which `keeping` returns false; the caller releases
     /// them without the lock.
     ///
     /// Only while no other thread takes sources, or asks whether there are any.
     /// - Complexity: O(n) in the sources that are queued; as many have been added or removed since the last call.
-    package func sweep(keeping: (Element) -> Bool) -> [Element] {
+    func sweep(keeping: (Element) -> Bool) -> [Element] {
         var all: [Queued] = []
         takeAll(into: &all)
         var waste: [Element] = []
@@ -162,7 +162,7 @@ package final class SignalQueue<Element: AnyObject & Sendable>: @unchecked Senda
     }
 
     /// Ends the queue: sources that are queued now or later are released.
-    package func close() {
+    func close() {
         closed.store(true, ordering: .sequentiallyConsistent)
         drop()
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The number of one of a loop's buckets, in two bytes, because every timer has one.
-package struct BucketNumber: BitwiseCopyable, Equatable {
+struct BucketNumber: BitwiseCopyable, Equatable {
     private let raw: UInt16
 
     static let none = BucketNumber(raw: 0)
@@ -11,7 +11,7 @@ package struct BucketNumber: BitwiseCopyable, Equatable {
     private init(raw: UInt16) { self.raw = raw }
 
     /// - Precondition: less than `maxCount`.
-    package init(index: Int) { raw = UInt16(index + 1) }
+    init(index: Int) { raw = UInt16(index + 1) }
 
     /// - Precondition: not `none`.
     @inline(__always)

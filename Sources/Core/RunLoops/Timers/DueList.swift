@@ -9,9 +9,9 @@
 /// Servings are nested: the list of an inner serving begins at the end of the list of the outer serving, whose entries
 /// are back in their queues. Guarded by the loop's lock. `count` and `next` change on the loop's thread alone.
 /// Memory: 32 bytes a place, up to twice that while the table grows.
-package struct DueList<Timer: AnyObject>: ~Copyable {
+struct DueList<Timer: AnyObject>: ~Copyable {
     /// The content of a place.
-    package enum Content {
+    enum Content {
         /// A listed entry; its queue has the timer or closure.
         case listed
         /// An unlisted timer, with a reference of the list's own.
@@ -22,14 +22,14 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
         case gone
     }
 
-    package struct Member {
-        package fileprivate(set) var entry: TimerHeap.Entry
-        package let queue: BucketNumber
-        package fileprivate(set) var content: Content
+    struct Member {
+        fileprivate(set) var entry: TimerHeap.Entry
+        let queue: BucketNumber
+        fileprivate(set) var content: Content
     }
 
     /// The positions of an outer serving, while an inner one is under way.
-    package struct Outer {
+    struct Outer {
         fileprivate let next: Int
         fileprivate let count: Int
     }
@@ -40,15 +40,15 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
     /// The place to be served next.
     private var next = 0
     /// The number of listed entries.
-    package private(set) var listedCount = 0
+    private(set) var listedCount = 0
 
-    package init() {}
+    init() {}
 
     /// Whether the innermost serving has further places.
     @inline(__always)
-    package var hasRest: Bool { next < count }
+    var hasRest: Bool { next < count }
 
-    package subscript(place: Int) -> Member {
+    subscript(place: Int) -> Member {
         @inline(__always) get { members.base[place] }
     }
 
@@ -58,7 +58,7 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
     ///
     /// - Precondition: the listed entries of an outer serving were put back.
     @inline(__always)
-    package mutating func begin() -> Outer {
+    mutating func begin() -> Outer {
         assert(listedCount == 0, "A serving has begun while another has timers on its list.")
         defer { next = count }
         return Outer(next: next, count: count)
@@ -66,7 +66,7 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
 
     /// Lists an entry behind all others; returns its place.
     @inline(__always)
-    package mutating func append(_ entry: TimerHeap.Entry, of queue: BucketNumber) -> Int {
+    mutating func append(_ entry: TimerHeap.Entry, of queue: BucketNumber) -> Int {
         // Pages from the beginning on: a table that grows by small blocks leaves its blocks in glibc's heap.
         if count == members.capacity { members.resize(to: max(128, count * 2)) }
         (members.base + count).initialize(to: Member(entry: entry, queue: queue, content: .listed))
@@ -77,28 +77,28 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
 
     /// The place to be served now; `nil` at the end.
     @inline(__always)
-    package mutating func takeNext() -> Int? {
+    mutating func takeNext() -> Int? {
         if next == count { return nil }
         defer { next += 1 }
         return next
     }
 
     /// Takes the content of an unlisted place; a reference is transferred to the caller.
-    package mutating func take(_ place: Int) -> Content {
+    mutating func take(_ place: Int) -> Content {
         defer { members.base[place].content = .gone }
         return members.base[place].content
     }
 
     /// A serving ends: the outer one goes on.
     @inline(__always)
-    package mutating func end(_ outer: Outer) {
+    mutating func end(_ outer: Outer) {
         (next, count) = (outer.next, outer.count)
     }
 
     /// Takes the references of all servings, which end without going on.
     ///
     /// - Precondition: nothing is listed.
-    package mutating func takeAll() -> [Timer] {
+    mutating func takeAll() -> [Timer] {
         var all: [Timer] = []
         for place in 0..<count { if case .timer(let timer) = take(place) { all.append(timer.takeRetainedValue()) } }
         return all
@@ -153,23 +153,23 @@ package struct DueList<Timer: AnyObject>: ~Copyable {
     func slot(at place: Int) -> UInt32? { place < count ? members.base[place].entry.slot : nil }
 
     /// The first place from `start` on that is listed.
-    package func firstListed(from start: Int) -> Int? {
+    func firstListed(from start: Int) -> Int? {
         if listedCount == 0 { return nil }
         return (max(start, next)..<count).first { if case .listed = members.base[$0].content { true } else { false } }
     }
 
     /// Calls `body` with each listed entry.
-    package func visit(_ body: (Member) -> Void) {
+    func visit(_ body: (Member) -> Void) {
         if listedCount == 0 { return }
         for place in next..<count { if case .listed = members.base[place].content { body(members.base[place]) } }
     }
 
     // MARK: Memory
 
-    package var isRoomy: Bool { members.isRoomy(for: count) }
+    var isRoomy: Bool { members.isRoomy(for: count) }
 
     /// Releases unused memory after a burst.
-    package mutating func trim() {
+    mutating func trim() {
         members.resize(to: max(TimerMemory<Member>.minKept, count * 2))
     }
 }

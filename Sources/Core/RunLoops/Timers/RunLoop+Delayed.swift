@@ -137,7 +137,7 @@ extension RunLoop {
     private func postponeInCommonModes(
         _ date: Int64, _ location: CodeLocation, _ body: @escaping () -> Void
     ) -> Delayed {
-        let timer = Timer(onceAt: date, .location(location), allowedThread: threadID) { timer in
+        let timer = Timer(onceAt: date, ItemLabel(location), allowedThread: threadID) { timer in
             // Before the callout, and unless another thread cancels the closure at this moment.
             if timer.becomeInvalid() { body() }
         }

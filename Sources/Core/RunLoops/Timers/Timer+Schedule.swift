@@ -67,7 +67,7 @@ extension RunLoop.Timer {
         }
 
         /// The first date, never before `now`.
-        package func firstDate(now: Int64) -> Int64 {
+        func firstDate(now: Int64) -> Int64 {
             switch start {
             case .after(let delay): now.clampedAdding(max(0, delay.clampedNanoseconds))
             case .at(let date): max(now, date)
@@ -77,10 +77,10 @@ extension RunLoop.Timer {
 }
 
 /// The arithmetic of dates: values in, values out.
-package enum TimerGrid {
+enum TimerGrid {
     /// The first date on the grid of `interval` through `date` that is after `now`: dates that passed while the thread
     /// was busy are skipped.
-    package static func next(after date: Int64, interval: Int64, now: Int64) -> Int64 {
+    static func next(after date: Int64, interval: Int64, now: Int64) -> Int64 {
         // The whole intervals that have passed, plus the interval to come.
         let behind = max(0, now.clampedSubtracting(date))
         let steps = (behind / interval).clampedAdding(1)
@@ -90,12 +90,12 @@ package enum TimerGrid {
 
     /// The tolerance of a fire: the requested one, and at most half the interval for a timer that repeats, so that two
     /// fires never coincide (the rule of Core Foundation and libdispatch).
-    package static func tolerance(_ wished: Int64, interval: Int64) -> Int64 {
+    static func tolerance(_ wished: Int64, interval: Int64) -> Int64 {
         max(0, interval > 0 ? min(wished, interval / 2) : wished)
     }
 
     /// The delay that a sleep may cause: a little less than the tolerance, since waking up takes time too.
     ///
     /// An eighth of the tolerance is kept in reserve, a millisecond at most.
-    package static func slack(_ tolerance: Int64) -> Int64 { tolerance - min(tolerance / 8, 1_000_000) }
+    static func slack(_ tolerance: Int64) -> Int64 { tolerance - min(tolerance / 8, 1_000_000) }
 }

@@ -62,10 +62,10 @@ extension RunLoop {
         let owner = ItemOwner()
         // Guarded by the owner's lock, except the constants. The lock excludes what the dynamic check of exclusivity
         // looks for, and the check would cost more than the lock.
-        @exclusivity(unchecked) package internal(set) var fire: Int64
+        @exclusivity(unchecked) var fire: Int64
         @exclusivity(unchecked) var handler: Handler?
         @exclusivity(unchecked) private var rhythm = Rhythm()
-        @exclusivity(unchecked) package var slot: UInt32 = 0
+        @exclusivity(unchecked) var slot: UInt32 = 0
         /// The number of the bucket in which the loop keeps the timer, if it is in any mode.
         @exclusivity(unchecked) var bucket: BucketNumber = .none
         @exclusivity(unchecked) var callout: Callout = []
@@ -128,7 +128,7 @@ extension RunLoop {
             _ handler: consuming @escaping (Timer) -> Void
         ) {
             base = schedule.base
-            fire = schedule.firstDate(now: TimerClock.now(schedule.base))
+            fire = schedule.firstDate(now: schedule.base.threadNow)
             self.handler = Handler(call: handler)
             let interval = schedule.interval?.clampedNanoseconds ?? 0
             // Not compared with zero as a duration: that calls the standard library.
@@ -155,7 +155,7 @@ extension RunLoop {
         /// Nanoseconds between fires; 0 for a timer that fires once.
         var intervalNanoseconds: Int64 { rhythm.interval }
         var toleranceNanoseconds: Int64 { shortTolerance < .max ? Int64(shortTolerance) : rhythm.tolerance }
-        package var slack: Int64 { shortTolerance == 0 ? 0 : TimerGrid.slack(toleranceNanoseconds) }
+        var slack: Int64 { shortTolerance == 0 ? 0 : TimerGrid.slack(toleranceNanoseconds) }
         /// The latest instant until which the thread may sleep for this timer.
         var latest: Int64 { shortTolerance == 0 ? fire : fire.clampedAdding(slack) }
 
@@ -268,7 +268,7 @@ extension RunLoop {
         }
 
         @inline(__always)
-        private func now(of state: RunLoop.State?) -> Int64 { state?.now(base) ?? TimerClock.now(base) }
+        private func now(of state: RunLoop.State?) -> Int64 { state?.now(base) ?? base.threadNow }
 
         @inline(__always)
         private func setFire(_ date: Int64, in state: RunLoop.State?) {
@@ -291,21 +291,17 @@ extension RunLoop {
 
         override func claim(for state: RunLoop.State) -> Bool { owner.claim(for: state) { bucket != .none } }
         override func belongs(to state: RunLoop.State) -> Bool { owner.isHeld(by: state) }
-        override var kind: LoopItems.Kind { .timer }
+        override var kind: LoopEvent.Callee { .timer }
     }
 }
 
-/// The clock of timers that are made outside a loop: the clock of the thread's loop, which may be a test's.
-package enum TimerClock {
+extension RunLoop.TimeBase {
+    /// The present time for a timer that is made outside a loop: the time of the thread's loop, which may be a test's.
     @inline(__always)
-    package static func now(_ base: RunLoop.TimeBase) -> Int64 {
-        rl_thread_has_clock() ? loopsNow(base) : SystemCalls.now(base)
-    }
+    package var threadNow: Int64 { rl_thread_has_clock() ? loopNow : SystemCalls.now(self) }
 
     @inline(never)
-    private static func loopsNow(_ base: RunLoop.TimeBase) -> Int64 {
-        ThreadLoop.existing?.now(base) ?? SystemCalls.now(base)
-    }
+    private var loopNow: Int64 { ThreadLoop.existing?.now(self) ?? SystemCalls.now(self) }
 }
 
 extension RunLoop.Timer {

@@ -8,31 +8,31 @@
 /// the position of each slot's entry. Memory: 16 bytes an entry, up to twice that while the storage grows, and 4 bytes
 /// a slot.
 /// - Complexity: the first is read in O(1); adding and removing are O(log n), adding at a random date O(1) on average.
-package struct TimerHeap: ~Copyable {
+struct TimerHeap: ~Copyable {
     /// One date and the slot that it belongs to.
-    package struct Entry: BitwiseCopyable {
-        package let date: Int64
+    struct Entry: BitwiseCopyable {
+        let date: Int64
         /// The sequence in the upper half, the slot in the lower half.
         private var rank: UInt64
 
         @inline(__always)
-        package init(date: Int64, sequence: UInt32, slot: UInt32) {
+        init(date: Int64, sequence: UInt32, slot: UInt32) {
             self.date = date
             rank = UInt64(sequence) &<< 32 | UInt64(slot)
         }
 
         /// Incremented for each entry; equal dates are ordered by it.
-        package var sequence: UInt32 {
+        var sequence: UInt32 {
             @inline(__always) get { UInt32(truncatingIfNeeded: rank &>> 32) }
             set { rank = UInt64(newValue) &<< 32 | UInt64(slot) }
         }
 
-        package var slot: UInt32 {
+        var slot: UInt32 {
             @inline(__always) get { UInt32(truncatingIfNeeded: rank) }
         }
 
         @inline(__always)
-        package func isBefore(_ other: Entry) -> Bool { order < other.order }
+        func isBefore(_ other: Entry) -> Bool { order < other.order }
 
         /// Date and sequence as one number: comparing two takes four instructions and no branch, which the processor
         /// could not predict.
@@ -47,30 +47,30 @@ package struct TimerHeap: ~Copyable {
 
     /// Placed so that the four children of an entry are one cache line.
     private var entries = TimerMemory<Entry>(lead: 3)
-    package private(set) var count = 0
+    private(set) var count = 0
     /// The position of each slot's entry: less than `elsewhere` if it is in the heap.
     private var positions = TimerMemory<UInt32>()
 
-    package init() {}
+    init() {}
 
     @inline(__always)
-    package var isEmpty: Bool { count == 0 }
+    var isEmpty: Bool { count == 0 }
 
     /// The earliest date; `Int64.max` if there is none.
     @inline(__always)
-    package var firstDate: Int64 { count == 0 ? .max : entries[0].date }
+    var firstDate: Int64 { count == 0 ? .max : entries[0].date }
 
     @inline(__always)
-    package var first: Entry? { count == 0 ? nil : entries[0] }
+    var first: Entry? { count == 0 ? nil : entries[0] }
 
     @inline(__always)
-    package func contains(_ slot: UInt32) -> Bool {
+    func contains(_ slot: UInt32) -> Bool {
         slot < positions.capacity && positions[Int(slot)] < Self.elsewhere
     }
 
     /// The place to which ``removeFirst(to:)`` has moved the entry of a slot; the entry may have been inserted and
     /// removed elsewhere since.
-    package func lastPlace(of slot: UInt32) -> Int? {
+    func lastPlace(of slot: UInt32) -> Int? {
         guard slot < positions.capacity else { return nil }
         let position = positions[Int(slot)]
         return position < Self.elsewhere || position == Self.nowhere ? nil : Int(position & ~Self.elsewhere)
@@ -78,7 +78,7 @@ package struct TimerHeap: ~Copyable {
 
     /// - Precondition: no entry has the slot.
     @inline(__always)
-    package mutating func insert(_ entry: Entry) {
+    mutating func insert(_ entry: Entry) {
         if entry.slot >= positions.capacity { growPositions(to: Int(entry.slot) + 1) }
         if count == entries.capacity { entries.resize(to: max(8, count * 2)) }
         count += 1
@@ -89,7 +89,7 @@ package struct TimerHeap: ~Copyable {
     ///
     /// - Precondition: an entry has the slot.
     @inline(__always)
-    package mutating func update(_ entry: Entry) {
+    mutating func update(_ entry: Entry) {
         let index = Int(positions[Int(entry.slot)])
         if index > 0, entry.isBefore(entries[(index &- 1) >> 2]) {
             siftUp(entry, from: index)
@@ -100,7 +100,7 @@ package struct TimerHeap: ~Copyable {
 
     /// - Precondition: an entry has the slot.
     @inline(__always)
-    package mutating func remove(_ slot: UInt32) {
+    mutating func remove(_ slot: UInt32) {
         assert(contains(slot), "A timer was taken out of a heap it is not in.")
         let index = Int(positions[Int(slot)])
         positions[Int(slot)] = Self.nowhere
@@ -112,27 +112,27 @@ package struct TimerHeap: ~Copyable {
     ///
     /// - Precondition: the heap is not empty.
     @inline(__always)
-    package mutating func removeFirst(to place: Int) {
+    mutating func removeFirst(to place: Int) {
         positions[Int(entries[0].slot)] = Self.elsewhere | UInt32(truncatingIfNeeded: place)
         count -= 1
         if count > 0 { siftDown(entries[count], from: 0) }
     }
 
     /// Calls `body` with all entries, in no order.
-    package func visit(_ body: (Entry) -> Void) {
+    func visit(_ body: (Entry) -> Void) {
         for index in 0..<count { body(entries[index]) }
     }
 
     /// Gives each entry another sequence, in the same order.
-    package mutating func renumber(_ number: (UInt32) -> UInt32) {
+    mutating func renumber(_ number: (UInt32) -> UInt32) {
         for index in 0..<count { entries.base[index].sequence = number(entries[index].sequence) }
     }
 
     /// Whether much more memory is allocated than used after a burst.
-    package var isRoomy: Bool { entries.isRoomy(for: count) || (isEmpty && positions.isRoomy(for: 0)) }
+    var isRoomy: Bool { entries.isRoomy(for: count) || (isEmpty && positions.isRoomy(for: 0)) }
 
     /// Releases unused memory after a burst.
-    package mutating func trim() {
+    mutating func trim() {
         if entries.isRoomy(for: count) {
             entries.resize(to: max(TimerMemory<Entry>.minKept, count * 2))
         }

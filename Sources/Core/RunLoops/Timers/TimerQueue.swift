@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The fields of a timer that a queue reads and writes.
-package protocol QueuedTimer: AnyObject {
+protocol QueuedTimer: AnyObject {
     /// The date of the timer, in nanoseconds.
     var fire: Int64 { get }
     /// The time after its date until which the timer may be served, less the time of waking up; 0 for an exact timer.
@@ -23,9 +23,9 @@ package protocol QueuedTimer: AnyObject {
 /// knows the first of them.
 ///
 /// The queue does not keep its timers alive; its owner does. The queue keeps closures without an object.
-package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
+struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// A timer or closure that was removed from the queue to be called.
-    package enum Served: ~Copyable {
+    enum Served: ~Copyable {
         case timer(Unmanaged<Timer>)
         case delayed(DelayedBody)
     }
@@ -44,22 +44,22 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     private var listedDate = Int64.max
     private var listedPlace = 0
 
-    package init(number: BucketNumber) { self.number = number }
+    init(number: BucketNumber) { self.number = number }
 
     @inline(__always)
-    package var count: Int { slots.count }
+    var count: Int { slots.count }
 
     /// The date of the first timer; `Int64.max` if there is none.
     ///
     /// O(1).
     @inline(__always)
-    package var firstDate: Int64 { min(exact.firstDate, min(tolerant.firstDate, listedDate)) }
+    var firstDate: Int64 { min(exact.firstDate, min(tolerant.firstDate, listedDate)) }
 
     /// The instant until which the thread may sleep; `Int64.max` if there is no timer.
     ///
     /// O(1).
     @inline(__always)
-    package var sleepLimit: Int64 { min(exact.firstDate, min(listedDate, firstLatest)) }
+    var sleepLimit: Int64 { min(exact.firstDate, min(listedDate, firstLatest)) }
 
     /// The earliest of the latest instants of tolerant timers.
     @inline(__always)
@@ -73,7 +73,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     ///
     /// `nil` if there is nothing to serve.
     @inline(__always)
-    package func firstToServe(at now: Int64, isAwakeAnyway: Bool) -> Int64? {
+    func firstToServe(at now: Int64, isAwakeAnyway: Bool) -> Int64? {
         let first = firstDate
         if first > now || first == .max { return nil }
         return isAwakeAnyway || sleepLimit <= now ? first : nil
@@ -83,7 +83,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     /// Adds a timer; `sequence` is incremented for each timer, or the entries were renumbered before.
     @inline(__always)
-    package mutating func insert(_ timer: Timer, sequence: UInt32) {
+    mutating func insert(_ timer: Timer, sequence: UInt32) {
         let slot = slots.add(Unmanaged.passUnretained(timer))
         timer.slot = slot
         let entry = TimerHeap.Entry(date: timer.fire, sequence: sequence, slot: slot)
@@ -98,7 +98,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     /// Adds a closure that is called once; the index of its cell and the sequence identify it.
     @inline(__always)
-    package mutating func insert(_ body: consuming DelayedBody, at date: Int64, sequence: UInt32) -> UInt32 {
+    mutating func insert(_ body: consuming DelayedBody, at date: Int64, sequence: UInt32) -> UInt32 {
         let index = delayed.add(body, number: sequence)
         let slot = slots.add(delayed: index)
         delayed.setSlot(slot, of: index)
@@ -108,12 +108,11 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     /// Removes a timer; if it is listed, the serving checks it again in its order.
     @inline(__always)
-    package mutating func remove(_ timer: Timer, _ list: inout DueList<Timer>) { remove(slot: timer.slot, &list) }
+    mutating func remove(_ timer: Timer, _ list: inout DueList<Timer>) { remove(slot: timer.slot, &list) }
 
     /// Removes and returns a closure; `nil` if it was called or cancelled before.
     @inline(__always)
-    package mutating func remove(delayed index: UInt32, sequence: UInt32, _ list: inout DueList<Timer>) -> DelayedBody?
-    {
+    mutating func remove(delayed index: UInt32, sequence: UInt32, _ list: inout DueList<Timer>) -> DelayedBody? {
         guard let slot = delayed.slot(of: index, number: sequence) else { return nil }
         remove(slot: slot, &list)
         return delayed.take(index)
@@ -150,13 +149,13 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     }
 
     /// Whether a timer is on the list.
-    package func isListed(_ timer: Timer, _ list: borrowing DueList<Timer>) -> Bool {
+    func isListed(_ timer: Timer, _ list: borrowing DueList<Timer>) -> Bool {
         place(of: timer.slot, list) != nil
     }
 
     /// Changes the date of an exact timer within its heap; returns false if the timer is not there.
     @inline(__always)
-    package mutating func move(_ timer: Timer, to date: Int64, sequence: UInt32) -> Bool {
+    mutating func move(_ timer: Timer, to date: Int64, sequence: UInt32) -> Bool {
         guard exact.contains(timer.slot) else { return false }
         exact.update(TimerHeap.Entry(date: date, sequence: sequence, slot: timer.slot))
         return true
@@ -183,7 +182,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     /// The first entry in the heaps that is due at `now`.
     @inline(__always)
-    package func firstDue(at now: Int64) -> TimerHeap.Entry? {
+    func firstDue(at now: Int64) -> TimerHeap.Entry? {
         let exactDate = exact.firstDate
         let tolerantDate = tolerant.firstDate
         if min(exactDate, tolerantDate) > now { return nil }
@@ -195,7 +194,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     /// Moves the entry that ``firstDue(at:)`` has found from its heap to the list.
     @inline(__always)
-    package mutating func list(_ entry: TimerHeap.Entry, on list: inout DueList<Timer>) {
+    mutating func list(_ entry: TimerHeap.Entry, on list: inout DueList<Timer>) {
         let place = list.append(entry, of: number)
         if exact.first?.slot == entry.slot {
             exact.removeFirst(to: place)
@@ -208,7 +207,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     /// Removes the entry that is listed at a place from the queue, to be called.
     @inline(__always)
-    package mutating func serve(_ slot: UInt32, at place: Int, _ list: inout DueList<Timer>) -> Served {
+    mutating func serve(_ slot: UInt32, at place: Int, _ list: inout DueList<Timer>) -> Served {
         list.serve()
         listedLeaves(place, list)
         prefetchNext(list)
@@ -222,7 +221,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
 
     /// Puts the entry that is listed at a place back into its heap, with its number, for a nested run; the serving
     /// checks it again.
-    package mutating func putBack(_ place: Int, _ list: inout DueList<Timer>) {
+    mutating func putBack(_ place: Int, _ list: inout DueList<Timer>) {
         let entry = list[place].entry
         switch slots[entry.slot] {
         case .object(let timer):
@@ -257,7 +256,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     // MARK: The rest
 
     /// Calls `body` with each entry of the queue, in no order: an object, or the location that posted a closure.
-    package func visit(_ list: borrowing DueList<Timer>, _ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
+    func visit(_ list: borrowing DueList<Timer>, _ body: (TimerHeap.Entry, Timer?, ItemLabel?) -> Void) {
         func show(_ entry: TimerHeap.Entry) {
             switch slots[entry.slot] {
             case .object(let timer): body(entry, timer.takeUnretainedValue(), nil)
@@ -272,7 +271,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// Gives all entries of the queue a new sequence, in the same order; the names of closures do not change.
     ///
     /// - Precondition: nothing is listed.
-    package mutating func renumber(_ number: (UInt32) -> UInt32) {
+    mutating func renumber(_ number: (UInt32) -> UInt32) {
         exact.renumber(number)
         tolerant.renumber(number)
         latest.renumber(number)
@@ -281,7 +280,7 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     /// Empties the queue of closures without an object, and returns them.
     ///
     /// - Precondition: nothing is listed.
-    package mutating func removeAllDelayed() -> [() -> Void] {
+    mutating func removeAllDelayed() -> [() -> Void] {
         var slots: [UInt32] = []
         exact.visit { if case .delayed = self.slots[$0.slot] { slots.append($0.slot) } }
         for slot in slots {
@@ -292,13 +291,13 @@ package struct TimerQueue<Timer: QueuedTimer>: ~Copyable {
     }
 
     /// Whether much more memory is allocated than used after a burst.
-    package var isRoomy: Bool {
+    var isRoomy: Bool {
         exact.isRoomy || tolerant.isRoomy || latest.isRoomy || slots.isRoomy || delayed.isRoomy
     }
 
     /// Releases unused memory after a burst: not while timers are served, because the next burst would allocate pages
     /// again.
-    package mutating func trim() {
+    mutating func trim() {
         exact.trim()
         tolerant.trim()
         latest.trim()

@@ -9,13 +9,14 @@ extension RunLoop {
     /// The instant of the monotonic clock since which the mode's timers have been ready; `nil` if none is due.
     ///
     /// A timer with tolerance is served at its latest instant, or with whatever else has woken the thread.
-    /// - Parameter rival: The instant since which another kind has been ready: timers that are not due lose an earlier
+    ///
+    /// - Parameter date: The instant since which a wake-up has been ready: timers that are not due lose an earlier
     ///   ready date.
     @inline(__always)
-    func timersReadySince(_ mode: ModeState, isAwakeAnyway: Bool, before rival: Int64) -> Int64? {
+    func timersReadySince(_ mode: ModeState, isAwakeAnyway: Bool, before date: Int64) -> Int64? {
         lock()
         let since = timersReady(mode, isAwakeAnyway: isAwakeAnyway)
-        if since == nil { mode.order.passTimers(monotonicNow(), before: rival) }
+        if since == nil { mode.order.passTimers(before: date) }
         unlock()
         return since
     }
@@ -23,7 +24,7 @@ extension RunLoop {
     /// The same with the lock held.
     func timersReady(_ mode: ModeState, isAwakeAnyway: Bool) -> Int64? {
         let now = monotonicNow()
-        var since = mode.lastTimerDue(at: now)
+        var since: Int64?
         mode.forEachBucket { bucket in
             let bucketNow = bucket.base == .monotonic ? now : self.now(bucket.base)
             guard let date = bucket.queue.firstToServe(at: bucketNow, isAwakeAnyway: isAwakeAnyway) else { return }
@@ -65,9 +66,8 @@ extension RunLoop {
                 call(body, due.entry.date, releasing: &spent)
             }
         }
-        // Only the date of a last timer was due, or an observer of the end of the sleep has postponed or removed the
-        // timer.
-        if isFirst { mode.order.lastTimerServed(now) }
+        // An afterWaiting observer has postponed or removed the due timers.
+        if isFirst { mode.order.timersServed(now, leavingOthers: false) }
         state.dueList.end(outer)
         unlock()
         spent?.release()
@@ -176,7 +176,7 @@ extension RunLoop {
             }
         } else {
             // A timer of no loop is in no bucket, and no state is asked for anything but the clock.
-            goesOn = state.conclude(timer, &handler, date, TimerClock.now(timer.base))
+            goesOn = state.conclude(timer, &handler, date, timer.base.threadNow)
         }
         let isOver = timer.takeLoan()
         timer.owner.unlock(holder)

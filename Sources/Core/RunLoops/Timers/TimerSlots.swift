@@ -94,13 +94,13 @@ struct SlotTable<Object: AnyObject>: ~Copyable {
 }
 
 /// A closure that is called once after a delay: a timer without an object.
-package struct DelayedBody: ~Copyable {
+struct DelayedBody: ~Copyable {
     // The closure is part of a value that is not copied: a call counts no reference to it.
     let call: () -> Void
     /// The location that posted the closure.
     let location: CodeLocation
 
-    var label: ItemLabel { .location(location) }
+    var label: ItemLabel { ItemLabel(location) }
 }
 
 /// The closures of one queue that are called after a delay, each named by its cell and by a number that no other has.

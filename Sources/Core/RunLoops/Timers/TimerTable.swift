@@ -165,7 +165,7 @@ extension RunLoop.State {
         if timer.callout.contains(.underWay) { return leaveDuringCallout(timer, bucket) }
         timer.bucket = .none
         count(-1, in: bucket)
-        if timer.fire <= bucket.queue.firstDate { firstTimerGoes(timer.fire, bucket) }
+        if timer.fire <= bucket.queue.firstDate { firstTimerChanges(timer.fire, in: bucket) }
         bucket.queue.remove(timer, &dueList)
         if guest != nil { datesChangedInHost() }
     }
@@ -175,20 +175,17 @@ extension RunLoop.State {
     /// Puts a timer behind all timers of the same date, and makes a thread that sleeps too long sleep shorter.
     @inline(__always)
     func enqueue(_ timer: RunLoop.Timer, in bucket: TimerBucket) {
-        comes(timer.fire, in: bucket)
+        assignSequence(to: timer.fire, in: bucket)
         bucket.queue.insert(timer, sequence: timerSequence)
         timerComes(timer.latest, in: bucket)
     }
 
     /// Numbers a new date; an overdue date may also change what is served first.
     @inline(__always)
-    private func comes(_ date: Int64, in bucket: TimerBucket) {
+    private func assignSequence(to date: Int64, in bucket: TimerBucket) {
         if timerSequence == .max { renumberTimers() }
         timerSequence &+= 1
-        if date <= lastRival.load(ordering: .relaxed) || wakeWord.wakeUp != nil { lateTimerComes(date, in: bucket) }
-        if date <= bucket.queue.firstDate {
-            forEachMode(of: bucket) { $0.order.timerComes() }
-        }
+        if date <= lastLook.load(ordering: .relaxed) || wakeWord.wakeUp != nil { overdueTimerAdded(date, in: bucket) }
     }
 
     /// Renumbers all queued entries from the lowest number on, in the same order: once in four thousand million timers.
@@ -222,7 +219,7 @@ extension RunLoop.State {
         }
         withBucket(of: timer) { bucket in
             if timer.fire <= bucket.queue.firstDate { firstTimerChanges(timer.fire, in: bucket) }
-            comes(date, in: bucket)
+            assignSequence(to: date, in: bucket)
             timer.fire = date
             if !bucket.queue.move(timer, to: date, sequence: timerSequence) { reinsert(timer, bucket) }
             timerComes(timer.latest, in: bucket)
@@ -264,7 +261,7 @@ extension RunLoop.State {
         // An optional: a closure cannot consume what it captures.
         var body: DelayedBody? = consume body
         let index = soleBucket(of: mode)._withUnsafeGuaranteedRef { bucket in
-            comes(date, in: bucket)
+            assignSequence(to: date, in: bucket)
             let index = bucket.queue.insert(body.take()!, at: date, sequence: timerSequence)
             count(1, in: bucket)
             timerComes(date, in: bucket)
@@ -285,18 +282,17 @@ extension RunLoop.State {
             case .some: break
             }
             count(-1, in: bucket)
-            if bucket.queue.firstDate > first { firstTimerGoes(first, bucket) }
+            if bucket.queue.firstDate > first { firstTimerChanges(first, in: bucket) }
             if guest != nil { datesChangedInHost() }
         }
         return body
     }
 
-    // MARK: What changes places
+    // MARK: The order of what is ready
 
-    /// Called for a new timer whose date is before a wake-up or descriptor that may still have a ready date in some
-    /// mode.
+    /// Called for a new date that may be earlier than a wake-up or a descriptor which waits to be served.
     @inline(never)
-    private func lateTimerComes(_ date: Int64, in bucket: TimerBucket) {
+    private func overdueTimerAdded(_ date: Int64, in bucket: TimerBucket) {
         guard bucket.base == .monotonic else { return }
         let now = now(.monotonic)
         guard date <= now else { return }
@@ -306,7 +302,7 @@ extension RunLoop.State {
         }
     }
 
-    /// Called when the first timer, due at `date`, gets another date, or is served in one of its modes.
+    /// Called when the first timer, due at `date`, is removed, gets another date, or is served in one of its modes.
     @inline(never)
     func firstTimerChanges(_ date: Int64, in bucket: TimerBucket, except served: ModeState? = nil) {
         guard bucket.base == .monotonic else { return }
@@ -314,22 +310,8 @@ extension RunLoop.State {
         guard date <= now else { return }
         forEachMode(of: bucket) { mode in
             if mode === served { return }
+            if !mode.hasTimers { return mode.order.passTimers() }
             mode.order.firstTimerChanges(from: min(date, mode.firstMonotonicDate), now: now)
-        }
-    }
-
-    /// Called when the first timer is removed, just before or after it is counted out of the queue: a mode without
-    /// another timer keeps the date.
-    @inline(never)
-    private func firstTimerGoes(_ date: Int64, _ bucket: TimerBucket) {
-        firstTimerChanges(date, in: bucket)
-        forEachMode(of: bucket) { mode in
-            if mode.hasTimers { return }
-            // The date as it would read on the monotonic clock.
-            let monotonicDate =
-                bucket.base == .monotonic
-                ? date : now(.monotonic).clampedAdding(date.clampedSubtracting(now(bucket.base)))
-            mode.order.lastTimerGoes(monotonicDate)
         }
     }
 

@@ -85,15 +85,15 @@ extension RunLoop {
         // The tracer that receives the beginning also receives the end.
         callTracers.append(tracer)
         tracer.trace(.calls(callee, label))
-        if let wait { tracer.trace(.wanted(wait)) }
+        if let wait { tracer.trace(wait.event) }
     }
 
     @inline(never)
     private func traceEnd() { callTracers.popLast()?.trace(.returns) }
 
-    /// Reports a part of a callout that was queued by itself to the tracer, as if it were a callout.
-    package func callOut(job label: ItemLabel, wanted: LoopWait?, _ call: () -> Void) {
-        callOut(.job, label, wanted: wanted, call)
+    /// Reports a job, which was queued by itself and runs inside a callout, to the tracer as if it were a callout.
+    package func callOut(job: UnsafeRawPointer, _ label: ItemLabel, _ call: () -> Void) {
+        callOut(.job, label, wanted: LoopWait(job: job), call)
     }
 
     // MARK: Observers

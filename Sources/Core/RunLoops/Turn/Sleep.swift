@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinuxKernel
 internal import Synchronization
 
 /// The mode and the limit of a sleeping thread: a thread that adds an earlier timer makes it look again.
@@ -114,8 +115,7 @@ extension RunLoop {
 
     @inline(__always)
     private func lookedForDescriptors(at instant: Int64) {
-        lastLook = max(lastLook, instant)
-        state.lastRival.store(max(lastLook, state.lastRival.load(ordering: .relaxed)), ordering: .relaxed)
+        state.lastLook.store(max(instant, state.lastLook.load(ordering: .relaxed)), ordering: .relaxed)
     }
 
     private func takeEvents(_ mode: ModeState) {
@@ -125,9 +125,8 @@ extension RunLoop {
             foundMainQueue = true
             if fetched.isEmpty { return }
         }
-        mode.ready.replace(with: &fetched)
         // The kernel does not report the time. The look before did not find them; they may have been ready since then.
-        mode.order.descriptorsReady = lastLook
+        mode.ready.replace(with: &fetched, readySince: state.lastLook.load(ordering: .relaxed))
         if tracer != nil { mode.ready.foundAt = now(.monotonic) }
     }
 
@@ -147,34 +146,32 @@ extension RunLoop {
     @inline(__always)
     private func longestReady(_ run: RunState, _ mode: ModeState) -> Cause? {
         let wakeUp = state.wakeWord.wakeUp
-        let hasDescriptors = !mode.ready.isEmpty
-        let isAwakeAnyway = wakeUp != nil || foundMainQueue || hasDescriptors
-        let cause = mode.order.first(wakeUp: wakeUp, hasDescriptors: hasDescriptors) { rival in
-            mode.awaitsTimers ? timersReadySince(mode, isAwakeAnyway: isAwakeAnyway, before: rival) : nil
+        let descriptors = mode.ready.isEmpty ? nil : mode.ready.since
+        let isAwakeAnyway = wakeUp != nil || foundMainQueue || descriptors != nil
+        let timers =
+            mode.hasTimers ? timersReadySince(mode, isAwakeAnyway: isAwakeAnyway, before: wakeUp ?? .max) : nil
+        let cause =
+            chooseReady == nil
+            ? ReadyOrder.first(wakeUp: wakeUp, timers: timers, descriptors: descriptors)
+            : choose(wakeUp, timers, descriptors)
+        if case .wakeUp = cause, let wakeUp {
+            state.wakeWord.serveWakeUp()
+            lastServedWakeUp = wakeUp
         }
-        if case .wakeUp = cause, let wakeUp { serveWakeUp(wakeUp, mode) }
         // Unlike the other causes this one may be wrong: step 6 may have done the work before, or another loop drains
         // the queue.
         if cause == nil, foundMainQueue, run.servesMainQueue, mainQueue?.takeReadiness() == true { return .mainQueue }
         return cause
     }
 
-    private func serveWakeUp(_ date: Int64, _ mode: ModeState) {
-        state.wakeWord.serveWakeUp()
-        lastServedWakeUp = date
-        wakeUpWasServed(date, mode)
-    }
-
-    /// A turn of this mode has served a wake-up; in the other modes the next wake-up gets its ready date.
-    private func wakeUpWasServed(_ date: Int64, _ mode: ModeState) {
-        state.lastRival.store(max(date, state.lastRival.load(ordering: .relaxed)), ordering: .relaxed)
-        // The loop's own thread without the lock: a mode that another thread makes meanwhile had no wake-up.
-        if state.hasSeveralModes.load(ordering: .acquiring) {
-            withLock {
-                for other in state.modeStates where other !== mode { other.order.wakeUpServedElsewhere(date) }
-            }
-        }
-        mode.order.passWakeUp()
+    /// The kind that the oracle chooses.
+    @inline(never)
+    private func choose(_ wakeUp: Int64?, _ timers: Int64?, _ descriptors: Int64?) -> Cause? {
+        let kinds = [(wakeUp, Cause.wakeUp), (timers, .timers), (descriptors, .descriptor)]
+        var ready = kinds.compactMap { since, cause in since.map { (since: $0, cause: cause) } }
+        if ready.count < 2 { return ready.first?.cause }
+        ready.sort { $0.since < $1.since }
+        return ready[chooseReady?(ready.count) ?? 0].cause
     }
 
     // MARK: Sleeping
@@ -185,7 +182,6 @@ extension RunLoop {
         if run.endsWhenIdle { return findReady(run, mode) ?? (hasUnserved(run, mode) ? .unserved : nil) }
         callObservers(.beforeWaiting, mode)
         let cause = tracer == nil ? sleepUntilReady(run, mode) : sleepAndTrace(run, mode)
-        if case .timers = cause, mode.observes(.afterWaiting) { withLock { mode.order.timersEndSleep() } }
         state.wakeWord.beAwake()
         callObservers(.afterWaiting, mode)
         return cause
@@ -215,7 +211,7 @@ extension RunLoop {
             // From here on, a thread that brings something earlier finds the mode and the limit and makes this thread
             // look again.
             let isAwakeAnyway = hasBlock || state.wakeWord.wakeUp != nil || !mode.ready.isEmpty
-            let limit = prepareToSleep(mode, isAwakeAnyway: isAwakeAnyway)
+            let limit = prepareToSleep(run, mode, isAwakeAnyway: isAwakeAnyway)
             if mode.ready.isEmpty {
                 if var limit {
                     limit.monotonic = min(limit.monotonic, run.deadline)
@@ -229,11 +225,8 @@ extension RunLoop {
             if let cause = longestReady(run, mode) { return cause }
             if hasBlock { return .unserved }
             if state.wakeWord.isStopped { return .stop }
-            if run.deadline <= monotonicNow() {
-                // In the real one a timer of libdispatch wakes the loop for its limit.
-                wakeUpWasServed(run.deadline, mode)
-                return .limit
-            }
+            if run.deadline <= monotonicNow() { return .limit }
+            if hasLostItems(run, mode) { return .nothing }
             sweepSignals()
             hasBlock = hasWakingBlock(mode)
         }
@@ -241,18 +234,15 @@ extension RunLoop {
 
     /// Records what the thread is going to wait for; returns until when it may sleep, or `nil` if there is something
     /// to do already.
-    private func prepareToSleep(_ mode: ModeState, isAwakeAnyway: Bool) -> WaitLimit? {
+    private func prepareToSleep(_ run: RunState, _ mode: ModeState, isAwakeAnyway: Bool) -> WaitLimit? {
         withLock {
-            var limit = mode.sleepLimit()
-            // A sleep in an empty mode would last for ever: the mode's last timer ends the run when it would have been
-            // due.
-            if mode.hasNoItems { limit.monotonic = min(limit.monotonic, mode.order.lastTimerDate) }
+            let limit = mode.sleepLimit()
             state.sleep.mode = .passUnretained(mode)
             state.sleep.limit = limit
-            if isAwakeAnyway || (mode.awaitsTimers && timersReady(mode, isAwakeAnyway: false) != nil) { return nil }
+            if isAwakeAnyway || (mode.hasTimers && timersReady(mode, isAwakeAnyway: false) != nil) { return nil }
+            if hasLostItems(run, mode) { return nil }
             // A thread that sleeps has looked at everything, and found nothing.
             mode.order.passTimers()
-            mode.order.passWakeUp()
             state.trimTimers(mode, limit, monotonicNow())
             return limit
         }
@@ -264,17 +254,19 @@ extension RunLoop {
         let began = now(.monotonic)
         report(.sleeps)
         let cause = sleepUntilReady(run, mode)
-        let waking: LoopWaking
+        var calledAt: Int64 = 0
+        let reason: LoopEvent.WakeCause
         switch cause {
-        case .timers: waking = LoopWaking(.timer, asleepSince: began)
-        case .descriptor: waking = LoopWaking(.descriptor, asleepSince: began)
-        case .mainQueue: waking = LoopWaking(.mainQueue, asleepSince: began)
-        case .wakeUp: waking = LoopWaking(wakeUp: lastServedWakeUp, asleepSince: began)
+        case .timers: reason = .timer
+        case .descriptor: reason = .descriptor
+        case .mainQueue: reason = .mainQueue
+        case .wakeUp: (reason, calledAt) = (.wakeUp, lastServedWakeUp)
         // The thread has not slept.
-        case .unserved: waking = LoopWaking(wakeUp: began, asleepSince: began)
-        case .stop, .limit, .nothing: waking = LoopWaking(.limit, asleepSince: began)
+        case .unserved: (reason, calledAt) = (.wakeUp, began)
+        case .stop, .limit, .nothing: reason = .limit
         }
-        report(.wakes(waking))
+        let thread = reason == .wakeUp ? rl_find_waker(calledAt) : 0
+        report(.wakes((reason, asleepSince: began, calledAt, thread)))
         return cause
     }
 }
@@ -302,15 +294,6 @@ extension RunLoop.State {
         let phase = wakeWord.phase
         guard phase != .awake, sleep.isIn(mode) else { return }
         if phase == .inHost { descriptorsChangedInHost(mode) } else { lookAgain() }
-    }
-
-    /// A source has left the mode: if that is empty now, the date of its last timer counts.
-    func sourceLeft(_ mode: ModeState) {
-        let phase = wakeWord.phase
-        guard phase != .awake, phase != .inHost, sleep.isIn(mode), mode.hasNoItems,
-            mode.order.lastTimerDate < sleep.limit.monotonic
-        else { return }
-        lookAgain()
     }
 
     /// A mode has become a common one: a block that waits for the common modes may run in it now, and the thread must

@@ -9,10 +9,9 @@ extension RunLoop {
     func run(_ mode: Mode, _ limit: RunState.Limit, returnsAfterSource: Bool) -> RunResult {
         if mode == .common { return finishInCommonModes() }
         requireOwnThread()
-        guard let mode = withLock({ state.isDead ? nil : state.existingMode(mode) }), !isEmpty(mode) else {
-            return .finished
-        }
-        var run = RunState(limit: limit, returnsAfterSource: returnsAfterSource)
+        guard let mode = withLock({ state.isDead ? nil : state.existingMode(mode) }) else { return .finished }
+        var run = RunState(limit: limit, returnsAfterSource: returnsAfterSource, timesEmptied: mode.timesEmptied)
+        if isEmpty(mode) { return .finished }
         let outer = begin(&run, in: mode)
         var result: RunResult?
         while result == nil { result = turn(&run, in: mode) }
@@ -38,7 +37,7 @@ extension RunLoop {
         state.wakeWord.beAwake()
         let didServe = serve(cause, &run, mode)  // 9
         runBlocks(mode)  // 10
-        return verdict(run, mode, handled: didPerform || didServe)
+        return verdict(&run, mode, handled: didPerform || didServe)
     }
 
     /// From here on wake-ups count; returns false if a stop has come since the last turn looked.
@@ -65,7 +64,7 @@ extension RunLoop {
 
     /// The end of step 10.
     @inline(__always)
-    private func verdict(_ run: RunState, _ mode: ModeState, handled: Bool) -> RunResult? {
+    private func verdict(_ run: inout RunState, _ mode: ModeState, handled: Bool) -> RunResult? {
         if handled, run.returnsAfterSource { return .handledSource }
         switch run.limit {
         case .now: return .timedOut
@@ -79,15 +78,27 @@ extension RunLoop {
             state.wakeWord.serveStop()
             return .stopped
         }
+        // Before the mode is looked at: an item that another thread removes afterwards counts in the next turn.
+        run.timesEmptied = mode.timesEmptied
         return isEmpty(mode) && !run.endsWhenIdle ? .finished : nil
     }
 
     /// Whether nothing is left that could ever fire: Specification 2.5.
     @inline(__always)
     func isEmpty(_ mode: ModeState) -> Bool {
-        if !mode.hasNoItems { return false }
-        if mainQueue != nil, mode.isCommon, !isInMainQueue { return false }
-        return !blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
+        hasNothingToAwait(mode) && !blocks.hasBlock(in: mode.mode, isCommon: mode.isCommon)
+    }
+
+    /// Whether the mode has lost its last item since the turn began, so that it must not be slept in: Specification 4.5.1.
+    @inline(__always)
+    func hasLostItems(_ run: RunState, _ mode: ModeState) -> Bool {
+        hasNothingToAwait(mode) && run.timesEmptied != mode.timesEmptied
+    }
+
+    /// Whether neither an item nor the main queue could end a sleep in the mode.
+    @inline(__always)
+    private func hasNothingToAwait(_ mode: ModeState) -> Bool {
+        mode.hasNoItems && (mainQueue == nil || !mode.isCommon || isInMainQueue)
     }
 
     // MARK: Beginning and ending a run

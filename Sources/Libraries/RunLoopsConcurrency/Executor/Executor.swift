@@ -110,7 +110,7 @@ extension RunLoop {
         /// For recorders: when the job was queued, and by which code.
         @inline(never)
         private func leaveWord(_ job: JobReference) {
-            rl_stamp_job(job.pointer, loop.kernel.now(.monotonic), SystemCalls.threadID)
+            rl_stamp_job(job.pointer, loop.now(.monotonic), SystemCalls.threadID)
         }
 
         @inline(__always)
@@ -208,7 +208,7 @@ extension RunLoop {
         /// Runs a job as above, and reports it to listeners.
         @inline(never)
         private func runWatched(_ reference: JobReference) {
-            loop.callOut(job: Self.jobLabel, wanted: LoopWait(job: reference.pointer)) { run(reference) }
+            loop.callOut(job: reference.pointer, Self.jobLabel) { run(reference) }
         }
 
         /// One label for all jobs: Swift does not say to an executor whose job it is.

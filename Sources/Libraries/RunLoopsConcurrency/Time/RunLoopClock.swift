@@ -28,7 +28,7 @@ public struct RunLoopClock: Clock {
     public let base: RunLoop.TimeBase
 
     /// The present instant of the loop's clock, which is virtual in a manual loop.
-    public var now: Instant { Instant(nanoseconds: loop.kernel.now(base), base: base) }
+    public var now: Instant { Instant(nanoseconds: loop.now(base), base: base) }
 
     /// A nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }

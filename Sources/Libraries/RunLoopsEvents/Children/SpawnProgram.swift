@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// The texts of a child, as C has them.
 struct SpawnProgram {

@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// The descriptors of a child, and what this process keeps open until the child has them.
 struct SpawnStreams {

@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// One path that an inotify descriptor watches, whichever file is there, and whether its directories are there.
 ///

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// One directory or file of a watch tree, and the directories in it.
 ///

@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// What a watch tree asks of the system: one inotify descriptor, and the directories at paths.
 ///

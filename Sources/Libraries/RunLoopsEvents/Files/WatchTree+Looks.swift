@@ -3,6 +3,7 @@
 
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// Looking at directories by their paths.
 extension WatchTree {

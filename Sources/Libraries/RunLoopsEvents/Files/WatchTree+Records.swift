@@ -3,6 +3,7 @@
 
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// Applies the kernel's records to the tree, and reports what they mean.
 extension WatchTree {

@@ -3,6 +3,7 @@
 
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// The files and directories that one inotify descriptor watches, kept up to date with what the descriptor reports.
 ///

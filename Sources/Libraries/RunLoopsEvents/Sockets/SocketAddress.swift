@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 public import RunLoops
+internal import RunLoopsSystem
 
 extension RunLoop {
     /// The address of a stream socket: a path of the file system, or a host and a port.

@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 public import RunLoops
+internal import RunLoopsSystem
 
 /// Listens on an address, and calls a closure on a loop's thread with each connection that is made to the address.
 ///

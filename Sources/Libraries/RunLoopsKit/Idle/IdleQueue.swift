@@ -132,11 +132,8 @@ extension RunLoop {
                 done += 1
             } while done < limits.count && pendingCount > 0 && loop.now < end
             finishPortion()
-            if pendingCount > 0 || hasLeftModeEmpty { loop.wakeUp() }
+            if pendingCount > 0 { loop.wakeUp() }
         }
-
-        /// Whether the mode held nothing except the jobs: the run must finish, and a sleeping run would not notice.
-        private var hasLeftModeEmpty: Bool { loop.currentMode.map(loop.hasNoItems) ?? false }
 
         /// When the portion that begins now is over: by its limit, or because a timer is due.
         private var endOfPortion: RunLoop.Instant {

@@ -70,7 +70,7 @@ extension RunLoop {
     /// - Parameter object: A word for the object that belongs to the loop's thread.
     func requireOwn(_ object: String) {
         require(
-            ThreadLoop.existing === self,
+            RunLoop.existing === self,
             "A \(object) was used by another thread than the one that made it: post the call with perform of that thread's loop, or make one for each thread."
         )
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import RunLoops
+internal import CLinuxKernel
 internal import Synchronization
 
 /// An atomic state that threads can sleep on until it changes: a futex.
@@ -40,12 +40,12 @@ package struct StateWord: ~Copyable, @unchecked Sendable {
     /// Sleeps while the state is `state`, until an instant of the monotonic clock at most; may return early.
     package func sleep(while state: UInt32, until deadline: Int64 = .max) {
         // EAGAIN (the state has changed), EINTR, ETIMEDOUT: the caller looks again in any case.
-        _ = LinuxCalls.shared.futexWait(UnsafeRawPointer(word), expected: state, until: deadline)
+        _ = rl_futex_wait(word, state, deadline)
     }
 
     private func wake() {
         guard hasSleepers else { return }
         // One sleeper for each word: the thread that waits for a ticket, or for the start of a thread.
-        _ = LinuxCalls.shared.futexWake(UnsafeRawPointer(word))
+        _ = rl_futex_wake(word, 1)
     }
 }

@@ -54,7 +54,7 @@ final class ThreadBody: @unchecked Sendable {
             return
         }
         let loop = RunLoop.current
-        ThreadLoop.markEnd(with: EndMark(waiters))
+        RunLoop.keepUntilThreadEnds(EndMark(waiters))
         let (keeper, watcher) = (makeKeeper(), makeWatcher())
         loop.add(keeper, in: .common)
         loop.add(watcher, in: .common)

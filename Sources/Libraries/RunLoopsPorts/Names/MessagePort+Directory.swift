@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 public import RunLoops
+internal import RunLoopsSystem
 
 extension RunLoop.MessagePort {
     /// The directory in which ports have their names.

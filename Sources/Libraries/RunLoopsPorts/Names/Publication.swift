@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// A name that a port has: the lock that proves the ownership, and the socket that listens under the name.
 ///

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinuxKernel
 internal import RunLoops
 
 /// Time limits as deadlines of the monotonic clock.
@@ -17,7 +18,7 @@ enum Deadline {
         let end = min(now.clampedAdding(nanoseconds), deadline)
         // A word that nobody changes or wakes.
         let word: UInt32 = 0
-        withUnsafePointer(to: word) { while !SystemCalls.futexWait($0, expected: 0, until: end) {} }
+        withUnsafePointer(to: word) { while rl_futex_wait($0, 0, end) != -Errors.timedOut {} }
         return true
     }
 

@@ -47,7 +47,7 @@ struct TimedLock: ~Copyable, @unchecked Sendable {
     }
 
     func unlock() {
-        if state.pointee.exchange(0, ordering: .releasing) & 3 == 2 { SystemCalls.futexWake(state) }
+        if state.pointee.exchange(0, ordering: .releasing) & 3 == 2 { _ = rl_futex_wake(state, 1) }
     }
 
     private static func now(_ state: UInt32) -> UInt32 { state | UInt32(bitPattern: rl_fork_count()) &<< 2 }

@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 internal import Synchronization
 
 /// A sequenced-packet socket, closed with its last reference: code that uses the number holds the object.

@@ -130,7 +130,9 @@ open class RunLoop: NSObject {
 @available(*, unavailable)
 extension RunLoop: @unchecked Sendable {}
 
-extension RunLoop: LoopCompanion {}
+extension RunLoop: LoopCompanion {
+    package func threadHasEnded() {}
+}
 
 extension RunLoops.RunLoop {
     /// The same loop under Foundation's names: always the same object, until the loop's thread ends.
@@ -138,7 +140,7 @@ extension RunLoops.RunLoop {
     /// Thread safety: any thread, to which the object itself leaves little to do: see ``FoundationRunLoop/RunLoop``.
     /// - Complexity: O(1).
     public var foundation: FoundationRunLoop.RunLoop {
-        companion { FoundationRunLoop.RunLoop($0) }
+        companion { _ in FoundationRunLoop.RunLoop(self) }
     }
 }
 #endif

@@ -16,6 +16,8 @@ package enum Callout: Hashable, Sendable {
 /// The runner of the scenario: an engine reports every callout to it.
 package protocol CalloutReceiver: AnyObject, Sendable {
     func receive(_ callout: Callout)
+    /// Whether an item of the main queue is being called; asked by the loop's thread.
+    var isInQueueItem: Bool { get }
 }
 
 /// When a timer fires, seen from the scenario: `nil` in the protocol stands for no timer at all.

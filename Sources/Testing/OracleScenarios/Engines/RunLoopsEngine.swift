@@ -27,6 +27,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
         self.receiver = receiver
         self.names = names
         loop = RunLoop.current
+        if let choices = scenario.choices { loop.chooseReady = { choices.choose($0) } }
     }
 
     package func makeItems() {
@@ -62,6 +63,7 @@ package final class RunLoopsEngine: Engine, @unchecked Sendable {
         for timer in timers { timer.invalidate() }
         for observer in observers { observer.invalidate() }
         sentinel?.invalidate()
+        loop.chooseReady = nil
     }
 
     package func add(_ item: ItemName, to mode: ModeName) {

@@ -6,6 +6,8 @@ package enum Verdict: Sendable {
     case same
     /// The first traces differed, later ones agreed: a race with the clock, not a difference.
     case settled(reruns: Int)
+    /// Our loop has the same trace if it serves something else first of what is ready together: Specification 9.19.
+    case reordered
     case different(Difference)
 }
 
@@ -53,8 +55,30 @@ package struct Comparison: Sendable {
             ours.insert(again.ours)
             if !real.isDisjoint(with: ours) { return .settled(reruns: rerun + 1) }
         }
+        if isReordered(scenario, real, ours) { return .reordered }
         return .different(Difference(scenario: scenario, real: first.real, ours: first.ours))
     }
+
+    /// Whether our loop has a trace of the real one if it serves something else first where several kinds are ready.
+    private func isReordered(_ scenario: Scenario, _ real: Set<[String]>, _ ours: Set<[String]>) -> Bool {
+        // A subject that does something else than our loop is wrong, whatever goes first.
+        guard ours.contains(Self.trace(scenario, on: RunLoopsEngine.self)) else { return false }
+        var scenario = scenario
+        var plans: [[Int]] = [[]]
+        var next = 0
+        let end = monotonicNanoseconds() + Self.maxSearch
+        while next < plans.count, monotonicNanoseconds() < end {
+            let choices = Choices(plans[next])
+            scenario.choices = choices
+            if real.contains(Self.trace(scenario, on: RunLoopsEngine.self)) { return true }
+            plans += choices.alternatives
+            next += 1
+        }
+        return false
+    }
+
+    /// For how long ways to choose what goes first are tried, those with the fewest changes first.
+    private static let maxSearch: Int64 = 1_000_000_000
 
     private static func trace(_ scenario: Scenario, on kind: any Engine.Type) -> [String] {
         if scenario.onMainThread { return Interpreter.trace(scenario, on: kind) }

@@ -46,6 +46,9 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
     private var callouts = 0
     private var stops = StopsBeforeSleep()
     private let queued = Guarded(0)
+    /// How many items of the main queue are being called.
+    private var queueItems = 0
+    package var isInQueueItem: Bool { queueItems > 0 }
 
     private enum ScriptName: Hashable {
         case item(ItemName)
@@ -91,16 +94,6 @@ package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Senda
 
     var standing: (progress: Int, limits: [RunLimit], isOver: Bool) {
         shared.withLock { ($0.progress, $0.limits, $0.isOver) }
-    }
-
-    /// Only its date tells when a timer that has left its mode wakes the loop: in that family the other thread acts
-    /// well before all dates, and stops runs after them.
-    func isFarFromTimers(toStop: Bool) -> Bool {
-        guard scenario.family == .lastTimer, let first = scenario.slots.min(), let last = scenario.slots.max() else {
-            return !engine.timerIsSoon()
-        }
-        let slot = (monotonicNanoseconds() - began) / Scenario.slotNanoseconds
-        return !toStop && slot < first - 10 || slot > last + 5
     }
 
     private var isOver: Bool { shared.withLock { $0.isOver } }
@@ -173,7 +166,9 @@ extension Interpreter {
         guard !isOver else { return }
         write("queue q\(index)")
         stops.calloutBegins(.afterSleep)
+        queueItems += 1
         follow(.queue(index), scenario.queueItems[index])
+        queueItems -= 1
     }
 
     /// Does what the script says for this call of it.

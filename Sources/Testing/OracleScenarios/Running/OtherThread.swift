@@ -10,9 +10,6 @@ protocol ScenarioHost: AnyObject, Sendable {
     /// How far the scenario is: two equal readings of `progress` mean that nothing was done; and the limits of the runs
     /// in progress, outermost first.
     var standing: (progress: Int, limits: [RunLimit], isOver: Bool) { get }
-    /// Whether no timer wakes the loop soon: so soon that the other thread would race it, or at all if that thread is
-    /// to stop the run.
-    func isFarFromTimers(toStop: Bool) -> Bool
     func write(_ line: @autoclosure () -> String)
     func perform(_ actions: [Action], onOtherThread: Bool)
 }
@@ -48,7 +45,7 @@ final class OtherThread: Sendable {
                 breakUp()
                 continue
             }
-            guard let limit = limits.last, !limit.passes, isAsleep(before: nextStep) else {
+            guard let limit = limits.last, !limit.passes, isAsleep else {
                 seenProgress = -1
                 continue
             }
@@ -62,9 +59,8 @@ final class OtherThread: Sendable {
         }
     }
 
-    private func isAsleep(before step: Int) -> Bool {
-        host.engine.isWaiting && watch.isAsleep
-            && host.isFarFromTimers(toStop: !host.scenario.otherThread.indices.contains(step))
+    private var isAsleep: Bool {
+        host.engine.isWaiting && watch.isAsleep && !host.engine.timerIsSoon()
     }
 
     private func act(_ step: Int) {

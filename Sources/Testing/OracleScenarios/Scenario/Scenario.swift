@@ -16,17 +16,6 @@ package enum Timing: Hashable, Sendable {
     case limits
 }
 
-/// A family of scenarios: what they are to find.
-package enum Family: String, CaseIterable, Sendable {
-    /// Everything together.
-    case usual
-    /// Modes lose their last timer before a run sleeps, and while it sleeps (Specification 4.5.1).
-    ///
-    /// Nothing but timers and blocks keeps a mode from being empty, because a timer that leaves a mode with other items
-    /// makes an empty turn in the real loop (Specification 9.9).
-    case lastTimer = "last-timer"
-}
-
 /// One program over a run loop, as plain data: both engines run it, the printer prints it, the shrinker takes parts
 /// away.
 package struct Scenario: Sendable {
@@ -64,15 +53,13 @@ package struct Scenario: Sendable {
 
     package var seed: UInt64
     package var number: Int
-    package var family = Family.usual
     package var timing: Timing = .still
     package var onMainThread = false
     /// Whether each mode holds a timer that never comes, from the beginning to the end.
     ///
     /// The real loop on Linux never disarms a mode's timer descriptor when the last timer leaves the mode, and makes an
     /// empty turn when the forgotten date comes. With one more timer that always stays, that cannot happen, and timers
-    /// may do anything. Without such a timer, timers leave a mode only by firing or inside their own callback, unless
-    /// the family is `lastTimer`.
+    /// may do anything. Without such a timer, timers leave a mode only by firing or inside their own callback.
     package var hasSentinels = false
     package var modeCount = 1
 
@@ -92,6 +79,8 @@ package struct Scenario: Sendable {
     package var otherThread: [[Action]] = []
     /// After so many callouts every callout stops the innermost run.
     package var calloutBudget = 70
+    /// What our own loop serves first where several kinds of items are ready; `nil` for its own order.
+    package var choices: Choices?
 
     package init(seed: UInt64, number: Int) {
         self.seed = seed

@@ -140,13 +140,13 @@ extension ScenarioGenerator {
         }
     }
 
-    /// Whether `item` may be removed or invalidated here: timers without a sentinel only inside their own callback,
-    /// unless that is what the family is for.
+    /// Whether `item` may be removed or invalidated here: timers without a sentinel only inside their own
+    /// callback.
     ///
     /// The observer that sees every turn stays, so that it does.
     private func mayLeave(_ item: ItemName) -> Bool {
         switch item {
-        case .timer: scenario.hasSentinels || scenario.family == .lastTimer
+        case .timer: scenario.hasSentinels
         case .observer(let index): abs(scenario.observers[index].order) != 9
         default: true
         }

@@ -25,21 +25,13 @@ package struct ScenarioGenerator {
         scenario = Scenario(seed: seed, number: number)
     }
 
-    /// Scenario `number` of `seed` in a family.
+    /// Scenario `number` of `seed`.
     ///
     /// Where there is no main thread to run on, a scenario of the main thread becomes one of a thread of its own.
-    package static func scenario(
-        _ number: Int, seed: UInt64, mainThread: Bool, family: Family = .usual
-    ) -> Scenario {
+    package static func scenario(_ number: Int, seed: UInt64, mainThread: Bool) -> Scenario {
         var generator = ScenarioGenerator(seed: seed, number: number)
-        generator.scenario.family = family
-        switch family {
-        case .usual:
-            generator.makeFrame(mainThread: mainThread)
-            generator.makeItems()
-        case .lastTimer:
-            generator.makeLastTimers()
-        }
+        generator.makeFrame(mainThread: mainThread)
+        generator.makeItems()
         generator.makeScripts()
         generator.makeBody()
         generator.makeOtherThread()
@@ -52,22 +44,6 @@ package struct ScenarioGenerator {
         scenario.timing = time < 76 ? .still : time < 90 ? .slots : .limits
         scenario.modeCount = 1 + random.upTo(2)
         freeSlots = stride(from: 1, through: 11, by: 2).shuffled(using: &random)
-    }
-
-    /// One timer a mode, as always without sentinels.
-    ///
-    /// The dates are far enough away for the other thread to act before the first
-    /// (`Interpreter.isFarFromTimers(toStop:)`).
-    private mutating func makeLastTimers() {
-        scenario.timing = .slots
-        scenario.modeCount = 1 + random.upTo(2)
-        freeSlots = stride(from: 30, through: 40, by: 2).shuffled(using: &random)
-        for _ in 0..<scenario.modeCount {
-            let first: FireDate = random.chance(80) ? .slot(freeSlots.removeLast()) : makeDate()
-            scenario.timers.append(.init(first: first, interval: random.chance(20) ? .hour : .none, script: []))
-        }
-        makeObservers()
-        scenario.blocks = Array(repeating: [], count: 1 + random.upTo(3))
     }
 
     private mutating func makeItems() {
@@ -208,11 +184,10 @@ package struct ScenarioGenerator {
 
     private mutating func makeOtherThread() {
         // How long its steps take is not the same twice, and slots are short.
-        if scenario.timing == .slots, scenario.family == .usual { return }
+        if scenario.timing == .slots { return }
         for _ in 0..<random.upTo(3) {
             var step = (0..<random.upTo(2)).compactMap { _ in makeQuietAction() }
-            // Without it the loop sleeps on to the date of a timer that is gone.
-            if scenario.family == .usual || step.isEmpty || random.chance(40) { step.append(makeWakingAction()) }
+            step.append(makeWakingAction())
             scenario.otherThread.append(step)
         }
     }

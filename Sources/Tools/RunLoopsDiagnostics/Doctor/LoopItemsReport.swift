@@ -58,11 +58,11 @@ extension LoopItemsReport {
         pages = loop.pages.map { page in
             Page(
                 time: microseconds(page.time),
-                items: page.items.entries.map {
+                items: page.items.map {
                     Item(
                         kind: $0.kind.rawValue, label: $0.label, modes: $0.modes.map(\.rawValue), isCommon: $0.isCommon)
                 },
-                unserved: page.items.unserved.map {
+                unserved: page.unserved.map {
                     Unserved(kind: $0.kind.rawValue, label: $0.label, since: microseconds($0.since))
                 })
         }

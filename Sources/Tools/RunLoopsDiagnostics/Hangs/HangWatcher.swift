@@ -58,7 +58,7 @@ final class HangWatcher: @unchecked Sendable {
         pokedAt.store(time, ordering: .relaxed)
         // releasing: a thread that sees the number sees when and why.
         word.wrappingAdd(1, ordering: .releasing)
-        withUnsafePointer(to: word) { SystemCalls.futexWake($0) }
+        withUnsafePointer(to: word) { _ = rl_futex_wake($0, 1) }
     }
 
     @inline(never)

@@ -48,7 +48,7 @@ extension RunLoop {
             }
             guard let server = try outcome?.get() else { return }
             _ = namesAreRemovedAtExit
-            if let loop = ThreadLoop.existing { _ = server.loops.add(loop) }
+            if let loop = RunLoop.existing { _ = server.loops.add(loop) }
             server.directory.tidy()
         }
 

@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 package import RunLoops
+internal import RunLoopsSystem
 
 /// A connection to an inspected process of the same user.
 ///

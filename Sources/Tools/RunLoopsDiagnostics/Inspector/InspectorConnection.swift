@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// One client: what it has sent, what it has not yet taken, and how long it may stay like that.
 ///

@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 internal import RunLoops
+internal import RunLoopsSystem
 
 /// A directory in which this user's inspected processes have their sockets, checked once and then held open.
 ///

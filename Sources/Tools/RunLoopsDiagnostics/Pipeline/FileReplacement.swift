@@ -4,6 +4,7 @@
 internal import CLinuxKernel
 internal import LinuxLibC
 package import RunLoops
+internal import RunLoopsSystem
 
 /// Puts whole files in place of others.
 package enum FileReplacement {

@@ -54,7 +54,7 @@ final class LabelKeeper: @unchecked Sendable {
     /// The label as two words that stay good as long as a holder points to them.
     func keep(_ label: ItemLabel) -> (label: UInt64, line: UInt64) {
         switch label {
-        case .location(let location): (UInt64(UInt(bitPattern: location.file)), UInt64(location.line))
+        case .location(let file, let line): (UInt64(UInt(bitPattern: file)), UInt64(line))
         case .text(let text): (keep(text), .max)
         }
     }
@@ -124,7 +124,7 @@ final class LabelKeeper: @unchecked Sendable {
         if line != .max {
             // SAFETY: written from a place, whose name is a literal and lives for ever.
             let file = pointer.assumingMemoryBound(to: UInt8.self)
-            return .location(CodeLocation(file: file, line: UInt32(truncatingIfNeeded: line)))
+            return .location(file: file, line: UInt32(truncatingIfNeeded: line))
         }
         // SAFETY: written by keep, which holds a reference as long as a holder has the word.
         return .text(Unmanaged<ItemLabel.Text>.fromOpaque(pointer).takeUnretainedValue())

@@ -83,7 +83,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
     /// The loop's thread, or the only thread that knows the loop.
     init(_ loop: RunLoop) {
         thread = loop.threadID
-        kernel = loop.kernel is EpollKernel ? nil : loop.kernel
+        kernel = loop.virtualKernel
         // In the middle of a run its depth is not known; one is the most likely.
         let isInRun = loop.currentMode != nil
         self[.depth] = isInRun ? 1 : 0
@@ -156,9 +156,9 @@ final class LoopState: LabelHolder, @unchecked Sendable {
 
     /// Since when the innermost callout was wanted: nobody else reads it, so there is no new version.
     @inline(__always)
-    func note(_ wait: LoopWait) {
+    func noteReady(since: Int64) {
         guard let index = innermostIndex else { return }
-        words[index + 5] = UInt64(bitPattern: max(0, wait.since))
+        words[index + 5] = UInt64(bitPattern: max(0, since))
     }
 
     @inline(__always)

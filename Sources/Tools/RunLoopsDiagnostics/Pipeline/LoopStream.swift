@@ -103,7 +103,7 @@ package final class LoopStream: LoopTracer, @unchecked Sendable {
         case .wanted(let wait):
             // A program that can be looked into, while nobody does, pays nothing for what only subscribers use.
             guard !references.isEmpty else { return }
-            state.note(wait)
+            state.noteReady(since: wait.since)
             tell(event, at: state.now)
         case .returns:
             // A subscriber that hears of a callout's return finds the callout still on the stack.

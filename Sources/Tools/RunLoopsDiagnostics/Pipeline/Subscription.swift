@@ -68,7 +68,7 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
     /// Adds every loop that is made from here on.
     func addNewLoops() {
         if lock.withLock({ isStopped }) { return }
-        NewLoops.shared.add(self) { [weak self] loop in
+        NewLoops.add(self) { [weak self] loop in
             if let self { _ = self.subscribe(to: loop, self.make) }
         }
     }
@@ -156,7 +156,7 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
         }
         guard let last else { return [] }
         last.unfollow?()
-        NewLoops.shared.remove(self)
+        NewLoops.remove(self)
         if keepsStamps { NewLoops.setRecorded(false) }
         for entry in last.entries { entry.stream.remove(entry.subscriber) }
         return last.entries.map(\.subscriber)

@@ -7,7 +7,9 @@ internal import RunLoops
 struct ItemPage: Sendable, Equatable {
     /// In nanoseconds of the loop's monotonic clock.
     var time: Int64
-    var items: LoopItems
+    var items: [LoopItem]
+    /// Signalled sources and blocks that the sleeping loop leaves waiting.
+    var unserved: [LoopItem]
 }
 
 /// Keeps what was in which mode of one loop while it was recorded, and in which modes it was run.
@@ -64,11 +66,11 @@ final class ItemBook: @unchecked Sendable {
     }
 
     private func look(at time: Int64) {
-        guard let items = loop?.itemsInModes() else { return }
+        guard let seen = loop?.itemsInModes() else { return }
         lock.withLock {
-            if let last = pages.last, last.items == items { return }
+            if let last = pages.last, last.items == seen.items, last.unserved == seen.unserved { return }
             if pages.count == Self.mostPages { pages.removeLast() }
-            pages.append(ItemPage(time: time, items: items))
+            pages.append(ItemPage(time: time, items: seen.items, unserved: seen.unserved))
         }
     }
 
@@ -77,10 +79,11 @@ final class ItemBook: @unchecked Sendable {
     /// Any thread. The last page shows the present time, or the last look before the thread's end.
     func read() -> (modesRun: [RunLoop.Mode], pages: [ItemPage]) {
         let now = state.now
-        let items = loop?.itemsInModes()
+        let seen = loop?.itemsInModes()
         return lock.withLock {
-            let last = (items ?? pages.last?.items).map { [ItemPage(time: now, items: $0)] } ?? []
-            return (modesRun, pages + last)
+            var last = seen.map { ItemPage(time: now, items: $0.items, unserved: $0.unserved) } ?? pages.last
+            last?.time = now
+            return (modesRun, pages + (last.map { [$0] } ?? []))
         }
     }
 }

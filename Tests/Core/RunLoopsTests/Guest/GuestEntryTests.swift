@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// What comes while a loop enters its host: between its last look and the step in which the host has the thread.
 @Suite(.ownThread) struct GuestEntryTests {
@@ -41,11 +42,11 @@ import Testing
                 let poster = TestThread { loop.perform {} }
                 poster.join()
             }
-            let outer = ThreadLoop.replace(with: loop)
+            let outer = RunLoop.replaceCurrent(with: loop)
             defer {
                 kernel.enters = {}
                 loop.threadEnds()
-                _ = ThreadLoop.replace(with: outer)
+                _ = RunLoop.replaceCurrent(with: outer)
             }
             return Result { try body(loop) }
         }.get()

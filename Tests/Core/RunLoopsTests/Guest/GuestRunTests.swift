@@ -3,9 +3,10 @@
 
 import CLinuxKernel
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// Specification 10: runs of a guest, their turns, modes and nesting, and what the system may refuse.
 @Suite(.ownThread, .timeLimit(.minutes(10)))

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// Specification 10: one descriptor for all that a loop waits for.
 @Suite(.ownThread, .timeLimit(.minutes(10)))

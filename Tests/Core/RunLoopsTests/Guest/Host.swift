@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
+
+@testable import RunLoops
 
 /// A host as simple as can be: waits for one descriptor, and nothing else.
 struct Host {

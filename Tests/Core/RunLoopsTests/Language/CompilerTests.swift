@@ -327,38 +327,14 @@ struct CompilerTests {
 
     static let spellings: [Refusal] = [
         Refusal("loop.add(timer, forMode: .default)", "'add(_:forMode:)' has been renamed to 'add(_:in:)'"),
-        Refusal("loop.remove(timer, forMode: .default)", "'remove(_:forMode:)' has been renamed to 'remove(_:from:)'"),
         Refusal("loop.perform(inModes: [.default]) {}", "has been renamed to 'perform(in:_:)'"),
         Refusal("loop.run(mode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
         Refusal("loop.run(until: date)", "Use run(mode: .default, for:) with a Duration"),
-        Refusal("while loop.run(mode: .default, before: .distantFuture) {}", "with nil for no limit"),
-        Refusal("loop.run(until: .distantFuture)", "Use run(mode: .default, until:), with nil for no limit"),
-        Refusal("loop.run(until: .distantPast)", "or poll(mode:) for no wait"),
-        Refusal("loop.run(mode: .default, until: .distantFuture)", "A run without a limit has nil in its place"),
-        Refusal(
-            "loop.acceptInput(forMode: .default, before: date)", "Use run(mode:for:returnAfterSourceHandled: true)"),
-        Refusal("_ = loop.limitDate(forMode: .default)", "nextTimerDeadline(in:)"),
-        Refusal("_ = loop.getCFRunLoop()", "RunLoop itself has stop(), wakeUp()"),
-        Refusal("loop.run(mode: .eventTracking, until: nil)", "'eventTracking' has been renamed to 'tracking'"),
-        Refusal("loop.run(mode: .defaultMode, until: nil)", "'defaultMode' has been renamed to 'default'"),
-        Refusal("loop.add(timer, in: .commonModes)", "'commonModes' has been renamed to 'common'"),
         Refusal(
             "_ = RunLoop.Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in }",
             "and add it to a loop: add(_:in:)"),
-        Refusal("_ = RunLoop.Timer(timeInterval: 1, repeats: true) { _ in }", "Use RunLoop.Timer(.every(interval))"),
-        Refusal(
-            "_ = RunLoop.Timer(fire: date, interval: 1, repeats: true) { _ in }",
-            "Use RunLoop.Timer(.at(instant, every: interval))"),
-        Refusal("timer.fire()", "Use restart(after: .zero)"),
         Refusal("_ = timer.fireDate", "'fireDate' has been renamed to 'fireInstant'"),
         Refusal("timer.fireDate = date", "'fireDate' has been renamed to 'fireInstant'"),
-        Refusal("_ = timer.timeInterval", "'timeInterval' has been renamed to 'interval'"),
-        Refusal(
-            "_ = RunLoop.Timer(.every(.seconds(1)), repeats: true) { _ in }",
-            "A schedule says whether its timer repeats"),
-        Refusal(
-            "_ = RunLoop.Timer(.after(.zero), repeats: false) { _ in }", "A schedule says whether its timer repeats"),
-        Refusal("loop.performOnMainActor {}", "The main actor has one loop: RunLoop.performOnMainActor"),
     ]
 
     @Test func `A call in Foundation's spelling is refused with this package's name for it`() throws {

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Synchronization
 import Testing
+
+@testable import RunLoops
 
 /// Reaching a loop from other threads while it sleeps, wakes up and is awake.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct CrossThreadTests {

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// The life of descriptor sources on the real kernel: resting, armed, refused, closing.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct DescriptorSourceTests {

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// Real descriptors on the real kernel, with both ways of waiting.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct DescriptorTests {

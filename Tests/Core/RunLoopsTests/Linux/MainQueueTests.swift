@@ -76,15 +76,6 @@ struct MainQueueTests {
             let busy = (after.ru_utime.tv_sec - before.ru_utime.tv_sec) * 1_000_000 + after.ru_utime.tv_usec - before.ru_utime.tv_usec
             print(busy < 50_000 ? "slept" : "spun for \\(busy) us")
             print(RunLoop.main.run(mode: mode, for: .seconds(300), returnAfterSourceHandled: true))
-        case "last timer":
-            let timer = RunLoop.Timer(.after(.milliseconds(1))) { _ in }
-            RunLoop.main.add(timer, in: .default)
-            timer.invalidate()
-            DispatchQueue.main.async { say("queue") }
-            usleep(2_000)
-            let turns = RunLoop.Observer(.beforeTimers) { _, _ in say("turn") }
-            RunLoop.main.add(turns, in: .default)
-            print(RunLoop.main.run(mode: .default, for: .seconds(300), returnAfterSourceHandled: true))
         case "actor items":
             let source = RunLoop.Source.mainActor { _ in say("source \\(title)"); RunLoop.main.stop() }
             RunLoop.main.add(source, in: .default)
@@ -151,8 +142,6 @@ struct MainQueueTests {
             ("nested", "inside timedOut\nfirst ends\nsecond\nstopped\n"),
             ("idle", "queue\nhandledSource\nwoke\ntimedOut\nslept\n"),
             ("marked within", "nested timedOut\ntimedOut\nslept\nqueue\nhandledSource\n"),
-            // The date of a timer that has left goes before the queue, as a timer's would, and makes a turn.
-            ("last timer", "turn\nturn\nqueue\nhandledSource\n"),
             ("actor items", "timer main actor's\nblock state\nsource state\nstopped\n"),
             ("fair", "stopped 20 true\n"),
             ("guest", "fresh false\nqueued true\nqueue\nserved false\n"),

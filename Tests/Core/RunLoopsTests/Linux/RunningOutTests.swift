@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// A loop that the system refuses descriptors or watches: it goes on with what it has, and neither spins nor forgets.
 ///

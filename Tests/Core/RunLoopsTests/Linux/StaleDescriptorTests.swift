@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// Descriptors that are closed, reused and duplicated behind the loop's back.
 ///

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// What a loop asks of the system, counted, and what it does when the system refuses.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct SystemCallTests {

@@ -242,4 +242,23 @@ import Testing
             #expect(manual.loop.run(mode: .default, for: .seconds(1)) == .finished)
         }
     }
+
+    @Test func `A run of a mode without items sleeps although a block always posts another without a wake-up`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let source = loop.addSource()
+            let runs = Box(0)
+            func post() {
+                loop.performLocally(wake: false) {
+                    source.invalidate()
+                    runs.value += 1
+                    post()
+                }
+            }
+            post()
+            #expect(loop.run(mode: .default, for: .seconds(1)) == .timedOut)
+            // Twice a turn: one turn that has lost the source, and one that sleeps.
+            #expect(runs.value == 4)
+        }
+    }
 }

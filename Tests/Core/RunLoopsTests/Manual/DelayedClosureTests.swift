@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
+
+@testable import RunLoops
 
 /// Specification 3.9: closures that are called once after a delay.
 @Suite(.ownThread) struct DelayedClosureTests {
@@ -402,9 +403,9 @@ import Testing
             loop.perform(after: .seconds(1), in: "other", fileID: "Module/File.swift", line: 12) {}
             loop.perform(after: .seconds(1), in: .common, fileID: "Module/File.swift", line: 13) {}
             #expect(
-                loop.itemsInModes()?.entries == [
-                    LoopItems.Entry(kind: .timer, label: "Module/File.swift:13", modes: [.default], isCommon: true),
-                    LoopItems.Entry(kind: .timer, label: "Module/File.swift:12", modes: ["other"], isCommon: false),
+                loop.itemsInModes()?.items == [
+                    LoopItem(kind: .timer, label: "Module/File.swift:13", modes: [.default], isCommon: true),
+                    LoopItem(kind: .timer, label: "Module/File.swift:12", modes: ["other"], isCommon: false),
                 ])
         }
     }

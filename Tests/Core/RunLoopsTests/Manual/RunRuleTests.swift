@@ -221,170 +221,103 @@ import Testing
 
     // MARK: 4.5.1
 
-    /// Where a run loses its last timer.
+    /// Where a run loses its last item.
     enum Loss: CaseIterable {
         case block, observer, invalidation, move
     }
 
     @Test(arguments: Loss.allCases, RunLoop.TimeBase.allCases)
-    func `A run finishes if its mode loses its last timer before the sleep`(loss: Loss, base: RunLoop.TimeBase) {
+    func `A run whose mode loses its last timer before the sleep finishes without sleeping`(
+        loss: Loss, base: RunLoop.TimeBase
+    ) {
+        let timer = RunLoop.Timer(.after(.seconds(5), clock: base)) { _ in Issue.record("fired") }
+        expectNoSleep(losing: timer, loss)
+    }
+
+    @Test(arguments: Loss.allCases)
+    func `A run whose mode loses its last source before the sleep finishes without sleeping`(loss: Loss) {
+        expectNoSleep(losing: RunLoop.Source { _ in Issue.record("performed") }, loss)
+    }
+
+    private func add(_ item: RunLoop.Item, to loop: RunLoop, in mode: RunLoop.Mode) {
+        switch item {
+        case let timer as RunLoop.Timer: loop.add(timer, in: mode)
+        case let source as RunLoop.Source: loop.add(source, in: mode)
+        default: Issue.record("neither a timer nor a source")
+        }
+    }
+
+    private func expectNoSleep(losing item: RunLoop.Item, _ loss: Loss) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
-            let timer = RunLoop.Timer(.after(.seconds(5), clock: base)) { _ in Issue.record("fired") }
-            loop.add(timer, in: .default)
+            add(item, to: loop, in: .default)
             switch loss {
-            case .block: loop.performLocally { loop.remove(timer, from: .default) }
-            case .invalidation: loop.performLocally { timer.invalidate() }
+            case .block: loop.performLocally { loop.remove(item, from: .default) }
+            case .invalidation: loop.performLocally { item.invalidate() }
             case .observer:
                 let observer = RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
-                    loop.remove(timer, from: .default)
+                    loop.remove(item, from: .default)
                 }
                 loop.add(observer, in: .default)
             case .move:
                 loop.performLocally {
-                    loop.remove(timer, from: .default)
-                    loop.add(timer, in: "other")
+                    loop.remove(item, from: .default)
+                    add(item, to: loop, in: "other")
                 }
             }
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
-            #expect(start.duration(to: manual.now) <= .seconds(5))
-        }
-    }
-
-    @Test(arguments: [false, true])
-    func `A run that loses several timers finishes at the date of the last one removed`(isDelayed: Bool) {
-        ManualRunLoop.with { manual in
-            let loop = manual.loop
-            let start = manual.now
-            let early = RunLoop.Timer(.after(.seconds(3))) { _ in Issue.record("fired") }
-            loop.add(early, in: .default)
-            let late = loop.perform(after: .seconds(5)) { Issue.record("called") }
-            loop.performLocally {
-                if isDelayed {
-                    early.invalidate()
-                    #expect(loop.cancel(late))
-                } else {
-                    #expect(loop.cancel(late))
-                    early.invalidate()
-                }
-            }
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
-            #expect(start.duration(to: manual.now) <= .seconds(isDelayed ? 5 : 3))
-        }
-    }
-
-    @Test(arguments: [false, true])
-    func `A turn without a sleep serves the passed date of a last timer`(hasSource: Bool) {
-        ManualRunLoop.with { manual in
-            let loop = manual.loop
-            let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
-            loop.add(timer, in: .default)
-            timer.invalidate()
-            manual.advance(by: .seconds(6), in: "other")
-            let source = RunLoop.Source { _ in }
-            if hasSource { loop.add(source, in: .default) }
-            loop.performLocally {}
-            #expect(loop.run(mode: .default, for: .zero) == .timedOut)
-            source.invalidate()
-            // Nothing is left that could end the sleep, but the limit.
-            loop.performLocally {}
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .timedOut)
-        }
-    }
-
-    @Test func `A last timer removed after it ended the sleep leaves no date`() {
-        ManualRunLoop.with { manual in
-            let loop = manual.loop
-            let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
-            loop.add(timer, in: .default)
-            let takesOut = RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in loop.remove(timer, from: .default)
-            }
-            loop.add(takesOut, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
-            // Nothing is left that could end the sleep, but the limit.
-            loop.performLocally {}
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .timedOut)
-        }
-    }
-
-    @Test func `A wake-up waits behind an earlier date of a last timer`() {
-        ManualRunLoop.with { manual in
-            let loop = manual.loop
-            let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
-            loop.add(timer, in: .default)
-            timer.invalidate()
-            manual.advance(by: .seconds(6), in: "other")
-            loop.add(RunLoop.Source { _ in }, in: "other")
-            let turns = Box(0)
-            loop.add(RunLoop.Observer(.beforeTimers) { _, _ in turns.value += 1 }, in: "other")
-            let wakes = RunLoop.Observer(.beforeTimers, repeats: false) { _, _ in
-                loop.wakeUp()
-                // Only the block keeps the mode from being empty. The date of the timer that left makes the turn.
-                loop.performLocally {}
-                #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
-            }
-            loop.add(wakes, in: "other")
-            let start = manual.now
-            #expect(loop.run(mode: "other", for: .seconds(1)) == .timedOut)
-            // The wake-up is served here, by a turn of its own.
-            #expect(turns.value == 2)
-            #expect(start.duration(to: manual.now) == .seconds(1))
-        }
-    }
-
-    @Test func `The turn that serves a last timer's date fires a due timer added by an afterWaiting observer`() {
-        ManualRunLoop.with { manual in
-            let loop = manual.loop
-            let timer = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
-            loop.add(timer, in: .default)
-            loop.performLocally { timer.invalidate() }
-            let adds = RunLoop.Observer(.afterWaiting, repeats: false, label: "adds") { _, _ in
-                loop.add(RunLoop.Timer(.after(.zero), label: "added") { _ in }, in: .default)
-            }
-            loop.add(adds, in: .default)
             let recorder = RunLoop.TraceRecorder(loop)
             #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            #expect(manual.now == start)
+            // One turn, with both observers of the sleep.
             #expect(recorder.count(of: "beforeTimers") == 1)
-            #expect(recorder.count(of: "> timer \"added\"") == 1)
+            #expect(recorder.count(of: "afterWaiting") == 1)
         }
     }
 
-    @Test func `A served date of a last timer gives no other timer an earlier ready date`() {
+    @Test func `A block runs in the turn that ends without a sleep, and keeps the run going if it adds an item`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
-            let last = RunLoop.Timer(.after(.seconds(5))) { _ in Issue.record("fired") }
-            loop.add(last, in: .default)
-            manual.advance(by: .seconds(6), in: "other")
-            let stops = RunLoop.Observer(.beforeTimers, repeats: false) { _, _ in
-                last.invalidate()
-                loop.stop()
+            let source = loop.addSource()
+            let fires = Box(0)
+            let observer = RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in
+                source.invalidate()
+                loop.performLocally(wake: false) {
+                    loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in fires.value += 1 }, in: .default)
+                }
             }
-            loop.add(stops, in: .default)
-            // The date goes first, so that the wake-up of the stop waits for the next run.
-            #expect(loop.run(mode: .default, for: .seconds(100)) == .stopped)
-            manual.advance(by: .seconds(1), in: "other")
-            loop.add(RunLoop.Timer(.after(.zero), label: "younger") { _ in }, in: .default)
-            let recorder = RunLoop.TraceRecorder(loop)
+            loop.add(observer, in: .default)
             #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
-            #expect(recorder.count(of: "beforeTimers") == 2)
-            #expect(recorder.count(of: "> timer \"younger\"") == 1)
+            #expect(fires.value == 1)
+        }
+    }
+
+    @Test func `A block that adds an item whose mode loses it before the sleep ends the run without a sleep`() {
+        ManualRunLoop.with { manual in
+            let loop = manual.loop
+            let start = manual.now
+            let source = RunLoop.Source { _ in }
+            loop.performLocally { loop.add(source, in: .default) }
+            let observer = RunLoop.Observer(.beforeWaiting, repeats: false) { _, _ in source.invalidate() }
+            loop.add(observer, in: .default)
+            #expect(loop.run(mode: .default, for: .seconds(100)) == .finished)
+            #expect(manual.now == start)
         }
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `A run without its last timer finishes when its last source is invalidated`() {
+    func `A sleeping run whose mode loses all items finishes when it wakes for a removed timer`() {
         withRealLoop { loop in
             let source = loop.addSource()
-            let timer = RunLoop.Timer(.after(.milliseconds(200))) { _ in Issue.record("fired") }
+            let timer = RunLoop.Timer.sendable(.after(.milliseconds(200))) { _ in Issue.record("fired") }
             loop.add(timer, in: .default)
-            timer.invalidate()
-            let thief = TestThread {
+            let remover = TestThread {
                 waitUntil { loop.isWaiting }
+                timer.invalidate()
                 source.invalidate()
             }
             #expect(loop.runPlenty() == .finished)
-            thief.join()
+            remover.join()
         }
     }
 
@@ -397,14 +330,28 @@ import Testing
             if !isDelayed { loop.add(timer, in: .default) }
             let sleeps = Locked(0)
             loop.add(RunLoop.Observer(.afterWaiting) { _, _ in sleeps.increment() }, in: .default)
-            let thief = TestThread {
+            let remover = TestThread {
                 waitUntil { loop.isWaiting }
                 if let delayed { _ = loop.cancel(delayed) } else { timer.invalidate() }
             }
             #expect(loop.runPlenty() == .finished)
-            thief.join()
+            remover.join()
             // One turn, which it slept in.
             #expect(sleeps.count == 1)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10)))
+    func `A sleeping run whose mode loses its last source finishes when something wakes it`() {
+        withRealLoop { loop in
+            let source = loop.addSource()
+            let waker = TestThread {
+                waitUntil { loop.isWaiting }
+                source.invalidate()
+                loop.wakeUp()
+            }
+            #expect(loop.runPlenty() == .finished)
+            waker.join()
         }
     }
 

@@ -174,27 +174,6 @@ import Testing
 
     // MARK: Specification 5.4
 
-    @Test func `A limit that ends a sleep leaves its ready date in other modes to the next wake-up`() {
-        ManualRunLoop.with { manual in
-            let loop = manual.loop
-            let turns = Box(0)
-            let turnOfFire = Box(0)
-            loop.add(RunLoop.Source { _ in }, in: "limited")
-            loop.add(RunLoop.Timer(.after(.seconds(2))) { _ in turnOfFire.value = turns.value }, in: .default)
-            // The first limit passes before the timer is due, the second one after it.
-            #expect(loop.run(mode: "limited", for: .seconds(1)) == .timedOut)
-            #expect(loop.run(mode: "limited", for: .seconds(2)) == .timedOut)
-            loop.add(
-                RunLoop.Observer(.beforeTimers) { _, _ in
-                    turns.value += 1
-                    if turns.value == 1 { loop.wakeUp() }
-                }, in: .default)
-            #expect(loop.run(mode: .default, for: .seconds(1)) == .finished)
-            // The wake-up has the place of the first limit, and a turn of its own.
-            #expect(turnOfFire.value == 2)
-        }
-    }
-
     @Test func `A stop without a run does not stop a later run`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTestSupport
 import RunLoopsTesting
 import Testing
+
+@testable import RunLoops
 
 /// Blocks of one thread and of many: nothing lost, nothing twice, each poster's in order.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct BlockQueueTests {

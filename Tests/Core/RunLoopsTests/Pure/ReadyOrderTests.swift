@@ -18,14 +18,14 @@ import Testing
     }
 
     @Test func `A due timer that becomes the first is ready since that moment`() {
-        let order = ReadyOrder()
+        var order = ReadyOrder()
         order.firstTimerChanges(from: .max, now: 10)
         #expect(order.timersReady(since: 3) == 10)
         #expect(order.timersReady(since: 12) == 12)
     }
 
     @Test func `Timers keep their ready date when another timer becomes the first`() {
-        let order = ReadyOrder()
+        var order = ReadyOrder()
         // The first was due at 5, and goes at 10.
         order.firstTimerChanges(from: 5, now: 10)
         #expect(order.timersReady(since: 7) == 5)
@@ -36,19 +36,19 @@ import Testing
     }
 
     @Test func `A first timer that was not due leaves no earlier ready date`() {
-        let order = ReadyOrder()
+        var order = ReadyOrder()
         order.firstTimerChanges(from: 20, now: 10)
         #expect(order.timersReady(since: 15) == 15)
     }
 
     @Test func `A first timer that was due exactly now leaves its ready date`() {
-        let order = ReadyOrder()
+        var order = ReadyOrder()
         order.firstTimerChanges(from: 10, now: 10)
         #expect(order.timersReady(since: 12) == 10)
     }
 
     @Test func `Served timers are ready since they were served`() {
-        let order = ReadyOrder()
+        var order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 8)
         order.timersServed(10, leavingOthers: false)
         #expect(order.timersReady(since: 7) == 10)
@@ -56,104 +56,35 @@ import Testing
     }
 
     @Test func `Due timers behind the served one are ready since it was served`() {
-        let order = ReadyOrder()
+        var order = ReadyOrder()
         order.timersServed(10, leavingOthers: true)
         #expect(order.timersReady(since: 12) == 10)
         order.timersServed(14, leavingOthers: false)
         #expect(order.timersReady(since: 15) == 15)
     }
 
-    @Test func `Timers that ended a sleep keep a ready date if the first timer changed before they were served`() {
-        let order = ReadyOrder()
-        order.timersEndSleep()
-        order.firstTimerChanges(from: 5, now: 10)
-        order.firstTimerChanges(from: 5, now: 12)
-        order.timersServed(14, leavingOthers: true)
-        #expect(order.timersReady(since: 20) == 10)
-        // What was due has gone.
-        order.timersEndSleep()
-        order.firstTimerChanges(from: 20, now: 22)
-        order.lastTimerServed(24)
-        #expect(order.timersReady(since: 30) == 30)
-        // Only what has ended a sleep.
-        order.firstTimerChanges(from: 30, now: 32)
-        order.timersServed(34, leavingOthers: false)
-        #expect(order.timersReady(since: 40) == 40)
-    }
-
     @Test func `A look past the timers' ready date discards it`() {
-        let order = ReadyOrder()
+        var order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 10)
         // A look that has gone no further than the place has not passed it.
-        order.passTimers(10, before: 5)
+        order.passTimers(before: 5)
         #expect(order.timersReady(since: 20) == 5)
-        order.passTimers(10, before: 6)
+        order.passTimers(before: 6)
         #expect(order.timersReady(since: 20) == 20)
     }
 
-    // MARK: Wake-ups
-
-    @Test func `A wake-up is ready since it was called`() {
-        #expect(ReadyOrder().wakeUpReady(since: 5) == 5)
-    }
-
-    @Test func `A wake-up served by another mode leaves its ready date to the next wake-up`() {
-        let order = ReadyOrder()
-        order.wakeUpServedElsewhere(5)
-        #expect(order.wakeUpReady(since: 8) == 5)
-        // The oldest place counts.
-        order.wakeUpServedElsewhere(7)
-        #expect(order.wakeUpReady(since: 8) == 5)
-    }
-
-    @Test func `Serving a wake-up or looking past its ready date discards that date`() {
-        let order = ReadyOrder()
-        order.wakeUpServedElsewhere(5)
-        order.passWakeUp(before: 5)
-        #expect(order.wakeUpReady(since: 8) == 5)
-        order.passWakeUp(before: 6)
-        #expect(order.wakeUpReady(since: 8) == 8)
-        order.wakeUpServedElsewhere(5)
-        order.passWakeUp()
-        #expect(order.wakeUpReady(since: 8) == 8)
-    }
-
     @Test func `A sleep discards the timers' ready date`() {
-        let order = ReadyOrder()
+        var order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 10)
         order.passTimers()
         #expect(order.timersReady(since: 20) == 20)
     }
 
-    @Test func `The date of a last timer is kept until it is served, passed, or a timer is added`() {
-        let order = ReadyOrder()
-        #expect(order.lastTimerDate == .max)
-        order.lastTimerGoes(5)
-        order.lastTimerServed(4)
-        #expect(order.lastTimerDate == 5)
-        // Served at 4, the timers are ready since the date: a look that has gone no further has not passed it.
-        order.passTimers(8, before: 5)
-        #expect(order.lastTimerDate == 5)
-        order.passTimers(8, before: 6)
-        #expect(order.lastTimerDate == .max)
-        order.lastTimerGoes(5)
-        order.lastTimerServed(5)
-        #expect(order.lastTimerDate == .max)
-        order.lastTimerGoes(5)
-        order.timerComes()
-        #expect(order.lastTimerDate == .max)
-    }
-
     // MARK: Which goes first
 
-    /// What goes first of a wake-up, timers and descriptors that are ready since these instants.
+    /// The kind that is served first if wake-ups, timers and descriptors are ready since these instants.
     private func first(_ wakeUp: Int64?, _ timers: Int64?, _ descriptors: Int64?) -> Cause? {
-        let order = ReadyOrder()
-        order.descriptorsReady = descriptors ?? 0
-        return order.first(wakeUp: wakeUp, hasDescriptors: descriptors != nil) { rival in
-            #expect(rival == wakeUp ?? .max)
-            return timers
-        }
+        ReadyOrder.first(wakeUp: wakeUp, timers: timers, descriptors: descriptors)
     }
 
     @Test func `first returns nil if nothing is ready`() { #expect(first(nil, nil, nil) == nil) }
@@ -173,27 +104,6 @@ import Testing
         #expect(first(1, 1, 1) == .wakeUp)
         #expect(first(nil, 1, 1) == .timers)
         #expect(first(1, nil, 1) == .wakeUp)
-    }
-
-    @Test func `A wake-up uses the ready date that another mode left`() {
-        let order = ReadyOrder()
-        order.wakeUpServedElsewhere(3)
-        #expect(order.first(wakeUp: 8, hasDescriptors: false) { _ in 5 } == .wakeUp)
-    }
-
-    @Test func `A ready date of wake-ups is discarded if a later cause goes first`() {
-        let order = ReadyOrder()
-        order.wakeUpServedElsewhere(3)
-        #expect(order.first(wakeUp: nil, hasDescriptors: false) { _ in 5 } == .timers)
-        #expect(order.wakeUpReady(since: 8) == 8)
-    }
-
-    @Test func `A ready date of wake-ups is kept if a descriptor goes first`() {
-        let order = ReadyOrder()
-        order.wakeUpServedElsewhere(3)
-        order.descriptorsReady = 2
-        #expect(order.first(wakeUp: nil, hasDescriptors: true) { _ in nil } == .descriptor)
-        #expect(order.wakeUpReady(since: 8) == 3)
     }
 
     // MARK: In a loop
@@ -280,47 +190,6 @@ import Testing
             if isPutOff { first.fireInstant = manual.now.advanced(by: .seconds(60)) } else { first.invalidate() }
         }
         #expect(turns == 1)
-    }
-
-    /// The real one reads its timer descriptor before it calls observers; a date set there makes it readable again.
-    @Test(arguments: [false, true])
-    func `Timers that ended a sleep get a ready date when another timer becomes the first`(isSet: Bool) {
-        let turns = turns { manual in
-            let first = RunLoop.Timer(.after(.milliseconds(1)), label: "first") { _ in }
-            manual.loop.add(first, in: .default)
-            let after = RunLoop.Observer(.afterWaiting, repeats: false) { _, _ in
-                if isSet { first.fireInstant = manual.now }
-            }
-            manual.loop.add(after, in: .default)
-            let turn = Box(0)
-            let before = RunLoop.Observer(.beforeTimers) { _, _ in
-                turn.value += 1
-                if turn.value != 2 { return }
-                idle(manual, milliseconds: 2)
-                manual.loop.wakeUp()
-                idle(manual, milliseconds: 2)
-                manual.loop.add(timer(after: 0), in: .default)
-            }
-            manual.loop.add(before, in: .default)
-        } _: { _ in
-        }
-        #expect(turns == (isSet ? 2 : 3))
-    }
-
-    @Test(arguments: [false, true]) func `A wake-up served in another mode leaves its ready date`(isServed: Bool) {
-        let turns = turns {
-            $0.loop.add(timer(after: 5), in: .default)
-            $0.loop.addSource(in: "other")
-        } _: { manual in
-            idle(manual, milliseconds: 3)
-            if isServed { manual.loop.wakeUp() }
-            manual.loop.poll(mode: "other")
-            idle(manual, milliseconds: 5)
-            manual.loop.wakeUp()
-            idle(manual, milliseconds: 2)
-        }
-        // One of them is the turn of the other mode.
-        #expect(turns == (isServed ? 3 : 2))
     }
 
     @Test func `A descriptor is ready since the look before the one that found it`() throws {

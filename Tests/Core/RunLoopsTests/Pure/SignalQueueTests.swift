@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTestSupport
 import Synchronization
 import Testing
+
+@testable import RunLoops
 
 /// What has been signalled: nothing lost, nothing twice.
 @Suite(.ownThread) struct SignalQueueTests {

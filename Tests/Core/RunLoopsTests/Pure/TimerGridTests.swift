@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// The arithmetic of dates, values in and values out.
 @Suite(.ownThread) struct TimerGridTests {

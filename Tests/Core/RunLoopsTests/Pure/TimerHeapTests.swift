@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// The heap against a list that is sorted anew each time.
 @Suite(.ownThread) struct TimerHeapTests {

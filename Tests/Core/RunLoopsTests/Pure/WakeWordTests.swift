@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Synchronization
 import Testing
+
+@testable import RunLoops
 
 /// What other threads want of a loop: every phase, wake-up and stop, in runs and nested runs.
 @Suite(.ownThread) struct WakeWordTests {

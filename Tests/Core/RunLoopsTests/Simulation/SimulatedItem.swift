@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTesting
+
+@testable import RunLoops
 
 /// What a simulation expects of an item: told by what the program did, and not asked of the loop.
 ///

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTesting
+
+@testable import RunLoops
 
 // The rules that hold at each point of a run.
 extension Simulation {
@@ -161,7 +162,7 @@ extension Simulation {
     private func checkReason(_ run: SimulatedRun) {
         let loop = run.loop
         if loop.mayBeWoken || run.isStopped || kernel.now(.monotonic) >= run.deadline { return }
-        // The date of a last timer that has left the mode ends a sleep in it: Specification 4.5.1.
+        // A run does not sleep in a mode without items, nor past the date of a timer that has left it: Specification 4.5.1.
         if waitingBlocks(run).contains(where: \.wakes) || hasNoItems(loop, run.mode) { return }
         for item in items {
             // The closure that reports a refusal waits, even if the source has gone.

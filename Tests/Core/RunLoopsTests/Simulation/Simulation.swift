@@ -95,7 +95,7 @@ final class Simulation: @unchecked Sendable {
         kernel.world = self
         kernel.sleepsForever = { [unowned self] in stopInnermost() }
         loops = (0..<program.loops).map { SimulatedLoop($0, kernel, self) }
-        let outer = ThreadLoop.replace(with: loops[0].loop)
+        let outer = RunLoop.replaceCurrent(with: loops[0].loop)
         while next < program.steps.count {
             let step = program.steps[next]
             next += 1
@@ -105,7 +105,7 @@ final class Simulation: @unchecked Sendable {
         }
         drain()
         checkDelivery()
-        _ = ThreadLoop.replace(with: outer)
+        _ = RunLoop.replaceCurrent(with: outer)
         tearDown()
     }
 

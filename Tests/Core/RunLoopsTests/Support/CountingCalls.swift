@@ -3,8 +3,9 @@
 
 import CLinuxKernel
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
+
+@testable import RunLoops
 
 /// Linux, with every call counted, descriptors followed from their making to their closing, and failures on demand.
 final class CountingCalls: KernelCalls, @unchecked Sendable {

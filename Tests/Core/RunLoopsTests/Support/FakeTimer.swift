@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTestSupport
+
+@testable import RunLoops
 
 /// What queues of timers need, and nothing else.
 final class FakeTimer: QueuedTimer {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
+
+@testable import RunLoops
 
 /// Runs `body` on a thread of its own with a loop on the real kernel, built from the given parts, as that thread's own.
 ///
@@ -16,10 +17,10 @@ func withRealLoop<Result: Sendable>(
     TestThread.run {
         let kernel = EpollKernel(calls: calls, fineWait: fineWait)
         let loop = RunLoop(kernel: kernel, threadID: SystemCalls.threadID)
-        let outer = ThreadLoop.replace(with: loop)
+        let outer = RunLoop.replaceCurrent(with: loop)
         defer {
             loop.threadEnds()
-            _ = ThreadLoop.replace(with: outer)
+            _ = RunLoop.replaceCurrent(with: outer)
         }
         return body(loop)
     }

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// A forked child does no harm to its parent's loops, whatever it does with them, and has loops of its own.
 @Suite(

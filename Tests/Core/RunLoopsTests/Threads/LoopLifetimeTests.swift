@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import RunLoops
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// The end of a loop's memory, beside calls on items that were in the loop.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct LoopLifetimeTests {

@@ -1,40 +1,18 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The items of each mode of a loop at one instant, for tools that look for items that are never served.
-package struct LoopItems: Sendable, Equatable {
-    package enum Kind: String, Sendable {
-        case timer, source, descriptor, observer, block
-    }
-
-    /// One item with all its modes.
-    package struct Entry: Sendable, Equatable {
-        package var kind: LoopItems.Kind
-        package var label: String
-        /// In the order in which the modes were made.
-        package var modes: [RunLoop.Mode]
-        /// Whether it was added to the common modes.
-        package var isCommon: Bool
-
-        package init(kind: LoopItems.Kind, label: String, modes: [RunLoop.Mode], isCommon: Bool) {
-            self.kind = kind
-            self.label = label
-            self.modes = modes
-            self.isCommon = isCommon
-        }
-    }
-
-    /// A signalled source, or a block posted without a wake-up, whose loop sleeps in one of its modes with no wake-up
-    /// on its way.
-    package struct Unserved: Sendable, Equatable {
-        package var kind: LoopItems.Kind
-        package var label: String
-        /// In nanoseconds of the monotonic clock.
-        package var since: Int64
-    }
-
-    package var entries: [Entry]
-    package var unserved: [Unserved]
+/// An item of a loop at one instant, for tools that look for items that are never served.
+package struct LoopItem: Sendable, Equatable {
+    /// The kind of the item.
+    package var kind: LoopEvent.Callee
+    /// The item's label, or the line that made it.
+    package var label: String
+    /// In the order in which the modes were made.
+    package var modes: [RunLoop.Mode] = []
+    /// Whether it was added to the common modes.
+    package var isCommon = false
+    /// The instant of the monotonic clock since which an unserved item waits.
+    package var since: Int64 = 0
 }
 
 extension RunLoop {
@@ -43,21 +21,20 @@ extension RunLoop {
 
     /// The items of each mode now; `nil` after the thread's end, and for a loop that has too many.
     ///
-    /// Any thread.
+    /// Unserved are signalled sources, and blocks posted without a wake-up, whose loop sleeps in one of their modes with no
+    /// wake-up on its way. Any thread.
     /// - Complexity: O(n) in the items.
-    package func itemsInModes() -> LoopItems? {
+    package func itemsInModes() -> (items: [LoopItem], unserved: [LoopItem])? {
         guard let found = withLock({ findItems() }) else { return nil }
         // Labels are made strings after the lock is released.
-        let entries = found.all.map { item in
-            LoopItems.Entry(kind: item.kind, label: item.label.text, modes: item.modes, isCommon: item.isCommon)
+        let items = found.all.map { item in
+            LoopItem(kind: item.kind, label: item.label.text, modes: item.modes, isCommon: item.isCommon)
         }
         let unserved = found.asleep.compactMap { source in
-            LoopWait.began(signal: source.signalNumber).map {
-                LoopItems.Unserved(kind: .source, label: source.label, since: $0)
-            }
+            LoopWait.began(signal: source.signalNumber).map { LoopItem(kind: .source, label: source.label, since: $0) }
         }
-        let blocks = found.quiet.map { LoopItems.Unserved(kind: .block, label: $0.label.text, since: $0.since) }
-        return LoopItems(entries: entries, unserved: unserved + blocks)
+        let blocks = found.quiet.map { LoopItem(kind: .block, label: $0.label.text, since: $0.since) }
+        return (items, unserved + blocks)
     }
 
     /// The amount of work that the loop has not begun: blocks posted by other threads, and signalled sources.
@@ -76,7 +53,7 @@ extension RunLoop {
 
     private struct FoundItems {
         struct One {
-            let kind: LoopItems.Kind
+            let kind: LoopEvent.Callee
             let label: ItemLabel
             var modes: [Mode]
             let isCommon: Bool

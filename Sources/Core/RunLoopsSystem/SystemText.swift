@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LinuxLibC
+package import RunLoops
 
 /// A text for the system, or the name of a file: bytes without a zero, at which C ends a text.
 ///

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLinuxKernel
+internal import RunLoops
 
 /// A descriptor that is closed with the object, and in every child made by fork.
 ///
