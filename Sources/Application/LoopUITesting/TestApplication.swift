@@ -23,11 +23,15 @@ public import RunLoopsTesting
     public let display: SyntheticDisplay
     /// Its loop.
     public let manual: ManualRunLoop
+    /// Draws the views that other threads draw in a program: at once, in the test's own time, unless its duration is set.
+    public let drawing: VirtualDrawingExecutor
 
     private init(_ manual: ManualRunLoop, size: Size, delegate: (any ApplicationDelegate)?) throws {
         self.manual = manual
         display = SyntheticDisplay(size: size)
         application = Application(display: display, delegate: delegate)
+        drawing = VirtualDrawingExecutor()
+        application.drawingExecutor = drawing
         try application.launch()
         settle()
     }

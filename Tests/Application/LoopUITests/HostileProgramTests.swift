@@ -37,6 +37,7 @@ import Testing
     // MARK: The program
 
     func build() {
+        app.drawing.duration = { [weak self] in .milliseconds(self?.number(0..<80) ?? 0) }
         for _ in 0..<3 { controllers.append(HostileController(self)) }
         for _ in 0..<5 { views.append(HostileView(self)) }
         for _ in 0..<2 {
@@ -84,7 +85,8 @@ import Testing
     }
 
     func act() {
-        switch number(0..<14) {
+        switch number(0..<16) {
+        case 14, 15: animate()
         case 0, 1: move()
         case 2: show()
         case 3, 4: present()
@@ -115,9 +117,14 @@ import Testing
 
     private func show() {
         guard let view = one(of: views) else { return }
-        switch number(0..<6) {
+        switch number(0..<8) {
+        case 6: view.backgroundColor = one(of: [.red, .clear, .rgb(9, 8, 7), .rgb(200, 0, 90)]) ?? .default
+        case 7:
+            (view as? HostileView)?.isAsync.toggle()
+            view.setNeedsUpdateConstraints()
+            view.setNeedsDisplay()
         case 0: view.isHidden.toggle()
-        case 1: view.alpha = numbers.oneIn(2) ? 0 : 1
+        case 1: view.alpha = one(of: [0, 0.3, 0.7, 1]) ?? 1
         case 2:
             view.frame = Rect(
                 Double(number(-5..<30)), Double(number(-5..<10)), Double(number(0..<30)), Double(number(0..<9)))
@@ -128,6 +135,20 @@ import Testing
             view.setNeedsDisplay()
             if numbers.oneIn(3) { view.layoutIfNeeded() }
         }
+    }
+
+    private func animate() {
+        let options: [View.AnimationOptions] = [[], .curveLinear, .repeat, [.repeat, .autoreverse]]
+        View.animate(
+            withDuration: .milliseconds(number(0..<400)), delay: .milliseconds(number(0..<3) * 100),
+            options: one(of: options) ?? [],
+            animations: {
+                callout()
+                for _ in 0..<number(0..<4) { show() }
+                if numbers.oneIn(3) { changeScroll() }
+                if numbers.oneIn(5) { View.performWithoutAnimation { show() } }
+                if numbers.oneIn(4) { one(of: views)?.layoutIfNeeded() }
+            }, completion: { [weak self] _ in self?.callout() })
     }
 
     private func present() {
@@ -426,6 +447,18 @@ extension Saboteur: TableViewDataSource, TableViewDelegate, GestureRecognizerDel
         called()
         return super.point(inside: point, with: event)
     }
+    var isAsync = false
+    override var asyncDrawing: (any AsyncDrawing)? {
+        called()
+        guard isAsync else { return nil }
+        let frames = [Rect(0, 0, Double(saboteur?.number(0..<9) ?? 0), 1)]
+        return SlowText(text: "async", wanted: saboteur?.numbers.oneIn(2) == true ? Size(4, 2) : nil, frames: frames)
+    }
+    override func drawPlaceholder(in canvas: inout Canvas) { called() }
+    override func updateConstraints() {
+        called()
+        super.updateConstraints()
+    }
     override func layoutSubviews() { called() }
     override func draw(in canvas: inout Canvas) { called() }
     override var cursor: Point? {
@@ -529,6 +562,8 @@ extension Saboteur: TableViewDataSource, TableViewDelegate, GestureRecognizerDel
             app.settle()
             #expect(app.wakeUpsWhenIdle == 0, "seed \(seed)")
             #expect(app.application.modes.current == .default, "seed \(seed)")
+            #expect(app.application.commit.drawings.isIdle && app.drawing.count == 0, "seed \(seed)")
+            #expect(!app.application.animator.isMoving, "seed \(seed)")
             #expect(released == nil, "seed \(seed)")
         }
     }

@@ -47,7 +47,14 @@ extension Window {
         rootViewController?.dismissPresented()
         rootViewController?.disappear()
         if isKeyWindow { application?.cancelPresses() }
+        application?.animator.endMoves(in: self)
         application?.windowStack.remove(self)
         application?.commit.damageAll()
+    }
+
+    /// Becomes as large as the display, and says so before.
+    func changeSize(to size: Size) {
+        if frame.size != size { rootViewController?.announceTransition(to: size) }
+        frame = Rect(size: size)
     }
 }

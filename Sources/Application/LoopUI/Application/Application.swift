@@ -52,8 +52,26 @@ internal import RunLoopsKit
 
     /// What is done once a turn.
     public let commit: CommitTransaction
+    /// Where views are drawn that have an ``View/asyncDrawing``: on the threads of Swift's tasks unless set.
+    public var drawingExecutor: any DrawingExecutor {
+        get { commit.drawings.executor }
+        set { commit.drawings.executor = newValue }
+    }
+    /// Does small work before the loop sleeps, during a drag as well; made when something needs it.
+    var idleQueue: RunLoop.IdleQueue {
+        if let madeIdleQueue { return madeIdleQueue }
+        let queue = RunLoop.IdleQueue(in: [.common], limits: .init(time: .milliseconds(1)))
+        madeIdleQueue = queue
+        // If the loop is about to sleep, its observers of this moment were taken already.
+        loop.wakeUp()
+        return queue
+    }
+    private var madeIdleQueue: RunLoop.IdleQueue?
     let windowStack = WindowStack()
     let gestures: GestureArbiter
+    /// The modal controller whose run is the innermost.
+    var modalSession: ModalSession?
+    let animator: Animator
     private var input: InputQueue?
     private var touches = TouchTracker()
     private var presses = PressTracker()
@@ -73,7 +91,9 @@ internal import RunLoopsKit
         pool = RunLoop.ReleasePool()
         gestures = GestureArbiter(loop)
         commit = CommitTransaction(loop, display, windowStack)
+        animator = Animator(loop, commit) { [unowned display] in display.abilities.reducesMotion }
         super.init()
+        commit.whenPresenting = { [weak animator] in animator?.commitIsPresented(at: $0) }
         commit.whenPresented = { [weak self] in self?.presses.prepare() }
         input = InputQueue(
             loop: loop, modes: [.common], handle: { [weak self] in self?.handleEventQueue() },
@@ -137,6 +157,8 @@ internal import RunLoopsKit
         state = .notRunning
         display.close()
         input?.invalidate()
+        animator.invalidate()
+        madeIdleQueue?.invalidate()
         commit.invalidate()
         gestures.invalidate()
         modes.invalidate()
@@ -238,7 +260,7 @@ internal import RunLoopsKit
             cancelPresses()
             resignActive()
         case .resized(let size):
-            for window in windows { window.frame = Rect(size: size) }
+            for window in windows { window.changeSize(to: size) }
             drawAgainIfAbilitiesChanged()
             commit.damageAll()
         case .suspend: suspend()

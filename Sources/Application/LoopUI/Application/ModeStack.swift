@@ -3,7 +3,7 @@
 
 public import RunLoops
 
-/// The modes that the application's loop runs in, one after the other and never inside each other.
+/// The modes that the application's loop runs in, one after the other; only a modal controller's is inside another.
 ///
 /// A scroll view pushes `tracking` when a finger begins to drag: the run in the default mode
 /// ends, and one in the tracking mode begins. When it pops the mode, the same happens in reverse. So what is in the
@@ -46,6 +46,14 @@ public import RunLoops
     public func pop(_ mode: RunLoop.Mode) {
         guard let index = modes.lastIndex(of: mode), index > 0 else { return }
         change { modes.remove(at: index) }
+    }
+
+    /// Has a mode be the current one while a run inside the present one goes on.
+    func nest(_ mode: RunLoop.Mode, _ body: () -> Void) {
+        modes.append(mode)
+        checkCurrent()
+        body()
+        if let index = modes.lastIndex(of: mode), index > 0 { modes.remove(at: index) }
     }
 
     private func change(_ body: () -> Void) {

@@ -28,6 +28,20 @@ extension ViewController {
     public func removeFromParent() { isNotCalled() }
 }
 
+extension NavigationController {
+    /// UIKit's `pushViewController(_:animated:)`.
+    @available(*, unavailable, renamed: "push(_:animated:)")
+    public func pushViewController(_ controller: ViewController, animated: Bool) { isNotCalled() }
+
+    /// UIKit's `popViewController(animated:)`.
+    @available(*, unavailable, renamed: "pop(animated:)")
+    public func popViewController(animated: Bool) -> ViewController? { isNotCalled() }
+
+    /// UIKit's `popToRootViewController(animated:)`.
+    @available(*, unavailable, renamed: "popToRoot(animated:)")
+    public func popToRootViewController(animated: Bool) -> [ViewController]? { isNotCalled() }
+}
+
 extension View {
     /// UIKit's `translatesAutoresizingMaskIntoConstraints`.
     @available(
@@ -46,9 +60,12 @@ extension View {
     @available(*, unavailable, message: "Use insertSubview(_:at:).")
     public func insertSubview(_ view: View, belowSubview other: View) { isNotCalled() }
 
-    /// UIKit's `animate(withDuration:animations:)`.
-    @available(*, unavailable, message: "Nothing is animated: set the values, or change them by a RunLoop.Timer.")
-    public static func animate(withDuration duration: Double, animations: @escaping () -> Void) { isNotCalled() }
+    /// UIKit's `animate(withDuration:animations:completion:)`.
+    @available(*, unavailable, message: "Give a Duration: View.animate(withDuration: .milliseconds(300)) { … }.")
+    public static func animate(
+        withDuration duration: Double, delay: Double = 0, options: AnimationOptions = [],
+        animations: @escaping () -> Void, completion: ((Bool) -> Void)? = nil
+    ) { isNotCalled() }
 }
 
 extension StackView {

@@ -5,7 +5,9 @@ internal import RunLoops
 internal import RunLoopsConcurrency
 internal import RunLoopsKit
 
-/// Does once a turn what was marked during it: layout, drawing, preparation, and one frame for the display.
+/// Does once a turn what was marked during it: constraints, layout, drawing, preparation, and one frame for the display.
+///
+/// These are the five phases of a commit (``Phase``). A trace shows each that has something to do by its name.
 ///
 /// The pass comes before the loop sleeps and when a run ends, with the order 2,000,000, which Core Animation has too. A
 /// change after a quiet time is shown at once; changes that follow within a sixtieth of a second are shown together.
@@ -13,6 +15,8 @@ internal import RunLoopsKit
 @MainActor public final class CommitTransaction {
     /// How often each phase was done.
     public struct Counts: Hashable, Sendable {
+        /// Views that updated their constraints.
+        public var constraintUpdates = 0
         /// Views that gave their subviews their frames.
         public var layouts = 0
         /// Views that drew.
@@ -39,6 +43,9 @@ internal import RunLoopsKit
     private let display: any Display
     private let windows: WindowStack
     private let transaction: RunLoop.Transaction
+    /// Draws views on other threads.
+    let drawings: DrawingTransaction
+    private var toConstrain: [View] = []
     private var toLayOut: [View] = []
     private var toDisplay: [View] = []
     /// The views that are drawn now; its memory is used again.
@@ -53,17 +60,21 @@ internal import RunLoopsKit
     private var isFrameMarked = false
     private var cells = CellGrid(width: 0, height: 0)
     private var lastPass: RunLoop.Instant?
-    private var isInPass = false
+    /// Whether a commit is under way.
+    private(set) var isInPass = false
     private var alarm: RunLoop.Timer?
     private var isDisplayBusy = false
     private var follower: RunLoop.Observer?
     /// Called when a frame has gone out, and nobody waits.
     var whenPresented: (() -> Void)?
+    /// Called in each pass before the frame is put together, with the present instant.
+    var whenPresenting: ((RunLoop.Instant) -> Void)?
 
     init(_ loop: RunLoop, _ display: any Display, _ windows: WindowStack) {
         self.loop = loop
         self.display = display
         self.windows = windows
+        drawings = DrawingTransaction(loop)
         let modes = [RunLoop.Mode.common, .initialization]
         transaction = RunLoop.Transaction(in: modes)
         let follower = RunLoop.Observer(
@@ -76,6 +87,7 @@ internal import RunLoopsKit
     /// Ends it for good.
     func invalidate() {
         transaction.invalidate()
+        drawings.invalidate()
         follower?.invalidate()
         alarm?.invalidate()
     }
@@ -83,6 +95,14 @@ internal import RunLoopsKit
     // MARK: Marking
 
     // A view is noted once, however often it asks before it is served.
+
+    func markConstraints(_ view: View) {
+        if !view.isConstraintsMarked {
+            view.isConstraintsMarked = true
+            toConstrain.append(view)
+        }
+        mark()
+    }
 
     func markLayout(_ view: View) {
         if !view.isLayoutMarked {
@@ -117,13 +137,16 @@ internal import RunLoopsKit
     /// Asks for a whole new picture.
     func damageAll() { damage(Rect(size: display.size)) }
 
+    /// Asks for a pass, although nothing may have changed what is seen.
+    func markPass() { mark() }
+
     private func mark() {
         // While the display is busy, the time has not come or the pass is under way, the end of that marks again.
         if isDisplayBusy || alarm != nil || isInPass { return }
         transaction.mark(self) { [weak self] in self?.commit() }
     }
 
-    /// Does something in the third phase of the next commit: after drawing, before the frame goes out.
+    /// Does something in the fourth phase of the next commit: after drawing, before the frame goes out.
     public func prepare(_ body: @escaping () -> Void) {
         preparations.append(body)
         mark()
@@ -163,11 +186,11 @@ internal import RunLoopsKit
         let now = loop.clock.now
         lastPass = max(now, lastPass?.advanced(by: frameInterval) ?? now)
         layOut()
-        draw()
-        let prepared = preparations
-        preparations = []
-        for body in prepared { body() }
-        present()
+        if !toDisplay.isEmpty { report(.display) { draw() } }
+        if !preparations.isEmpty { report(.prepare) { runPreparations() } }
+        whenPresenting?(loop.clock.now)
+        if isFrameMarked { report(.commit) { present() } }
+        drawings.begin()
         whenPresented?()
         let completed = completions
         completions = []
@@ -178,7 +201,9 @@ internal import RunLoopsKit
             loop.wakeUp()
         }
         isInPass = false
-        let isMore = !toLayOut.isEmpty || !toDisplay.isEmpty || !preparations.isEmpty || !completions.isEmpty
+        let isMore =
+            !toConstrain.isEmpty || !toLayOut.isEmpty || !toDisplay.isEmpty || !preparations.isEmpty
+            || !completions.isEmpty
         if isMore || isFrameMarked { mark() }
     }
 
@@ -205,18 +230,42 @@ internal import RunLoopsKit
         loop.wakeUp()
     }
 
-    /// The first phase: superviews before the views inside them.
+    /// Called at the beginning of each phase that has something to do.
+    public var phaseHandler: ((Phase) -> Void)?
+
+    private func report(_ phase: Phase, _ body: () -> Void) {
+        phaseHandler?(phase)
+        loop.callOut(job: phase.label, wanted: nil, body)
+    }
+
+    /// The first two phases, again while views ask for them: superviews before the views inside them.
     private func layOut() {
         for _ in 0..<Self.mostRounds {
-            if toLayOut.isEmpty { return }
-            let views = toLayOut.map { ($0.depth, $0) }.sorted { $0.0 < $1.0 }
-            toLayOut = []
-            for (_, view) in views { view.isLayoutMarked = false }
-            for (_, view) in views where view.needsLayout && view.window != nil { view.layoutIfNeeded() }
+            if toConstrain.isEmpty && toLayOut.isEmpty { return }
+            if !toConstrain.isEmpty { report(.constraints) { updateConstraints() } }
+            if !toLayOut.isEmpty { report(.layout) { layOutRound() } }
         }
     }
 
-    /// The second phase.
+    private func updateConstraints() {
+        let views = Self.sorted(toConstrain)
+        toConstrain = []
+        for view in views { view.isConstraintsMarked = false }
+        for view in views where view.needsUpdateConstraints && view.window != nil { view.updateConstraintsIfNeeded() }
+    }
+
+    private func layOutRound() {
+        let views = Self.sorted(toLayOut)
+        toLayOut = []
+        for view in views { view.isLayoutMarked = false }
+        for view in views where view.needsLayout && view.window != nil { view.layOutTree() }
+    }
+
+    private static func sorted(_ views: [View]) -> [View] {
+        views.map { ($0.depth, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    /// The third phase.
     private func draw() {
         swap(&toDisplay, &displayed)
         for view in displayed { view.isDisplayMarked = false }
@@ -228,8 +277,14 @@ internal import RunLoopsKit
     }
 
     /// The fourth phase.
+    private func runPreparations() {
+        let prepared = preparations
+        preparations = []
+        for body in prepared { body() }
+    }
+
+    /// The fifth phase.
     private func present() {
-        guard isFrameMarked else { return }
         let size = CellRect(Rect(size: display.size))
         let (width, height) = Band.limited(width: size.columns.count, height: size.rows.count)
         if cells.width != width || cells.height != height {
@@ -271,7 +326,7 @@ internal import RunLoopsKit
         guard let view = windows.key?.firstResponder as? View, view.isShown, let place = view.cursor else {
             return nil
         }
-        return view.convert(place, to: nil)
+        return place + view.shownOffset
     }
 
     /// On the observer before the commit: what was to follow the last one.

@@ -57,6 +57,8 @@ internal import RunLoops
     public private(set) var textFields: [TextField] = []
     /// The action that has the focus first, and that Enter in a text field chooses.
     public var preferredAction: AlertAction?
+    /// The action that was chosen last.
+    public internal(set) var chosenAction: AlertAction?
     private let buttons = StackView(.horizontal, spacing: 2)
 
     /// An alert without an action yet.
@@ -117,6 +119,7 @@ internal import RunLoops
     }
 
     private func choose(_ action: AlertAction) {
+        chosenAction = action
         endPresentation()
         action.handler()
     }

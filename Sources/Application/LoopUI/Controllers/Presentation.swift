@@ -100,6 +100,8 @@ extension ViewController {
         isBeingDismissed = false
         if coversPresenter { presenter?.finishAppearing() }
         finishDisappearing()
+        modalSession?.end()
+        modalSession = nil
     }
 
     /// The controller in front of all others of this window, without those that are being dismissed.

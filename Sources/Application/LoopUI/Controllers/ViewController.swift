@@ -14,13 +14,14 @@ internal import RunLoops
             loadedView?.window?.application?.commit.markFrame()
             overlay?.setNeedsLayout()
             overlay?.setNeedsDisplay()
+            (parent as? NavigationController)?.titleChanged(of: self)
         }
     }
 
     /// The view, if it was made.
     private(set) var loadedView: View?
     private var isLoading = false
-    private var appearance = Appearance.hidden
+    private(set) var appearance = Appearance.hidden
     /// The controllers whose views are inside this one's.
     public private(set) var children: [ViewController] = []
     /// The controller that this one is a child of.
@@ -47,6 +48,8 @@ internal import RunLoops
     weak var overlay: Overlay?
     /// Whether the presenting controller has disappeared for it.
     var coversPresenter = false
+    /// The call that waits for the end of the presentation.
+    var modalSession: ModalSession?
     /// Whether the dismissal is under way.
     var isBeingDismissed = false
 
@@ -106,10 +109,33 @@ internal import RunLoops
     open func viewWillDisappear() {}
     /// The view has gone.
     open func viewDidDisappear() {}
+    /// The view's turn to update its constraints, which this does unless overridden; an override calls this one.
+    open func updateViewConstraints() { loadedView?.updateConstraints() }
     /// The view is about to give its subviews their frames.
     open func viewWillLayoutSubviews() {}
     /// The view has given its subviews their frames.
     open func viewDidLayoutSubviews() {}
+
+    /// The view is about to get another size, because the display has; an override calls this one.
+    ///
+    /// Called before the size changes, for the window's root controller, the controllers inside it and those that they
+    /// present. The layout follows in the next commit. Corresponds to UIKit's `viewWillTransition(to:with:)`.
+    ///
+    /// - Parameter size: The size that the controller's view will have; for a sheet or an alert, the size of the window.
+    open func viewWillTransition(to size: Size) {
+        for child in children where child.parent === self {
+            child.viewWillTransition(to: transitionSize(of: child, size))
+        }
+    }
+
+    /// The size that a child's view will have; the controller's own unless overridden.
+    func transitionSize(of child: ViewController, _ size: Size) -> Size { size }
+
+    /// Tells this controller, and what is presented in front of it, of another size.
+    func announceTransition(to size: Size) {
+        let all = Array(sequence(first: self, next: { $0.presentedViewController }))
+        for controller in all where controller.isViewLoaded { controller.viewWillTransition(to: size) }
+    }
 
     // UIKit's spellings, for overrides that nobody would call. Methods of an extension cannot be overridden, and so the
     // compiler would not name the remedy.
@@ -165,6 +191,7 @@ internal import RunLoops
         if old != nil { child.disappear() }
         // The calls of the child may have moved it on.
         guard child.parent === self else { return }
+        guard forwardsAppearance(to: child) else { return }
         if appearance == .shown { child.appear() }
         // The second half comes with this controller's own.
         if appearance == .appearing { child.beginAppearing() }
@@ -188,6 +215,9 @@ internal import RunLoops
         child.disappear()
     }
 
+    /// Whether a child appears and disappears together with this controller; true unless overridden.
+    func forwardsAppearance(to child: ViewController) -> Bool { child.parent === self }
+
     func appear() {
         beginAppearing()
         finishAppearing()
@@ -201,7 +231,7 @@ internal import RunLoops
     // Two steps each, since the calls of two controllers alternate when one covers the other. Each call may change what
     // the controller is about to do: an appearance that was begun can be turned round, as UIKit's can.
 
-    private enum Appearance {
+    enum Appearance {
         case hidden
         case appearing
         case shown
@@ -214,13 +244,13 @@ internal import RunLoops
         _ = view
         guard appearance == .appearing else { return }
         viewWillAppear()
-        for child in children where appearance == .appearing && child.parent === self { child.beginAppearing() }
+        for child in children where appearance == .appearing && forwardsAppearance(to: child) { child.beginAppearing() }
     }
 
     func finishAppearing() {
         guard appearance == .appearing else { return }
         appearance = .shown
-        for child in children where appearance == .shown && child.parent === self { child.finishAppearing() }
+        for child in children where appearance == .shown && forwardsAppearance(to: child) { child.finishAppearing() }
         if appearance == .shown { viewDidAppear() }
     }
 
@@ -228,13 +258,17 @@ internal import RunLoops
         guard appearance == .shown || appearance == .appearing else { return }
         appearance = .disappearing
         viewWillDisappear()
-        for child in children where appearance == .disappearing && child.parent === self { child.beginDisappearing() }
+        for child in children where appearance == .disappearing && forwardsAppearance(to: child) {
+            child.beginDisappearing()
+        }
     }
 
     func finishDisappearing() {
         guard appearance == .disappearing else { return }
         appearance = .hidden
-        for child in children where appearance == .hidden && child.parent === self { child.finishDisappearing() }
+        for child in children where appearance == .hidden && forwardsAppearance(to: child) {
+            child.finishDisappearing()
+        }
         if appearance == .hidden { viewDidDisappear() }
     }
 }

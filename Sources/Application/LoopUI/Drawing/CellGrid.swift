@@ -63,6 +63,9 @@ public struct CellGrid: Hashable, Sendable {
         for column in columns { keep(cells[row * width + column].glyph, from: other) }
     }
 
+    /// Keeps what came from a row of another grid of this width into the same row.
+    mutating func keepRow(_ row: Int, from other: CellGrid) { keep(0..<width, row: row, from: other) }
+
     // MARK: Reading
 
     /// The cell at a place.

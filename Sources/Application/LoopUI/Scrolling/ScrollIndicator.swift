@@ -57,6 +57,7 @@ extension ScrollView {
         let seen = area.clipped(to: clip)
         if seen.isEmpty { return }
         let (first, last) = limits(in: frame.size)
+        let contentOffset = shownContentOrigin
         let vertical = ScrollIndicator(
             cells: area.rows.count, extent: last.y - first.y + frame.size.height, offset: contentOffset.y - first.y)
         let horizontal = ScrollIndicator(

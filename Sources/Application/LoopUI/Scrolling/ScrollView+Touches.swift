@@ -35,6 +35,8 @@ extension ScrollView {
         stopMotion()
         // The delegate was called, and may have taken the view away.
         guard isScrollEnabled, window != nil else { return }
+        // A finger takes content that an animation moves where it is seen.
+        if shownContentOrigin != contentOffset { bounds.origin = shownContentOrigin }
         drag = ScrollDrag(start: contentOffset)
         shift = .zero
         beginTracking()

@@ -336,9 +336,9 @@ internal import RunLoops
     public var indicatorColor = Color.gray { didSet { setNeedsDisplay() } }
 
     /// The bars lie over the content; there are none where all of it is seen.
-    override func compose(into grid: inout CellGrid, offset: Point, clip: CellRect) {
-        super.compose(into: &grid, offset: offset, clip: clip)
-        if isSeen { drawIndicators(into: &grid, area: CellRect(frame.moved(by: offset)), clip: clip) }
+    override func composeContent(into grid: inout CellGrid, offset: Point, clip: CellRect) {
+        super.composeContent(into: &grid, offset: offset, clip: clip)
+        drawIndicators(into: &grid, area: CellRect(shownFrame.moved(by: offset)), clip: clip)
     }
 }
 

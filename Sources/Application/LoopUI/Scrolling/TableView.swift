@@ -59,7 +59,7 @@ internal import RunLoops
     var rows = RowGeometry(count: 0, height: 1) { didSet { version &+= 1 } }
     /// Changes with the rows: what was read before a call of the program holds if this is the same afterwards.
     private(set) var version = 0
-    /// The cells in view, by their rows.
+    /// The cells in view, and those that were made ahead of the scroll, by their rows.
     var cells: [Int: TableCell] = [:]
     /// The cells that wait for another row.
     private var spareCells: [String: [TableCell]] = [:]
@@ -87,6 +87,7 @@ internal import RunLoops
     public func dequeueCell<Cell: TableCell>(_ type: Cell.Type = TableCell.self, for identifier: String) -> Cell {
         let cell: TableCell
         if let spare = spareCells[identifier]?.popLast() {
+            spare.discardDrawing()
             spare.prepareForReuse()
             cell = spare
         } else {
@@ -103,7 +104,7 @@ internal import RunLoops
     }
 
     /// The cell of a row, if it is in view.
-    public func cell(forRow row: Int) -> TableCell? { cells[row] }
+    public func cell(forRow row: Int) -> TableCell? { visibleRows.contains(row) ? cells[row] : nil }
 
     /// The rows that have a place in view now, also the rows that are cut.
     public var visibleRows: Range<Int> { rows.rows(from: bounds.minY, to: bounds.maxY) }
@@ -136,7 +137,8 @@ internal import RunLoops
         // Without its data source, which it does not keep, the table shows what it has.
         guard let dataSource else { return }
         let (visible, now) = (visibleRows, version)
-        for row in cells.keys where !visible.contains(row) { recycle(row) }
+        let kept = keptRows(around: visible)
+        for row in cells.keys where !kept.contains(row) { recycle(row) }
         removeRetiredCells()
         for row in visible {
             // A change of the rows, in one of the calls, has asked for a layout of its own.
@@ -144,11 +146,13 @@ internal import RunLoops
             guard let cell = cells[row] ?? makeCell(row, dataSource) else { return }
             cell.frame = rect(forRow: row)
         }
+        for row in kept where now == version && !visible.contains(row) { cells[row]?.frame = rect(forRow: row) }
         for cell in spareCells.values.joined() where now == version && !cell.isHidden { cell.isHidden = true }
+        prepareRowsAhead()
     }
 
     /// The cell of the data source for a row; nil if the rows have changed meanwhile.
-    private func makeCell(_ row: Int, _ dataSource: any TableViewDataSource) -> TableCell? {
+    func makeCell(_ row: Int, _ dataSource: any TableViewDataSource) -> TableCell? {
         let now = version
         let cell = dataSource.tableView(self, cellForRow: row)
         guard now == version else {
@@ -178,6 +182,7 @@ internal import RunLoops
 
     private func spare(_ cell: TableCell) {
         if cells.values.contains(where: { $0 === cell }) { return }
+        cell.cancelDrawing()
         if let identifier = cell.reuseIdentifier {
             spareCells[identifier, default: []].append(cell)
         } else {
@@ -199,6 +204,17 @@ internal import RunLoops
         super.sizeChanged(from: old)
         if stays { scrollToEnd() }
     }
+
+    // MARK: Rows ahead
+
+    /// How many rows beyond those in view get their cells before they are scrolled into view, when the loop has nothing
+    /// else to do; nil unless set: as many as are in view, if cells are drawn by an ``View/asyncDrawing``, else none.
+    ///
+    /// They are made in the direction of the last movement, so that what another thread draws is there when the row is.
+    /// As many rows as that keep their cells on both sides. Corresponds to the display range of AsyncDisplayKit.
+    public var rowsAhead: Int? { didSet { if rowsAhead != oldValue { setNeedsLayout() } } }
+    /// What is known of the rows that are made ahead.
+    let ahead = RowsAhead()
 
     // MARK: Columns
 

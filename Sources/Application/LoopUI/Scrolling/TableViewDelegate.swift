@@ -7,7 +7,7 @@
     func numberOfRows(in tableView: TableView) -> Int
     /// The cell that shows a row; ``TableView/dequeueCell(_:for:)`` gives one that is no longer needed, or a new one.
     ///
-    /// Asked for rows that come into view only.
+    /// Asked for rows that come into view, and for those that ``TableView/rowsAhead`` lets be made before.
     func tableView(_ tableView: TableView, cellForRow row: Int) -> TableCell
     /// What tells the item of a row from all others, such as the number of a process; nil unless implemented.
     ///

@@ -14,8 +14,10 @@ internal import RunLoops
     public var frame: Rect {
         didSet {
             if frame == oldValue { return }
-            damage(oldValue)
-            damage(frame)
+            if !animateChange(from: .frame(oldValue)) {
+                damage(oldValue)
+                damage(frame)
+            }
             if frame.size == oldValue.size { return }
             setNeedsLayout()
             setNeedsDisplay()
@@ -29,8 +31,9 @@ internal import RunLoops
         get { Rect(origin: contentOrigin, size: frame.size) }
         set {
             if newValue.origin != contentOrigin {
+                let old = contentOrigin
                 contentOrigin = newValue.origin
-                damage(frame)
+                if !animateChange(from: .contentOrigin(old)) { damageShown() }
                 setNeedsLayout()
             }
             frame.size = newValue.size
@@ -38,6 +41,9 @@ internal import RunLoops
     }
 
     private var contentOrigin = Point.zero
+
+    /// What few views have.
+    var extras: ViewExtras?
 
     /// A view with that frame.
     public init(frame: Rect = .zero) {
@@ -48,25 +54,31 @@ internal import RunLoops
     // MARK: Looks
 
     /// The colour behind everything; what lies below shows through where it is clear.
-    public var backgroundColor = Color.clear { didSet { if backgroundColor != oldValue { damage(frame) } } }
+    public var backgroundColor = Color.clear {
+        didSet {
+            if backgroundColor != oldValue, !animateChange(from: .backgroundColor(oldValue)) { damageShown() }
+        }
+    }
 
     /// Whether the view and all that is inside are left out, of pictures and of hit tests.
     public var isHidden = false {
         didSet {
             if isHidden == oldValue { return }
-            damage(frame)
+            damageShown()
             seenChanged()
             invalidateIntrinsicContentSize()
         }
     }
 
-    /// Below 0.01 the view is left out like a hidden one.
+    /// How much is seen of the view and of all that is inside, from 0 to 1; below 0.01 it is left out like a hidden one.
     ///
-    /// There is no transparency in between.
+    /// Colours by their parts (``Color/rgb(_:_:_:)``) are mixed with what lies below. The terminal's own colours cannot
+    /// be: of them nothing is seen below a half, and letters are dim up to three quarters. A cell has one character,
+    /// which is the view's from a half on.
     public var alpha = 1.0 {
         didSet {
             if alpha == oldValue { return }
-            damage(frame)
+            if !animateChange(from: .alpha(oldValue)) { damageShown() }
             seenChanged()
         }
     }
@@ -77,7 +89,7 @@ internal import RunLoops
     }
 
     /// Whether what is inside is cut at the edges; false unless set.
-    public var clipsToBounds = false { didSet { if clipsToBounds != oldValue { damage(frame) } } }
+    public var clipsToBounds = false { didSet { if clipsToBounds != oldValue { damageShown() } } }
 
     /// Whether a scroll view around this view leaves touches that began here alone; true for controls.
     var keepsTouches: Bool { false }
@@ -211,11 +223,11 @@ internal import RunLoops
         require(!isInside(view), "A view was added to itself, or to a view inside it.")
         if view.superview !== self { reserveLevels(for: view) }
         let (old, new) = (view.window, window)
-        view.damage(view.frame)
+        view.damageShown()
         if view.superview === self { inside.remove(view) } else { view.superview?.take(view) }
         inside.insert(view, at: index)
         view.superview = self
-        view.damage(view.frame)
+        view.damageShown()
         setNeedsLayout()
         if old !== new { view.windowChanges(from: old, to: new) } else { new?.takeUnreachableKeys(from: view) }
         view.didMoveToSuperview()
@@ -243,7 +255,7 @@ internal import RunLoops
     public func removeFromSuperview() {
         guard let superview else { return }
         let old = window
-        damage(frame)
+        damageShown()
         superview.take(self)
         superview.setNeedsLayout()
         if let old { windowChanges(from: old, to: nil) }
@@ -312,7 +324,14 @@ internal import RunLoops
         var views: [View] = []
         collect(into: &views)
         old?.takeKeys(from: self)
+        if new == nil {
+            for view in views {
+                view.endMoves()
+                view.extras?.asyncDrawing?.cancel()
+            }
+        }
         for view in views where new != nil && view.window === new {
+            if view.needsUpdateConstraints { view.markConstraints() }
             if view.needsLayout { view.markLayout() }
             view.setNeedsDisplay()
         }
@@ -326,10 +345,24 @@ internal import RunLoops
     }
 
     private func markTree() {
+        if needsUpdateConstraints { markConstraints() }
         if needsLayout { markLayout() }
         if needsDisplay { markDisplay() }
         for subview in subviews { subview.markTree() }
     }
+
+    // MARK: Constraints
+
+    /// Whether the view asks for ``updateConstraints()``.
+    public internal(set) var needsUpdateConstraints = true
+    /// Whether the commit has the view in its list.
+    var isConstraintsMarked = false
+
+    /// Sets what the layout depends on, such as an axis or a spacing; does nothing unless overridden.
+    ///
+    /// Called once when the view has come into a window, and after ``setNeedsUpdateConstraints()``, in a phase of the
+    /// commit before layout; an override calls this one last, as in UIKit. There are no constraints to solve.
+    open func updateConstraints() {}
 
     // MARK: Layout
 
@@ -343,10 +376,16 @@ internal import RunLoops
         markLayout()
     }
 
-    /// Lays this view and all that is inside out now, where it is asked for.
+    /// Lays this view and all that is inside out now, where it is asked for; constraints are updated before.
     ///
     /// - Complexity: O(views inside).
     public func layoutIfNeeded() {
+        updateConstraintsIfNeeded()
+        layOutTree()
+    }
+
+    /// Lays this view and all that is inside out, where it is asked for.
+    func layOutTree() {
         if needsLayout {
             needsLayout = false
             controller?.viewWillLayoutSubviews()
@@ -354,14 +393,17 @@ internal import RunLoops
             controller?.viewDidLayoutSubviews()
             window?.application?.commit.counts.layouts += 1
         }
-        for subview in subviews where subview.superview === self { subview.layoutIfNeeded() }
+        for subview in subviews where subview.superview === self { subview.layOutTree() }
     }
 
     /// Gives the views inside their frames; nothing unless overridden.
     open func layoutSubviews() {}
 
     /// The size that the view wants of the size that there is; its own size unless overridden.
+    ///
+    /// A view with an ``asyncDrawing`` returns the size that the last ``AsyncDrawing/layout(in:)`` has found.
     open func sizeThatFits(_ size: Size) -> Size {
+        if let layout = extras?.asyncDrawing?.layout { return layout.size }
         hasDefaultSize = true
         return frame.size
     }
@@ -406,6 +448,19 @@ internal import RunLoops
     /// columns, 1,048,576 rows or 33,554,432 cells, the upper left part is drawn.
     open func draw(in canvas: inout Canvas) {}
 
+    /// What the view shows, as a value that another thread lays out and draws; nil unless overridden.
+    ///
+    /// If it is not nil, ``draw(in:)`` is not called. Asked on the main actor whenever the view would draw. The result is
+    /// shown when it is there, together with those of the other views of the same row of a table. A drawing is cancelled
+    /// when the view asks for display again, shows another row of a table, or leaves the window.
+    open var asyncDrawing: (any AsyncDrawing)? { nil }
+
+    /// Draws what is seen of a view until its ``asyncDrawing`` is there for the first time; nothing unless overridden.
+    ///
+    /// Drawn on the main actor, so it should be quick. A view that asks for display again shows what it had until then. A
+    /// cell that shows another row shows this first.
+    open func drawPlaceholder(in canvas: inout Canvas) {}
+
     /// Where the cursor stands while this is the first responder, in the view's own coordinates; hidden if there is
     /// none.
     open var cursor: Point? { nil }
@@ -415,8 +470,17 @@ internal import RunLoops
     func displayIfNeeded() {
         guard needsDisplay else { return }
         needsDisplay = false
+        if let drawing = asyncDrawing, let transaction = window?.application?.commit.drawings {
+            return beginDrawing(drawing, in: transaction)
+        }
+        extras?.asyncDrawing?.cancel()
         var canvas = Canvas(size: frame.size)
         draw(in: &canvas)
+        show(canvas)
+    }
+
+    /// Keeps what was drawn, and asks for a picture of it.
+    func show(_ canvas: Canvas) {
         pictures = canvas.pictures
         // A picture that has moved below the same cells needs a frame of its own.
         if !pictures.isEmpty { window?.application?.commit.markFrame() }
@@ -425,23 +489,28 @@ internal import RunLoops
         if let backing { rows = canvas.band.rowsChanged(from: backing) }
         backing = canvas.band.isEmpty ? nil : canvas.band
         if rows.isEmpty { return }
-        let area = Rect(frame.minX, frame.minY + Double(rows.lowerBound), frame.width, Double(rows.count))
-        window?.application?.commit.damage(superview?.convert(area, to: nil) ?? area)
+        let place = shownFrame
+        let area = Rect(place.minX, place.minY + Double(rows.lowerBound), place.width, Double(rows.count))
+        window?.application?.commit.damage(area.moved(by: superview?.shownOffset ?? .zero))
     }
+
+    /// Asks for a new picture of what the view shows.
+    func damageShown() { damage(shownFrame) }
 
     /// Asks for new pictures of what a rectangle of the superview shows.
     private func damage(_ rect: Rect) {
         guard let commit = window?.application?.commit else { return }
         // The window has no superview: its frame is in the display's coordinates.
         let area = clipsToBounds ? rect : rect.union(reach(rect))
-        commit.damage(superview?.convert(area, to: nil) ?? area)
+        commit.damage(area.moved(by: superview?.shownOffset ?? .zero))
     }
 
     /// What the views inside cover beyond a frame of this view.
     private func reach(_ frame: Rect) -> Rect {
         subviews.reduce(frame) { area, subview in
-            let inside = subview.clipsToBounds ? subview.frame : subview.reach(subview.frame)
-            return area.union(inside.moved(by: frame.origin - contentOrigin))
+            let place = subview.shownFrame
+            let inside = subview.clipsToBounds ? place : subview.reach(place)
+            return area.union(inside.moved(by: frame.origin - shownContentOrigin))
         }
     }
 
@@ -451,20 +520,30 @@ internal import RunLoops
     ///   - offset: Where the superview's coordinates begin.
     ///   - clip: What may be changed.
     func compose(into grid: inout CellGrid, offset: Point, clip: CellRect) {
-        guard isSeen else { return }
+        guard isSeenNow else { return }
+        let alpha = shownAlpha
+        if alpha >= 1 { return composeContent(into: &grid, offset: offset, clip: clip) }
+        var picture = grid
+        composeContent(into: &picture, offset: offset, clip: clip)
+        grid.blend(picture, alpha: alpha, clip: clip)
+    }
+
+    /// Lays what the view shows over a grid of the display, as if its alpha was 1.
+    func composeContent(into grid: inout CellGrid, offset: Point, clip: CellRect) {
+        let frame = shownFrame
         let area = CellRect(frame.moved(by: offset))
         let own = area.clipped(to: clip)
         if !own.isEmpty {
-            if backgroundColor != .clear { grid.fill(own, with: Cell(.space, Style(on: backgroundColor))) }
+            let background = shownBackgroundColor
+            if background != .clear { grid.fill(own, with: Cell(.space, Style(on: background))) }
             if let backing {
                 grid.lay(backing.grid, x: area.columns.lowerBound, y: area.rows.lowerBound + backing.top, clip: own)
             }
         }
         let inside = clipsToBounds ? own : clip
         if inside.isEmpty { return }
-        for subview in subviews {
-            subview.compose(into: &grid, offset: offset + frame.origin - contentOrigin, clip: inside)
-        }
+        let origin = offset + frame.origin - shownContentOrigin
+        for subview in subviews { subview.compose(into: &grid, offset: origin, clip: inside) }
     }
 
     /// Adds the pictures that the view shows with their own pixels, from back to front.
@@ -472,7 +551,9 @@ internal import RunLoops
     /// - Parameter offset: Where the superview's coordinates begin.
     /// - Complexity: O(views inside).
     func collectPictures(into placed: inout [PlacedPicture], offset: Point) {
-        guard isSeen else { return }
+        // Pixels are not mixed with cells.
+        guard isSeenNow, shownAlpha >= 0.5 else { return }
+        let frame = shownFrame
         for picture in pictures {
             let area = CellRect(frame.moved(by: offset))
             placed.append(
@@ -480,7 +561,7 @@ internal import RunLoops
                     picture.picture, in: picture.area.moved(x: area.columns.lowerBound, y: area.rows.lowerBound)))
         }
         for subview in subviews {
-            subview.collectPictures(into: &placed, offset: offset + frame.origin - contentOrigin)
+            subview.collectPictures(into: &placed, offset: offset + frame.origin - shownContentOrigin)
         }
     }
 

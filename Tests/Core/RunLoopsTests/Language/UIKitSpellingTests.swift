@@ -18,7 +18,10 @@ struct UIKitSpellingTests {
         ("view.translatesAutoresizingMaskIntoConstraints = false", "There are no constraints"),
         ("view.insertSubview(view, aboveSubview: view)", "Use insertSubview(_:at:)"),
         ("view.insertSubview(view, belowSubview: view)", "Use insertSubview(_:at:)"),
-        ("View.animate(withDuration: 0.3) {}", "Nothing is animated"),
+        ("View.animate(withDuration: 0.3) {}", "Give a Duration"),
+        ("View.animate(withDuration: 0.3, animations: {}, completion: { _ in })", "Give a Duration"),
+        ("navigation.pushViewController(controller, animated: true)", "has been renamed to 'push(_:animated:)'"),
+        ("_ = navigation.popViewController(animated: true)", "has been renamed to 'pop(animated:)'"),
         ("_ = StackView(arrangedSubviews: [view])", "Use StackView(.horizontal, [first, second])"),
         ("_ = KeyCommand(input: \"q\", modifierFlags: [], action: 1)", "Use KeyCommand(.character(\"q\")"),
         ("_ = TapGestureRecognizer(target: view, action: 1)", "Use a closure, which receives the recogniser"),
@@ -81,7 +84,7 @@ struct UIKitSpellingTests {
             import LoopUI
             @MainActor func use(
                 _ controller: ViewController, _ view: View, _ table: TableView, _ field: TextField, _ rect: Rect,
-                _ alert: AlertController
+                _ alert: AlertController, _ navigation: NavigationController
             ) {
             \(body)
             }

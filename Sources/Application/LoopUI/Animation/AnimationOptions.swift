@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+extension View {
+    /// How values move in an animation.
+    ///
+    /// The names are those of UIKit's `UIView.AnimationOptions`. A new animation always begins where the value is shown, and
+    /// views can be touched while they move: the options for both are not needed here.
+    public struct AnimationOptions: OptionSet, Hashable, Sendable {
+        /// The bits.
+        public let rawValue: Int
+
+        /// The options with these bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Begins again at the first value, until the animation is interrupted.
+        public static let `repeat` = AnimationOptions(rawValue: 1)
+        /// Goes back to the first value after each pass.
+        ///
+        /// A pass and the way back take the duration each. Without ``repeat``, the value is shown at the end as it was set.
+        public static let autoreverse = AnimationOptions(rawValue: 2)
+        /// Slow at both ends; so it is unless another curve is given.
+        public static let curveEaseInOut: AnimationOptions = []
+        /// Slow at the beginning.
+        public static let curveEaseIn = AnimationOptions(rawValue: 4)
+        /// Slow at the end.
+        public static let curveEaseOut = AnimationOptions(rawValue: 8)
+        /// The same speed from beginning to end.
+        public static let curveLinear = AnimationOptions(rawValue: 12)
+
+        var curve: AnimationCurve {
+            switch rawValue & 12 {
+            case 4: AnimationCurve(0.42, 0, 1, 1)
+            case 8: AnimationCurve(0, 0, 0.58, 1)
+            case 12: AnimationCurve(0, 0, 1, 1)
+            default: AnimationCurve(0.42, 0, 0.58, 1)
+            }
+        }
+    }
+}
+
+/// A Bézier curve from (0, 0) to (1, 1), of time and way: its two control points are those of Core Animation.
+struct AnimationCurve {
+    private let first: Point
+    private let second: Point
+
+    init(_ firstX: Double, _ firstY: Double, _ secondX: Double, _ secondY: Double) {
+        first = Point(firstX, firstY)
+        second = Point(secondX, secondY)
+    }
+
+    /// The part of the way after a part of the time.
+    func way(after time: Double) -> Double {
+        if time <= 0 || time >= 1 { return time <= 0 ? 0 : 1 }
+        // The time grows with the parameter: halving finds it.
+        var (low, high) = (0.0, 1.0)
+        for _ in 0..<30 {
+            let middle = (low + high) / 2
+            if Self.value(middle, first.x, second.x) < time { low = middle } else { high = middle }
+        }
+        return Self.value(low, first.y, second.y)
+    }
+
+    private static func value(_ t: Double, _ first: Double, _ second: Double) -> Double {
+        let left = 1 - t
+        return 3 * left * left * t * first + 3 * left * t * t * second + t * t * t
+    }
+}

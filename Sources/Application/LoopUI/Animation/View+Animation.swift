@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+
+extension View {
+    /// Changes values of views, and lets what is seen of them move there.
+    ///
+    /// The values are set at once: reading them, layout and touches go by what was set. What is shown follows, from the
+    /// next commit on, once a frame and in all common modes, so during a drag as well. These values move: ``frame``, the
+    /// origin of ``bounds`` and with it the offset of a scroll view, ``alpha`` and ``backgroundColor``. All others are
+    /// shown at once. A view whose size moves is drawn in its new size; as much of it is seen as fits. To let views
+    /// inside move with it, call ``layoutIfNeeded()`` in the closure.
+    ///
+    /// A value that is set again, in another animation, begins where it is shown. A value that is set outside of an
+    /// animation is shown at once. Either interrupts the movement before. It also ends when the view leaves the window or
+    /// the window is closed. Nothing moves for a user who wants nothing to move (``DisplayAbilities/reducesMotion``), nor
+    /// in a view without a window. While nothing moves, and during a delay, nothing wakes the loop once a frame.
+    ///
+    /// Corresponds to UIKit's `animate(withDuration:delay:options:animations:completion:)`.
+    ///
+    /// - Parameters:
+    ///   - duration: How long the values take.
+    ///   - delay: How long they stay before.
+    ///   - options: How they move.
+    ///   - animations: Sets the values; called at once.
+    ///   - completion: Called in a later turn when all values are there, with true, or when the last of them has stopped,
+    ///     with false if one was interrupted. If nothing moves, it is called in the next turn with true. It is not called if
+    ///     the application ends before.
+    public static func animate(
+        withDuration duration: Duration, delay: Duration = .zero, options: AnimationOptions = [],
+        animations: () -> Void, completion: ((Bool) -> Void)? = nil
+    ) {
+        guard let animator = Application.current?.animator else {
+            animations()
+            completion?(true)
+            return
+        }
+        let group = AnimationGroup(duration: duration, delay: delay, options: options, completion: completion)
+        animator.run(group, animations)
+    }
+
+    /// Sets values that are shown at once, also inside the closure of an animation.
+    public static func performWithoutAnimation(_ actions: () -> Void) {
+        let outer = AnimationGroup.current
+        AnimationGroup.current = nil
+        defer { AnimationGroup.current = outer }
+        actions()
+    }
+
+    // MARK: What is shown
+
+    /// Where the view is seen: its frame, unless that moves.
+    var shownFrame: Rect { extras?.shown.frame ?? frame }
+    /// What of its content is seen at the upper left corner.
+    var shownContentOrigin: Point { extras?.shown.contentOrigin ?? bounds.origin }
+    var shownAlpha: Double { extras?.shown.alpha ?? alpha }
+    var shownBackgroundColor: Color { extras?.shown.backgroundColor ?? backgroundColor }
+
+    /// Whether anything of the view is seen now.
+    var isSeenNow: Bool { !isHidden && shownAlpha >= 0.01 }
+
+    /// Where the view's coordinates are seen, in those of the display.
+    var shownOffset: Point {
+        var (offset, view) = (Point.zero, self as View?)
+        while let present = view {
+            offset = offset + present.shownFrame.origin - present.shownContentOrigin
+            view = present.superview
+        }
+        return offset
+    }
+
+    private func value(of property: AnimatedValue.Property) -> AnimatedValue {
+        switch property {
+        case .frame: .frame(frame)
+        case .contentOrigin: .contentOrigin(bounds.origin)
+        case .alpha: .alpha(alpha)
+        case .backgroundColor: .backgroundColor(backgroundColor)
+        }
+    }
+
+    // MARK: Moves
+
+    /// Lets a value move that was set in an animation, and ends the movement that it was in.
+    ///
+    /// - Parameter old: The value before.
+    /// - Returns: Whether what is shown stays as it is for now.
+    func animateChange(from old: AnimatedValue) -> Bool {
+        if AnimationGroup.current == nil, extras?.moves.isEmpty ?? true { return false }
+        let property = old.property
+        let start = extras?.shown[property] ?? old
+        let animator = window?.application?.animator
+        let interrupted = extras?.moves[property]
+        if let group = AnimationGroup.current, let window, window.isVisible, let animator, animator.moves(group) {
+            let extras = extras ?? ViewExtras()
+            self.extras = extras
+            extras.moves[property] = AnimatedMove(start: start, group: group)
+            extras.shown.show(start)
+            animator.begin(group, of: self, extras)
+            if let interrupted { animator.end(interrupted, isInterrupted: interrupted.group !== group) }
+            return true
+        }
+        guard let interrupted else { return false }
+        damageShown()
+        extras?.endMove(property)
+        animator?.end(interrupted, isInterrupted: true)
+        return false
+    }
+
+    /// Ends all movements: the values are shown as they were set.
+    func endMoves() {
+        guard let extras, !extras.moves.isEmpty else { return }
+        damageShown()
+        let moves = extras.endMoves()
+        damageShown()
+        let animator = (window?.application ?? .current)?.animator
+        for move in moves { animator?.end(move, isInterrupted: true) }
+    }
+
+    /// Shows where the values are at an instant.
+    ///
+    /// - Parameters:
+    ///   - time: The beginning of the frame.
+    ///   - isOver: Whether the values are shown as they were set from now on.
+    func showMoves(at time: RunLoop.Instant, isOver: Bool) {
+        guard let extras, let animator = window?.application?.animator else { return endMoves() }
+        for (property, move) in extras.moves {
+            let way = isOver ? nil : move.group.way(at: time)
+            let old = extras.shown[property]
+            let new = way.map { move.start.moved(to: value(of: property), part: $0) }
+            if old != new ?? value(of: property) {
+                damageShown()
+                if let new { extras.shown.show(new) } else { extras.shown.clear(property) }
+                damageShown()
+            }
+            if way != nil { continue }
+            extras.endMove(property)
+            animator.end(move, isInterrupted: false)
+        }
+    }
+}

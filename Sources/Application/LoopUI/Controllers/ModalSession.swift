@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+
+extension ViewController {
+    /// Shows a controller over this one and runs the loop until it is dismissed; returns then.
+    ///
+    /// The loop runs in the mode `modalPanel`, inside the callout that calls this. Timers, sources and blocks of the
+    /// default mode wait until the end; those in the common modes do not, of which `modalPanel` is one from the first call
+    /// on. Input, gestures, frames and animations go on, so the user can do whatever the controller offers. A scroll view
+    /// inside it is dragged in the tracking mode, and the loop returns to `modalPanel` afterwards. Modal controllers nest.
+    /// The end of the application ends all of them.
+    ///
+    /// While the loop runs, no caller of this call goes on. A program that need not wait in the middle of its code uses
+    /// ``present(_:style:)``.
+    ///
+    /// Corresponds to AppKit's `runModal(for:)`, whose mode this is.
+    ///
+    /// - Parameters:
+    ///   - controller: The controller to show.
+    ///   - style: How it is shown; without one, an ``AlertController`` as an alert, and any other controller as a
+    ///     sheet.
+    /// - Precondition: the precondition of ``present(_:style:)``; and no commit is under way: the views could not be shown.
+    public func runModal(_ controller: ViewController, style: PresentationStyle? = nil) {
+        guard let application = view.window?.application else {
+            preconditionFailure(
+                "\(self) cannot run a modal controller: its view is in no window. Call it from viewDidAppear() on.")
+        }
+        require(
+            !application.commit.isInPass,
+            "runModal(_:style:) was called in layout, drawing or another part of a commit, which shows nothing until it ends. Call "
+                + "it from an action or a timer, or in commit.afterCommit { … }.")
+        present(controller, style: style)
+        // The calls of the controllers may have dismissed it already.
+        guard controller.overlay != nil else { return }
+        let session = ModalSession()
+        controller.modalSession = session
+        application.run(session)
+    }
+}
+
+extension AlertController {
+    /// Asks over a controller, runs the loop until the user has answered, and returns the chosen action.
+    ///
+    /// The handler of the action has been called by then. See ``ViewController/runModal(_:style:)`` for the mode in which
+    /// the loop runs.
+    ///
+    /// ```swift
+    /// let alert = AlertController(title: "Delete the file?")
+    /// let delete = AlertAction("Delete", style: .destructive)
+    /// alert.addAction(delete)
+    /// alert.addAction(AlertAction("Keep", style: .cancel))
+    /// if alert.runModal(over: self) === delete { document.delete() }
+    /// ```
+    ///
+    /// Corresponds to AppKit's `NSAlert.runModal()`.
+    ///
+    /// - Returns: The action; nil if the alert was dismissed, or the application has ended.
+    /// - Precondition: the precondition of ``ViewController/runModal(_:style:)``.
+    @discardableResult
+    public func runModal(over presenter: ViewController) -> AlertAction? {
+        chosenAction = nil
+        presenter.runModal(self, style: .alert)
+        return chosenAction
+    }
+}
+
+/// A controller for whose end a call waits.
+@MainActor final class ModalSession {
+    private(set) var isOver = false
+    /// The session in whose run this one runs.
+    fileprivate var outer: ModalSession?
+
+    /// The controller was dismissed: the innermost run ends, and with it the one that waits for this.
+    func end() {
+        isOver = true
+        RunLoop.current.stop()
+    }
+}
+
+extension Application {
+    /// Runs the loop until a session is over.
+    fileprivate func run(_ session: ModalSession) {
+        loop.addCommonMode(.modalPanel)
+        session.outer = modalSession
+        modalSession = session
+        modes.nest(.modalPanel) {
+            while state != .notRunning, !session.isOver {
+                _ = loop.run(mode: modes.current, until: nil)
+                modes.checkCurrent()
+            }
+        }
+        modalSession = session.outer
+        // The run around this one may wait for what has ended meanwhile, or be of another mode by now.
+        let isOver = state == .notRunning || modalSession?.isOver ?? false
+        if let mode = loop.currentMode, isOver || mode != modes.current { loop.stop() }
+    }
+}

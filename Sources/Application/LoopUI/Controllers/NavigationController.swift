@@ -1,0 +1,398 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+internal import RunLoops
+
+/// Shows the last of a stack of controllers, below a bar with its title and the way back.
+///
+/// The user goes back by the bar's button, by a drag from the left edge, or by the escape key.
+///
+/// ```swift
+/// let navigation = NavigationController(rootViewController: FolderController(root))
+/// window.rootViewController = navigation
+/// // In a controller of the stack:
+/// navigationController?.push(FolderController(folder))
+/// ```
+///
+/// The calls come in UIKit's order. On a push: `viewWillDisappear` of the old controller, `viewWillAppear` of the new one,
+/// the delegate's `willShow`; after the movement `viewDidDisappear` of the old controller, `viewDidAppear` of the new
+/// one, `didShow`. The same on a pop.
+@MainActor open class NavigationController: ViewController, GestureRecognizerDelegate {
+    /// The controllers, the one that is shown last.
+    public private(set) var viewControllers: [ViewController] = []
+    /// The controller that is shown, or is about to be.
+    public var topViewController: ViewController? { viewControllers.last }
+    /// Hears which controller is shown.
+    public weak var delegate: (any NavigationControllerDelegate)?
+    /// The line with the title and the button for the way back.
+    public let navigationBar = NavigationBar()
+    /// Whether the bar is left out; false unless set.
+    public var isNavigationBarHidden = false {
+        didSet {
+            navigationBar.isHidden = isNavigationBarHidden
+            loadedView?.setNeedsLayout()
+        }
+    }
+    /// Recognises the drag from the left edge that goes back.
+    public let interactivePopGestureRecognizer = PanGestureRecognizer()
+    /// How far from the left edge such a drag may begin, in points.
+    static let edgeWidth = 3.0
+    /// How long a push or a pop moves.
+    static let duration = Duration.milliseconds(250)
+
+    /// Where the views of the controllers are.
+    let content = View()
+    private var transition: NavigationTransition?
+    /// The views that had the keys when their controllers were covered.
+    private var responders: [ObjectIdentifier: WeakResponder] = [:]
+
+    private struct WeakResponder {
+        weak var responder: Responder?
+    }
+
+    /// A stack of one controller.
+    ///
+    /// - Precondition: the controller has no parent.
+    public init(rootViewController: ViewController) {
+        super.init()
+        content.clipsToBounds = true
+        navigationBar.backButton.addAction { [weak self] _ in self?.pop() }
+        interactivePopGestureRecognizer.delegate = self
+        interactivePopGestureRecognizer.addAction { [weak self] _ in self?.swiped() }
+        adopt(rootViewController)
+        viewControllers = [rootViewController]
+        stackChanged()
+    }
+
+    open override func loadView() {
+        let view = NavigationView(self)
+        view.addSubview(content)
+        view.addSubview(navigationBar)
+        view.addGestureRecognizer(interactivePopGestureRecognizer)
+        self.view = view
+        showTopView()
+    }
+
+    // MARK: The stack
+
+    /// Puts a controller on the stack, and shows it.
+    ///
+    /// Corresponds to UIKit's `pushViewController(_:animated:)`.
+    ///
+    /// - Parameters:
+    ///   - controller: The controller.
+    ///   - animated: Whether its view comes in from the right.
+    /// - Precondition: the controller has no parent, and is no navigation controller.
+    public func push(_ controller: ViewController, animated: Bool = true) {
+        finishTransition()
+        let old = topViewController
+        adopt(controller)
+        viewControllers.append(controller)
+        go(from: old, to: controller, removing: [], isBack: false, animated: animated)
+    }
+
+    /// Takes the last controller from the stack, and shows the one before; nothing happens if it is the only one.
+    ///
+    /// Corresponds to UIKit's `popViewController(animated:)`.
+    ///
+    /// - Returns: The controller that was taken.
+    @discardableResult
+    public func pop(animated: Bool = true) -> ViewController? {
+        finishTransition()
+        guard viewControllers.count > 1 else { return nil }
+        return remove(from: viewControllers.count - 1, animated: animated).last
+    }
+
+    /// Takes all controllers but the first from the stack.
+    ///
+    /// - Returns: The controllers that were taken.
+    @discardableResult
+    public func popToRoot(animated: Bool = true) -> [ViewController] {
+        finishTransition()
+        return remove(from: 1, animated: animated)
+    }
+
+    /// Takes all controllers above one from the stack.
+    ///
+    /// - Returns: The controllers that were taken.
+    /// - Precondition: the controller is on the stack.
+    @discardableResult
+    public func pop(to controller: ViewController, animated: Bool = true) -> [ViewController] {
+        finishTransition()
+        guard let index = viewControllers.firstIndex(where: { $0 === controller }) else {
+            preconditionFailure("\(controller) is not on the stack of \(self): pop to one of its viewControllers.")
+        }
+        return remove(from: index + 1, animated: animated)
+    }
+
+    private func remove(from index: Int, animated: Bool) -> [ViewController] {
+        guard index < viewControllers.count else { return [] }
+        let old = topViewController
+        let removed = Array(viewControllers[index...])
+        viewControllers.removeSubrange(index...)
+        go(from: old, to: viewControllers[index - 1], removing: removed, isBack: true, animated: animated)
+        return removed
+    }
+
+    private func adopt(_ controller: ViewController) {
+        require(
+            controller.parent == nil && controller.presentingViewController == nil,
+            "\(controller) cannot be put on a navigation stack: it is shown elsewhere. Take it out there before.")
+        require(
+            !(controller is NavigationController), "A navigation controller cannot be put on the stack of another one.")
+        addChild(controller)
+    }
+
+    // MARK: Appearance
+
+    /// The top controller appears with this one; while it comes or goes, the transition calls it.
+    override func forwardsAppearance(to child: ViewController) -> Bool {
+        child === topViewController && child.parent === self && transition == nil
+    }
+
+    override func beginDisappearing() {
+        finishTransition()
+        super.beginDisappearing()
+    }
+
+    /// Whether the user sees this controller, or is about to.
+    private var isSeen: Bool { appearance == .shown || appearance == .appearing }
+
+    private func go(
+        from old: ViewController?, to new: ViewController, removing removed: [ViewController], isBack: Bool,
+        animated: Bool
+    ) {
+        let transition = NavigationTransition(old, new, removed, isBack: isBack)
+        self.transition = transition
+        stackChanged()
+        begin(transition)
+        // The calls of the controllers may have begun another transition, or ended this one.
+        guard self.transition === transition else { return }
+        guard animated, appearance == .shown else { return finishTransition() }
+        place(transition, progress: 0)
+        animate(transition, to: 1) { [weak self] in if self?.transition === transition { self?.finishTransition() } }
+    }
+
+    /// Calls the controllers that the transition begins, and puts the new view beside the old one.
+    private func begin(_ transition: NavigationTransition) {
+        guard isViewLoaded else { return }
+        keepResponder(of: transition.old)
+        if isSeen { transition.old?.beginDisappearing() }
+        if isSeen, self.transition === transition { transition.new.beginAppearing() }
+        guard self.transition === transition else { return }
+        delegate?.navigationController(self, willShow: transition.new)
+        guard self.transition === transition else { return }
+        for controller in [transition.old, transition.new] {
+            if let view = controller?.view, view.backgroundColor == .clear {
+                view.backgroundColor = self.view.theme.background
+            }
+        }
+        let view = transition.new.view
+        content.insertSubview(view, at: transition.isBack ? 0 : content.subviews.count)
+        view.frame = Rect(size: content.frame.size)
+        if let window = content.window, let old = transition.old?.loadedView { window.takeKeys(from: old) }
+    }
+
+    /// Ends a transition under way at once: the new controller is shown.
+    private func finishTransition() {
+        guard let transition else { return }
+        self.transition = nil
+        for controller in transition.removed { responders[ObjectIdentifier(controller)] = nil }
+        showTopView()
+        if isViewLoaded { transition.old?.finishDisappearing() }
+        for controller in transition.removed where controller.parent === self { removeChild(controller) }
+        guard isViewLoaded, transition.new === topViewController, self.transition == nil else { return }
+        // The second half comes with this controller's own, if that is still to come.
+        if appearance == .shown { transition.new.finishAppearing() }
+        giveKeys(to: transition.new)
+        delegate?.navigationController(self, didShow: transition.new)
+    }
+
+    /// Takes a transition back: the user has let go too early.
+    private func cancelTransition() {
+        guard let transition, let old = transition.old else { return }
+        viewControllers += transition.removed
+        stackChanged()
+        if isSeen { transition.new.beginDisappearing() }
+        if isSeen, self.transition === transition { old.beginAppearing() }
+        guard self.transition === transition else { return }
+        self.transition = nil
+        showTopView()
+        transition.new.finishDisappearing()
+        if appearance == .shown, old === topViewController { old.finishAppearing() }
+        giveKeys(to: old)
+    }
+
+    /// Has the top controller's view alone in its place.
+    private func showTopView() {
+        guard isViewLoaded, let view = topViewController?.view else { return }
+        for other in content.subviews where other !== view { other.removeFromSuperview() }
+        if view.superview !== content { content.addSubview(view) }
+        view.frame = Rect(size: content.frame.size)
+    }
+
+    private func stackChanged() {
+        title = topViewController?.title
+        navigationBar.show(
+            title ?? "", back: viewControllers.count > 1 ? viewControllers[viewControllers.count - 2].title ?? "" : nil)
+    }
+
+    func titleChanged(of controller: ViewController) {
+        if viewControllers.suffix(2).contains(controller) { stackChanged() }
+    }
+
+    // MARK: Keys
+
+    private func keepResponder(of controller: ViewController?) {
+        guard let controller, let view = controller.loadedView, let responder = content.window?.firstResponder as? View,
+            responder.isInside(view)
+        else { return }
+        responders[ObjectIdentifier(controller)] = WeakResponder(responder: responder)
+    }
+
+    private func giveKeys(to controller: ViewController) {
+        guard let window = content.window, window.firstResponder == nil else { return }
+        let kept = responders.removeValue(forKey: ObjectIdentifier(controller))?.responder
+        if let kept, window.makeFirstResponder(kept) { return }
+        window.focusNext()
+    }
+
+    /// The escape key goes back, if no responder before has used it.
+    open override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
+        let isBack = presses.contains { $0.key == .escape && $0.modifiers.isEmpty }
+        if isBack, viewControllers.count > 1 { pop() } else { super.pressesBegan(presses, with: event) }
+    }
+
+    // MARK: Movement
+
+    private func place(_ transition: NavigationTransition, progress: Double) {
+        let all = Rect(size: content.frame.size)
+        // The view that is behind moves a third of the way, as UIKit's does.
+        let (front, back) = transition.isBack ? (progress, (progress - 1) / 3) : (1 - progress, -progress / 3)
+        let (upper, lower) = transition.isBack ? (transition.old, transition.new) : (transition.new, transition.old)
+        upper?.view.frame = all.moved(by: Point((all.width * front).rounded(), 0))
+        lower?.view.frame = all.moved(by: Point((all.width * back).rounded(), 0))
+    }
+
+    private func animate(_ transition: NavigationTransition, to progress: Double, completion: @escaping () -> Void) {
+        View.animate(
+            withDuration: Self.duration, animations: { place(transition, progress: progress) },
+            completion: { _ in completion() })
+    }
+
+    /// A drag goes back if it begins at the left edge, and there is a way back.
+    open func gestureRecognizerShouldBegin(_ recognizer: GestureRecognizer) -> Bool {
+        guard recognizer === interactivePopGestureRecognizer else { return true }
+        let way = interactivePopGestureRecognizer.translation(in: view)
+        let start = recognizer.location(in: view) - way
+        return viewControllers.count > 1 && transition == nil && appearance == .shown && start.x < Self.edgeWidth
+            && way.x > abs(way.y)
+    }
+
+    private func swiped() {
+        let recognizer = interactivePopGestureRecognizer
+        switch recognizer.state {
+        case .began:
+            guard transition == nil, viewControllers.count > 1, let old = viewControllers.popLast() else { return }
+            let transition = NavigationTransition(old, viewControllers[viewControllers.count - 1], [old], isBack: true)
+            transition.isInteractive = true
+            self.transition = transition
+            stackChanged()
+            begin(transition)
+            follow()
+        case .changed: follow()
+        case .ended:
+            follow()
+            let isFar = progress > 0.5 || recognizer.velocity(in: view).x > content.frame.width
+            endSwipe(goesBack: isFar)
+        case .cancelled: endSwipe(goesBack: false)
+        case .possible, .failed: break
+        }
+    }
+
+    private var progress: Double {
+        let width = max(1, content.frame.width)
+        return min(1, max(0, interactivePopGestureRecognizer.translation(in: view).x / width))
+    }
+
+    private func follow() {
+        guard let transition, transition.isInteractive else { return }
+        place(transition, progress: progress)
+    }
+
+    private func endSwipe(goesBack: Bool) {
+        guard let transition, transition.isInteractive else { return }
+        transition.isInteractive = false
+        animate(transition, to: goesBack ? 1 : 0) { [weak self] in
+            guard let self, self.transition === transition else { return }
+            if goesBack { finishTransition() } else { cancelTransition() }
+        }
+    }
+
+    // MARK: Size
+
+    override func transitionSize(of child: ViewController, _ size: Size) -> Size {
+        Size(size.width, max(0, size.height - (isNavigationBarHidden ? 0 : 1)))
+    }
+
+    fileprivate func layOut(in size: Size) {
+        let height = isNavigationBarHidden ? 0.0 : 1
+        navigationBar.frame = Rect(0, 0, size.width, height)
+        content.frame = Rect(0, height, size.width, max(0, size.height - height))
+        if let transition, transition.isInteractive { return follow() }
+        topViewController?.loadedView?.frame = Rect(size: content.frame.size)
+    }
+}
+
+extension ViewController {
+    /// The navigation controller that this one is on the stack of; nil if there is none.
+    public var navigationController: NavigationController? {
+        sequence(first: self, next: { $0.parent }).dropFirst().lazy.compactMap { $0 as? NavigationController }.first
+    }
+}
+
+/// Hears which controller a navigation controller shows; every requirement has an implementation.
+@MainActor public protocol NavigationControllerDelegate: AnyObject {
+    /// A controller is about to be shown.
+    func navigationController(_ navigationController: NavigationController, willShow controller: ViewController)
+    /// A controller is shown.
+    func navigationController(_ navigationController: NavigationController, didShow controller: ViewController)
+}
+
+extension NavigationControllerDelegate {
+    /// Does nothing.
+    public func navigationController(_ navigationController: NavigationController, willShow controller: ViewController)
+    {}
+    /// Does nothing.
+    public func navigationController(_ navigationController: NavigationController, didShow controller: ViewController) {
+    }
+}
+
+/// A push or a pop under way.
+@MainActor private final class NavigationTransition {
+    let old: ViewController?
+    let new: ViewController
+    /// The controllers that have left the stack.
+    let removed: [ViewController]
+    let isBack: Bool
+    /// Whether a finger moves the views.
+    var isInteractive = false
+
+    init(_ old: ViewController?, _ new: ViewController, _ removed: [ViewController], isBack: Bool) {
+        self.old = old
+        self.new = new
+        self.removed = removed
+        self.isBack = isBack
+    }
+}
+
+/// The view of a navigation controller.
+@MainActor private final class NavigationView: View {
+    private weak var navigation: NavigationController?
+
+    init(_ navigation: NavigationController) {
+        self.navigation = navigation
+        super.init()
+    }
+    override func layoutSubviews() { navigation?.layOut(in: frame.size) }
+}
