@@ -3,10 +3,11 @@
 
 import CLinuxKernel
 import Glibc
-import RunLoops
 import RunLoopsSystem
 import RunLoopsTestSupport
 import Testing
+
+@testable import RunLoops
 
 /// What tells a child from its parent, and what is built on that.
 @Suite(
