@@ -235,7 +235,7 @@ internal import RunLoopsKit
 
     private func report(_ phase: Phase, _ body: () -> Void) {
         phaseHandler?(phase)
-        loop.callOut(job: phase.label, wanted: nil, body)
+        loop.callOut(part: phase.label, body)
     }
 
     /// The first two phases, again while views ask for them: superviews before the views inside them.

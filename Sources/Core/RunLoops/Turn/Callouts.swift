@@ -91,9 +91,9 @@ extension RunLoop {
     @inline(never)
     private func traceEnd() { callTracers.popLast()?.trace(.returns) }
 
-    /// Reports a job, which was queued by itself and runs inside a callout, to the tracer as if it were a callout.
-    package func callOut(job: UnsafeRawPointer, _ label: ItemLabel, _ call: () -> Void) {
-        callOut(.job, label, wanted: LoopWait(job: job), call)
+    /// Reports a part of a callout to the tracer as if it were a callout: a job, which was queued by itself, or one of several phases.
+    package func callOut(part label: ItemLabel, job: UnsafeRawPointer? = nil, _ call: () -> Void) {
+        callOut(.job, label, wanted: job.flatMap { LoopWait(job: $0) }, call)
     }
 
     // MARK: Observers

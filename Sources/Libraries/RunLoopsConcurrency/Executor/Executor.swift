@@ -208,7 +208,7 @@ extension RunLoop {
         /// Runs a job as above, and reports it to listeners.
         @inline(never)
         private func runWatched(_ reference: JobReference) {
-            loop.callOut(job: reference.pointer, Self.jobLabel) { run(reference) }
+            loop.callOut(part: Self.jobLabel, job: reference.pointer) { run(reference) }
         }
 
         /// One label for all jobs: Swift does not say to an executor whose job it is.
