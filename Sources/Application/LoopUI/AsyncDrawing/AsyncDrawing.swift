@@ -13,7 +13,7 @@ internal import Synchronization
 ///     let text: String
 ///
 ///     func draw(in canvas: inout Canvas, layout: AsyncLayout, context: AsyncDrawingContext) {
-///         canvas.write(highlighted(text), at: .zero)
+///         canvas.write(text, at: .zero)
 ///     }
 /// }
 ///

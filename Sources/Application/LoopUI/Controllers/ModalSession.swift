@@ -51,7 +51,7 @@ extension AlertController {
     /// let delete = AlertAction("Delete", style: .destructive)
     /// alert.addAction(delete)
     /// alert.addAction(AlertAction("Keep", style: .cancel))
-    /// if alert.runModal(over: self) === delete { document.delete() }
+    /// if alert.runModal(over: controller) === delete { document.delete() }
     /// ```
     ///
     /// Corresponds to AppKit's `NSAlert.runModal()`.

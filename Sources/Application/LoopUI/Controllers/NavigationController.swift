@@ -8,10 +8,9 @@ internal import RunLoops
 /// The user goes back by the bar's button, by a drag from the left edge, or by the escape key.
 ///
 /// ```swift
-/// let navigation = NavigationController(rootViewController: FolderController(root))
-/// window.rootViewController = navigation
-/// // In a controller of the stack:
-/// navigationController?.push(FolderController(folder))
+/// let navigation = NavigationController(rootViewController: controller)
+/// controller.navigationController?.push(ViewController())
+/// navigation.pop()
 /// ```
 ///
 /// The calls come in UIKit's order. On a push: `viewWillDisappear` of the old controller, `viewWillAppear` of the new one,
