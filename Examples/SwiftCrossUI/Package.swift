@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+// The library's own settings; each has its reason there.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "swift-cross-ui-example",
+    dependencies: [
+        // A link with the name of the package: the folder of a checkout may have any.
+        .package(path: "../.package/swift-run-loops", traits: ["GLib"])
+    ],
+    targets: [
+        .systemLibrary(name: "CGTK", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+        .executableTarget(
+            name: "backend",
+            dependencies: [
+                "CGTK",
+                .product(name: "RunLoopsGLib", package: "swift-run-loops"),
+                .product(name: "RunLoopsFoundation", package: "swift-run-loops"),
+            ],
+            swiftSettings: strict),
+    ]
+)
