@@ -4,7 +4,7 @@
 import LoopUI
 import RunLoops
 
-/// Many marks, one pass: layout, display, prepare, commit.
+/// Many marks, one pass: constraints, layout, display, prepare, commit.
 final class CommitStory: Story {
     private let probe = Probe()
     private let lines = LinesView()
@@ -12,8 +12,8 @@ final class CommitStory: Story {
     init() {
         super.init(
             "A commit",
-            "What changes is only marked. Before the loop sleeps, all marks become one pass of four phases: layout, "
-                + "display, prepare, commit. The commit is one frame.",
+            "What changes is only marked. Before the loop sleeps, all marks become one pass of five phases: "
+                + "constraints, layout, display, prepare, commit. The commit is one frame.",
             page: "OneTurn")
     }
 
@@ -36,6 +36,7 @@ final class CommitStory: Story {
         let commit = application.commit
         let before = (phases: probe.phases.count, frames: commit.counts.frames)
         for _ in 0..<number {
+            probe.setNeedsUpdateConstraints()
             probe.setNeedsLayout()
             probe.setNeedsDisplay()
         }
@@ -46,7 +47,7 @@ final class CommitStory: Story {
     private func report(_ number: Int, _ before: (phases: Int, frames: Int)) {
         let frames = application.commit.counts.frames - before.frames
         let phases = probe.phases.dropFirst(before.phases) + Array(repeating: "frame", count: frames)
-        lines.add("\(2 * number) marks → \(phases.joined(separator: ", "))")
+        lines.add("\(3 * number) marks → \(phases.joined(separator: ", "))")
     }
 }
 
@@ -55,6 +56,8 @@ private final class Probe: View {
     var phases: [String] = []
 
     override func sizeThatFits(_ size: Size) -> Size { Size(size.width, 1) }
+
+    override func updateConstraints() { phases.append("constraints") }
 
     override func layoutSubviews() { phases.append("layout") }
 

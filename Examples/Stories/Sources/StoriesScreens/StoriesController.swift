@@ -32,7 +32,7 @@ import LoopUI
         list.delegate = self
         list.selectedRow = 0
         stage.clipsToBounds = true
-        bar.left = " Tab  next   1-\(stories.count)  story"
+        bar.left = " Tab  next   1-9, 0  story"
         bar.right = "q  quit "
         show(story)
     }
@@ -83,8 +83,9 @@ import LoopUI
     override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
         for press in presses {
             if press.text == "q" { return application?.terminate() ?? () }
-            if let number = press.text.flatMap({ Int($0) }), (1...stories.count).contains(number) {
-                return chooseByKey(number - 1)
+            // The tenth story has the key 0.
+            if let key = press.text.flatMap({ Int($0) }), (1...stories.count).contains(key == 0 ? 10 : key) {
+                return chooseByKey((key == 0 ? 10 : key) - 1)
             }
         }
         super.pressesBegan(presses, with: event)

@@ -29,7 +29,7 @@ import LoopUI
     static func all(states: StateLog) -> [Story] {
         [
             LaunchStory(states), StuckTimerStory(), TapAndPanStory(), CommitStory(), PoolStory(),
-            WaitingPictureStory(), WorkStory(),
+            WaitingPictureStory(), WorkStory(), SlowDrawingStory(), ModalStory(), AnimationStory(),
         ]
     }
 }

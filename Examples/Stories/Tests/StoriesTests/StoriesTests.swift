@@ -160,8 +160,8 @@ import Testing
             try story.tap("1 mark")
             try story.press(.enter, on: "10000 marks")
             story.app.advance(by: .milliseconds(100))
-            #expect(story.shows(" 2 marks → layout, display, prepare, frame"))
-            #expect(story.shows(" 20000 marks → layout, display, prepare, frame"))
+            #expect(story.shows(" 3 marks → constraints, layout, display, prepare, frame"))
+            #expect(story.shows(" 30000 marks → constraints, layout, display, prepare, frame"))
             // Once at first, and once for each of the taps.
             #expect(story.shows("This line was drawn 3 times."))
             try story.expectGolden("4-commit")
@@ -196,6 +196,59 @@ import Testing
             try story.wait { try story.pictures == [4, 4, 4] }
             #expect(story.shows("Set meanwhile: 0"))
             try story.expectGolden("6-picture")
+        }
+    }
+
+    @Test func `Rows that other threads draw are joined during a drag`() throws {
+        try Playing.with(8) { story in
+            story.app.drawing.duration = { .milliseconds(5) }
+            story.app.advance(by: .seconds(1))
+            #expect(!story.shows("0      ...") && story.shows(" 0 rows drawn on the main thread"))
+            let before = try story.number(before: "rows drawn elsewhere")
+            #expect(before > 0)
+            try story.press(.enter, on: "Drag for 2 s")
+            story.app.advance(by: .milliseconds(900))
+            #expect(story.app.application.modes.current == .tracking)
+            #expect(try story.number(before: "rows drawn elsewhere") > before)
+            story.app.advance(by: .seconds(2))
+            #expect(story.shows(" 0 were skipped"))
+            #expect(story.shows(" 0 rows drawn on the main thread"))
+            try story.expectGolden("8-slow-drawing")
+        }
+    }
+
+    @Test func `A modal question holds the timer of the default mode and not the one of the common modes`() throws {
+        try Playing.with(9) { story in
+            story.app.advance(by: .milliseconds(1100))
+            #expect(story.shows("4 ticks in default, 4 ticks in common"))
+            let loop = story.app.application.loop
+            var mode: RunLoop.Mode?
+            loop.add(
+                RunLoop.Timer(.after(.milliseconds(2900))) { [display = story.app.display] _ in
+                    mode = loop.currentMode
+                    display.push(.key(KeyInput(.enter)))
+                }, in: .common)
+            try story.press(.enter, on: "[ Ask ]")
+            story.app.advance(by: .milliseconds(50))
+            #expect(mode == .modalPanel)
+            #expect(story.shows("Answer: default. Meanwhile: 0 in default, "))
+            let ticks = try #require(story.app.text.firstMatch(of: #/Meanwhile: 0 in default, (\d+) in common/#)?.1)
+            #expect((9...12).contains(try #require(Int(ticks))))
+        }
+    }
+
+    @Test func `A tap interrupts the animation where the block is seen`() throws {
+        try Playing.with(10) { story in
+            try story.tap("[ To the right ]")
+            story.app.advance(by: .milliseconds(500))
+            #expect(story.shows("1: begins") && !story.shows("1: finished"))
+            try story.tap("[ To the left ]")
+            #expect(story.shows("1: interrupted") && story.shows("2: begins"))
+            story.app.advance(by: .milliseconds(1200))
+            #expect(story.shows("2: finished"))
+            let wakeUps = try story.wakeUps
+            story.app.advance(by: .seconds(5))
+            #expect(try story.wakeUps <= wakeUps + 2)
         }
     }
 }
