@@ -151,7 +151,8 @@ let table = """
     # What runs on a loop, as a service of a group.
     product RunLoopsServiceLifecycle: RunLoops RunLoopsConcurrency ServiceLifecycle
     # As far as a test runner can test them: the runner keeps the main thread, so no test has the main loop.
-    tests RunLoopsFoundationTests: RunLoopsFoundationPrograms RunLoopsFoundationAsyncPrograms
+    tests RunLoopsFoundationTests: RunLoopsFoundationPrograms RunLoopsFoundationAsyncPrograms \
+        RunLoopsFoundationTerminalPrograms TerminalTestSupport
     tests RunLoopsGLibTests: RunLoopsGLib CGLib
     tests RunLoopsLogTests: RunLoopsDiagnostics RunLoopsLog RunLoopsTesting Logging InMemoryLogging
     tests RunLoopsMetricsTests: RunLoopsDiagnostics RunLoopsMetrics RunLoopsTesting CoreMetrics MetricsTestKit
@@ -161,6 +162,7 @@ let table = """
     program RunLoopsDispatchPrograms: RunLoops RunLoopsDispatch
     program RunLoopsFoundationPrograms: RunLoops RunLoopsConcurrency RunLoopsDispatch RunLoopsFoundation
     program RunLoopsFoundationAsyncPrograms: RunLoopsMainActor RunLoopsFoundation
+    program RunLoopsFoundationTerminalPrograms: LoopUI LoopUITerminal RunLoopsFoundation
     program RunLoopsGLibPrograms: RunLoops RunLoopsGLib CGLib
     program RunLoopsLogPrograms: RunLoops RunLoopsDiagnostics RunLoopsLog Logging
     program RunLoopsMetricsPrograms: RunLoops RunLoopsMetrics CoreMetrics MetricsTestKit

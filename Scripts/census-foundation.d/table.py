@@ -12,7 +12,7 @@ TYPES = ["RunLoop", "Timer", "Port", "MessagePort", "SocketPort", "PortMessage",
 # Where a name that is there differs from Apple's, or is new.
 DIFFERENCES = {
     "RunLoop.acceptInput(forMode:before:)": "Takes a `Mode`, and a `String` as Foundation on Linux does.",
-    "RunLoop.add(_:forMode:)": "Adding a timer takes O(log n) in the timers of the mode.",
+    "RunLoop.add(_:forMode:)": "Takes a `CFRunLoopTimer` too, as on Apple's systems. Adding a timer takes O(log n) in the timers of the mode.",
     "RunLoop.run(mode:before:)": "Traps on a foreign thread. So do all members that run the loop.",
     "RunLoop.native": "New: the loop itself.",
     "RunLoop.Mode.native": "New: the mode of the loop itself.",

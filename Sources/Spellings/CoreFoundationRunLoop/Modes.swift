@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+// The names are Core Foundation's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 #if os(Linux) && !EXPORTS_ORIGINALS
 public import CCoreFoundationRunLoop
 public import CoreFoundation
@@ -10,7 +13,7 @@ internal import RunLoops
 ///
 /// The toolchain's Core Foundation makes it another name of `CFString`, without `defaultMode` and `commonModes`.
 /// Every function that takes a mode takes a `CFString` as well, such as `kCFRunLoopDefaultMode`.
-public typealias CFRunLoopMode = RLRunLoopMode
+public typealias CFRunLoopMode = CCoreFoundationRunLoop.CFRunLoopMode
 
 extension CFRunLoopMode {
     /// The mode for everything that needs no other mode.
@@ -42,6 +45,17 @@ public var kCFRunLoopDefaultMode: CFString! { CoreFoundation.kCFRunLoopDefaultMo
 
 /// The mark of the common modes, as a string.
 public var kCFRunLoopCommonModes: CFString! { CoreFoundation.kCFRunLoopCommonModes }
+
+/// The mode of that name, where a mode is asked for; otherwise Core Foundation's function, which makes a string.
+///
+/// With the toolchain's module a mode is a string, and programs for Linux make one so. `alloc` has no effect.
+@_disfavoredOverload
+public func CFStringCreateWithCString(
+    _ alloc: CFAllocator!, _ cStr: UnsafePointer<CChar>!, _ encoding: CFStringEncoding
+) -> CFRunLoopMode! {
+    let name: CFString? = CoreFoundation.CFStringCreateWithCString(alloc, cStr, encoding)
+    return name.map { CFRunLoopMode(rawValue: $0) }
+}
 
 extension RunLoop.Mode {
     /// The mode with Core Foundation's name; traps without one.

@@ -46,16 +46,27 @@ final class PortFace: SourceFace, @unchecked Sendable {
         let info = info
         let perform = context.perform
         return .sendable(descriptor) { _, _ in
-            let reply = perform?(nil, 0, nil, info.pointer)
-            if reply != nil {
-                fatalError(
-                    """
-                    The perform function of a CFRunLoopSource returned a reply, and a file descriptor has no port to send \
-                    it to. Write the reply to a descriptor, and return NULL.
-                    """)
-            }
+            if let reply = perform?(nil, 0, nil, info.pointer) { Self.send(reply, to: descriptor) }
             withExtendedLifetime(end) {}
         }
+    }
+
+    /// Writes a reply to the port and releases it, as Core Foundation sends a message and frees it.
+    ///
+    /// Like Core Foundation it waits until the reply is sent, and passes over a port that takes none any more; but not for more than five
+    /// seconds without progress.
+    private static func send(_ reply: UnsafeMutableRawPointer, to descriptor: CInt) {
+        let object = Unmanaged<AnyObject>.fromOpaque(reply).takeUnretainedValue()
+        guard CFGetTypeID(object) == CFDataGetTypeID() else {
+            fatalError(
+                """
+                The perform function of a CFRunLoopSource returned \(CFString.describe(object)) as its reply. Return a \
+                CFData that the caller owns, which the loop writes to the source's descriptor, or NULL.
+                """)
+        }
+        // SAFETY: the object is a CFData, as its type identifier says, and the loop owns it from here on.
+        let data = Unmanaged<CFData>.fromOpaque(reply).takeRetainedValue()
+        _ = rl_send_reply(descriptor, CFDataGetBytePtr(data), CFDataGetLength(data))
     }
 
     override var native: RunLoop.Item { descriptorSource }

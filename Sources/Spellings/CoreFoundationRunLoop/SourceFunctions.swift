@@ -14,8 +14,10 @@ public typealias CFRunLoopSourceContext = RLRunLoopSourceContext
 
 /// What a source of version 1 calls, with the four arguments of Apple's perform function.
 ///
-/// The port is a file descriptor. The perform function reads what is there and returns `nil`: it is called once a turn
-/// for as long as the descriptor is readable.
+/// The port is a file descriptor. The perform function reads what is there: it is called once a turn for as long as the
+/// descriptor is readable. It returns `nil`, or a reply: a `CFData` that the caller owns, as
+/// `Unmanaged.passRetained(data).toOpaque()` is. The loop writes the reply to the descriptor, and releases it; it
+/// waits for room, and drops what is left after five seconds without progress.
 public typealias CFRunLoopSourceContext1 = RLRunLoopSourceContext1
 
 /// The type of this library's sources.

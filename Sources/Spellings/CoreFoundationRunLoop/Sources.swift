@@ -97,10 +97,10 @@ final class SignalledFace: SourceFace, @unchecked Sendable {
     }
 
     private static func closure(
-        _ function: (@convention(c) (UnsafeMutableRawPointer?, CFRunLoop?, RLRunLoopMode?) -> Void)?, _ info: Info
+        _ function: (@convention(c) (UnsafeMutableRawPointer?, CFRunLoop?, CFRunLoopMode?) -> Void)?, _ info: Info
     ) -> (@Sendable (RunLoop, RunLoop.Mode) -> Void)? {
         guard let function else { return nil }
-        return { function(info.pointer, $0.coreFoundation, RLRunLoopMode(rawValue: $1.name)) }
+        return { function(info.pointer, $0.coreFoundation, CFRunLoopMode(rawValue: $1.name)) }
     }
 
     override var native: RunLoop.Item { source }

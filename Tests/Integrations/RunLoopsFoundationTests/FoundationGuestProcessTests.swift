@@ -3,6 +3,7 @@
 
 import Foundation
 import RunLoopsTestSupport
+import TerminalTestSupport
 import Testing
 
 /// Foundation's main loop inside this package's, in programs that have a main thread of their own.
@@ -10,24 +11,10 @@ import Testing
     .ownThread, .timeLimit(.minutes(10)),
     .enabled(if: BuiltPrograms.path("RunLoopsFoundationPrograms") != nil, "the programs were not built"))
 struct FoundationGuestProcessTests {
-    /// What a program says before it ends with 0.
     private func output(
         _ arguments: String..., of program: String = "RunLoopsFoundationPrograms", at path: String? = nil
     ) throws -> [String] {
-        let (process, pipe) = (Process(), Pipe())
-        let built = try #require(BuiltPrograms.path(program))
-        process.executableURL = URL(fileURLWithPath: path ?? built)
-        process.arguments = arguments
-        process.standardOutput = pipe
-        // A line about a misfit is the program's.
-        process.standardError = FileHandle.nullDevice
-        // Foundation has not released everything when a program ends, which the address sanitizer would report.
-        process.environment = ProcessInfo.processInfo.environment.merging(["ASAN_OPTIONS": "detect_leaks=0"]) { $1 }
-        try process.run()
-        let said = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: said, as: UTF8.self).split(separator: "\n").map(String.init)
+        try BuiltPrograms.output(of: program, arguments, at: path)
     }
 
     @Test(arguments: ["foundation", "run", "poll", "host"])
@@ -86,6 +73,14 @@ struct FoundationGuestProcessTests {
             try output(of: "RunLoopsFoundationAsyncPrograms") == [
                 "an async main: five fires: true, a closure on the main thread: true"
             ])
+    }
+
+    @Test func `A terminal application has Foundation's timers and closures`() throws {
+        let program = try #require(BuiltPrograms.path("RunLoopsFoundationTerminalPrograms"))
+        let terminal = try PseudoTerminal([program], columns: 60, rows: 10, environment: [])
+        try terminal.wait(for: "5 fires, a closure of a thread: true.")
+        terminal.send("q")
+        #expect(terminal.waitForEnd() == .status(0))
     }
 
     @Test func `Without descriptors for Foundation's loop the main loop runs, and serves Foundation's later`() throws {

@@ -65,7 +65,7 @@ import Testing
         expectText(closed, "the system refused to watch descriptor 12345")
     }
 
-    @Test func `A reply returned by a port's perform function traps`() async {
+    @Test func `A reply that is not data traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let pair = DescriptorPair.pipe()
             pair.send()
@@ -73,7 +73,7 @@ import Testing
             CFRunLoopAddSource(CFRunLoopGetCurrent(), makePort { _ in descriptor }, .defaultMode)
             CFRunLoopRunInMode(.defaultMode, 1000, true)
         }
-        expectText(result, "a file descriptor has no port to send it to")
+        expectText(result, "Return a CFData that the caller owns")
     }
 
     @Test func `A timer without a callout and an observer without a block trap`() async {
@@ -113,7 +113,10 @@ private func makePort(_ getPort: (@convention(c) (UnsafeMutableRawPointer?) -> C
     var context = CFRunLoopSourceContext1()
     context.version = 1
     context.getPort = getPort
-    context.perform = { _, _, _, _ in UnsafeMutableRawPointer(bitPattern: 1) }
+    context.perform = { _, _, _, _ in
+        let text: CFString = CFStringCreateWithCString(nil, "reply", CFStringBuiltInEncodings.UTF8.rawValue)
+        return Unmanaged.passRetained(text).toOpaque()
+    }
     return withUnsafeMutableBytes(of: &context) {
         CFRunLoopSourceCreate(nil, 0, $0.assumingMemoryBound(to: CFRunLoopSourceContext.self).baseAddress)
     }

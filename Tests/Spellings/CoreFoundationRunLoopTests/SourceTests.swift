@@ -167,6 +167,53 @@ import Testing
         }
     }
 
+    @Test func `A version 1 source's reply is written to its descriptor`() {
+        TestThread.run {
+            let port = Port(.sockets())
+            let source = makeSource(port)
+            CFRunLoopAddSource(CFRunLoopGetCurrent(), source, .defaultMode)
+            port.reply = Array("answer".utf8)
+            port.pair.send("question")
+            #expect(CFRunLoopRunInMode(.defaultMode, 1000, true) == .handledSource)
+            #expect(port.texts == ["question"] && readText(port.pair.second) == "answer")
+            port.reply = nil
+            port.pair.send("no question")
+            #expect(CFRunLoopRunInMode(.defaultMode, 1000, true) == .handledSource)
+            #expect(readText(port.pair.second) == "")
+            CFRunLoopSourceInvalidate(source)
+        }
+    }
+
+    @Test func `A version 1 source's reply waits for room and is dropped where nothing reads it`() {
+        TestThread.run {
+            let port = Port(.sockets())
+            let source = makeSource(port)
+            CFRunLoopAddSource(CFRunLoopGetCurrent(), source, .defaultMode)
+            // More than a socket takes at once.
+            let size = 1 << 21
+            port.reply = Array(repeating: 7, count: size)
+            let count = Locked(0)
+            port.pair.send("question")
+            let other = port.pair.second
+            let reader = TestThread {
+                var part = [UInt8](repeating: 0, count: 1 << 16)
+                while count.copy < size {
+                    let read = Glibc.read(other, &part, part.count)
+                    if read > 0 { count.withLock { $0 += read } } else { usleep(1000) }
+                }
+            }
+            #expect(CFRunLoopRunInMode(.defaultMode, 1000, true) == .handledSource)
+            reader.join()
+            #expect(count.copy == size)
+            // The other end is closed when the reply is sent.
+            port.pair.send("last question")
+            port.pair.closeSecond()
+            #expect(CFRunLoopRunInMode(.defaultMode, 1000, true) == .handledSource)
+            #expect(port.texts == ["question", "last question"])
+            CFRunLoopSourceInvalidate(source)
+        }
+    }
+
     @Test func `The descriptor of a version 1 source is read when the source is added`() {
         TestThread.run {
             let port = Port()
@@ -183,12 +230,19 @@ import Testing
     }
 }
 
-/// A pipe whose reading end is a source's port.
+/// A pipe or a pair of sockets, whose first end is a source's port.
 private final class Port {
-    let pair = DescriptorPair.pipe()
-    lazy var descriptor = pair.first
+    let pair: DescriptorPair
+    var descriptor: CInt
     var texts: [String] = []
     var questions = 0
+    /// What the perform function returns.
+    var reply: [UInt8]?
+
+    init(_ pair: DescriptorPair = .pipe()) {
+        self.pair = pair
+        descriptor = pair.first
+    }
 
     static func of(_ info: UnsafeMutableRawPointer?) -> Port { Unmanaged.fromOpaque(info!).takeUnretainedValue() }
 }
@@ -203,8 +257,10 @@ private func makeSource(_ port: Port) -> CFRunLoopSource {
     }
     context.perform = { message, size, allocator, info in
         #expect(message == nil && size == 0 && allocator == nil)
-        Port.of(info).texts.append(readText(Port.of(info).descriptor))
-        return nil
+        let port = Port.of(info)
+        port.texts.append(readText(port.descriptor))
+        guard let reply = port.reply, let data = CFDataCreate(nil, reply, reply.count) else { return nil }
+        return Unmanaged.passRetained(data).toOpaque()
     }
     return withUnsafeMutablePointer(to: &context) {
         $0.withMemoryRebound(to: CFRunLoopSourceContext.self, capacity: 1) { CFRunLoopSourceCreate(nil, 0, $0) }

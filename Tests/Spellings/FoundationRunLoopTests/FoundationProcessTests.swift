@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import RunLoopsTestSupport
 import Testing
 
@@ -10,22 +9,9 @@ import Testing
     .ownThread, .timeLimit(.minutes(10)),
     .enabled(if: BuiltPrograms.path("FoundationRunLoopPrograms") != nil, "the programs were not built"))
 struct FoundationProcessTests {
-    /// What a program says before it ends with 0.
-    private func output(_ program: String, _ arguments: String...) throws -> [String] {
-        let (process, pipe) = (Process(), Pipe())
-        process.executableURL = URL(fileURLWithPath: try #require(BuiltPrograms.path(program)))
-        process.arguments = arguments
-        process.standardOutput = pipe
-        // Foundation has not released everything when a program ends, which the address sanitizer would report.
-        process.environment = ProcessInfo.processInfo.environment.merging(["ASAN_OPTIONS": "detect_leaks=0"]) { $1 }
-        try process.run()
-        let said = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return String(decoding: said, as: UTF8.self).split(separator: "\n").map(String.init)
+    private func scene(_ name: String) throws -> [String] {
+        try BuiltPrograms.output(of: "FoundationRunLoopPrograms", [name])
     }
-
-    private func scene(_ name: String) throws -> [String] { try output("FoundationRunLoopPrograms", name) }
 
     @Test func `A URLSession request completes`() throws {
         #expect(try scene("session") == ["session: 200 answered", "done"])
@@ -63,7 +49,7 @@ struct FoundationProcessTests {
 
     @Test(.enabled(if: BuiltPrograms.path("FoundationRunLoopXCTestPrograms") != nil, "the program was not built"))
     func `The main loop is served while a program waits as XCTest does`() throws {
-        let said = try output("FoundationRunLoopXCTestPrograms")
+        let said = try BuiltPrograms.output(of: "FoundationRunLoopXCTestPrograms")
         #expect(
             said == [
                 "the first run: until its limit",
@@ -76,9 +62,9 @@ struct FoundationProcessTests {
         .enabled(
             if: BuiltPrograms.folder(with: "FoundationRunLoopSameSource", "FoundationRunLoopSameSourceOurs") != nil))
     func `One source file prints the same with Foundation's loop and with this loop`() throws {
-        let foundations = try output("FoundationRunLoopSameSource")
+        let foundations = try BuiltPrograms.output(of: "FoundationRunLoopSameSource")
         #expect(foundations.count == 30)
-        #expect(try output("FoundationRunLoopSameSourceOurs") == foundations)
+        #expect(try BuiltPrograms.output(of: "FoundationRunLoopSameSourceOurs") == foundations)
     }
 
     /// The programs of the article on ports.
@@ -90,7 +76,7 @@ struct FoundationProcessTests {
             ("PortedScheduler", ["now", "early", "late", "again"]),
         ])
     func `A file written for Apple's systems runs with one import changed`(program: String, says: [String]) throws {
-        let said = try output(program)
+        let said = try BuiltPrograms.output(of: program)
         #expect(said == says)
     }
 }

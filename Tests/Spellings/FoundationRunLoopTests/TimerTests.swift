@@ -285,4 +285,77 @@ import class FoundationRunLoop.Timer
         let timer: Timer
         init(_ timer: Timer) { self.timer = timer }
     }
+
+    // MARK: Under both names
+
+    @Test func `Core Foundation's functions take a Timer`() {
+        ManualRunLoop.with { manual in
+            let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
+            let loop = CFRunLoopGetCurrent()
+            CFRunLoopAddTimer(loop, timer, .defaultMode)
+            #expect(CFRunLoopContainsTimer(loop, timer, kCFRunLoopDefaultMode))
+            #expect(!CFRunLoopContainsTimer(loop, timer, .commonModes))
+            manual.advance(by: .seconds(1))
+            #expect(fires.copy == [1000])
+            #expect(CFRunLoopTimerGetInterval(timer) == 1 && CFRunLoopTimerDoesRepeat(timer))
+            #expect(CFRunLoopTimerGetNextFireDate(timer) == timer.fireDate.timeIntervalSinceReferenceDate)
+            CFRunLoopTimerSetTolerance(timer, 0.25)
+            #expect(timer.tolerance == 0.25 && CFRunLoopTimerGetTolerance(timer) == 0.25)
+            CFRunLoopTimerSetTolerance(timer, 0)
+            CFRunLoopTimerSetNextFireDate(timer, timer.fireDate.timeIntervalSinceReferenceDate + 0.5)
+            manual.advance(by: .milliseconds(1600))
+            #expect(fires.copy.count == 2)
+            CFRunLoopTimerInvalidate(timer)
+            #expect(!timer.isValid && !CFRunLoopTimerIsValid(timer) && CFRunLoopTimerGetNextFireDate(timer) == 0)
+        }
+    }
+
+    @Test func `A Timer that is removed from its last mode stays valid and can be added again`() {
+        ManualRunLoop.with { manual in
+            let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
+            let loop = CFRunLoopGetCurrent()
+            let other = CFRunLoopMode("other")
+            CFRunLoopAddTimer(loop, timer, .defaultMode)
+            CFRunLoopAddTimer(loop, timer, other)
+            CFRunLoopRemoveTimer(loop, timer, other)
+            CFRunLoopRemoveTimer(loop, timer, other)
+            manual.advance(by: .milliseconds(1500))
+            #expect(fires.copy == [1000] && timer.isValid)
+            CFRunLoopRemoveTimer(loop, timer, .defaultMode)
+            #expect(timer.isValid && !CFRunLoopContainsTimer(loop, timer, .defaultMode))
+            manual.advance(by: .milliseconds(100))
+            #expect(fires.copy == [1000])
+            RunLoop.current.add(timer, forMode: .default)
+            manual.advance(by: .milliseconds(400))
+            #expect(fires.copy == [1000, 2000])
+            timer.invalidate()
+        }
+    }
+
+    @Test func `A Timer of another loop is not removed`() {
+        ManualRunLoop.with { manual in
+            let timer = Timer(timeInterval: 1, repeats: true, block: noting(manual))
+            RunLoop.current.add(timer, forMode: .default)
+            nonisolated(unsafe) let same = timer
+            TestThread.run { CFRunLoopRemoveTimer(CFRunLoopGetCurrent(), same, .defaultMode) }
+            manual.advance(by: .seconds(1))
+            #expect(fires.copy == [1000])
+            timer.invalidate()
+        }
+    }
+
+    @Test func `A run loop takes a CFRunLoopTimer`() {
+        ManualRunLoop.with { manual in
+            let fires = Box(0)
+            // A date that has passed, whatever the virtual time is.
+            let timer = CFRunLoopTimerCreateWithHandler(nil, 0, 0, 0, 0) { _ in
+                fires.value += 1
+            }
+            guard let timer else { return }
+            RunLoop.current.add(timer, forMode: .default)
+            #expect(CFRunLoopContainsTimer(RunLoop.current.getCFRunLoop(), timer, .defaultMode))
+            manual.advance(by: .seconds(1))
+            #expect(fires.value == 1 && !CFRunLoopTimerIsValid(timer))
+        }
+    }
 }

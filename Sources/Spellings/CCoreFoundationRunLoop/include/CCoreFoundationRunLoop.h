@@ -18,7 +18,8 @@ CF_EXTERN_C_BEGIN
 /// The name of a mode that a run loop can run in.
 ///
 /// As on Apple's systems, and unlike in the toolchain's header for Linux, the name is a type of its own in Swift.
-typedef CFStringRef RLRunLoopMode __attribute__((swift_wrapper(struct))) __attribute__((swift_attr("@Sendable")));
+typedef CFStringRef RLRunLoopMode __attribute__((swift_name("CFRunLoopMode"), swift_wrapper(struct)))
+    __attribute__((swift_attr("@Sendable")));
 
 #pragma mark Contexts
 
@@ -42,7 +43,8 @@ typedef struct {
 ///
 /// The loop calls `getPort` once, when the source is first added to a loop. It calls `perform` once a turn for as long
 /// as the descriptor is readable: `perform` reads what is there. `msg` is `NULL` and `size` is 0, because a descriptor
-/// brings no message; `perform` returns `NULL`, because there is nobody to send a reply to.
+/// brings no message. `perform` returns `NULL`, or a reply: a `CFDataRef` that the loop owns from then on, writes to the
+/// descriptor, and releases.
 typedef struct {
     CFIndex version;
     void *info;

@@ -205,6 +205,28 @@ open class Timer: NSObject {
             (state.native, state.isAdded, state.instant) = (native, true, instant)
         }
     }
+
+    /// Takes the timer out of a mode; after its last mode it is as before it was added.
+    func leave(_ loop: RunLoops.RunLoop, _ mode: RunLoops.RunLoop.Mode) {
+        let left = state.withLock { state -> RunLoops.RunLoop.Timer? in
+            guard let native = state.native, native.isValid else { return nil }
+            let modes = loop.modes + [.common]
+            let isInLoop = { modes.contains { loop.contains(native, in: $0) } }
+            guard isInLoop() else { return nil }
+            loop.remove(native, from: mode)
+            if isInLoop() { return nil }
+            state.set(native.fireInstant, state.instant == native.fireInstant ? state.date : nil)
+            (state.native, state.isAdded) = (nil, false)
+            return native
+        }
+        // Releases the reference to this timer, which may be the last one, with no lock held.
+        withExtendedLifetime(self) { left?.invalidate() }
+    }
+
+    /// Whether the timer is in a mode of a loop.
+    func isIn(_ loop: RunLoops.RunLoop, _ mode: RunLoops.RunLoop.Mode) -> Bool {
+        state.withLock { state in state.native.map { loop.contains($0, in: mode) } ?? false }
+    }
 }
 
 // As in Foundation.

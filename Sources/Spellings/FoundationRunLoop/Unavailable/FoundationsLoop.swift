@@ -12,7 +12,7 @@ extension Stream {
     @available(
         *, unavailable,
         message:
-            "Streams know Foundation's own loop alone. Read and write with native.add(RunLoop.DescriptorSource(descriptor)) or RunLoopsEvents' SocketStream, or poll the stream from a Timer."
+            "Streams know Foundation's own loop alone. Link RunLoopsFoundation and give Foundation.RunLoop.main and Foundation.RunLoop.Mode.default, or use native.add(RunLoop.DescriptorSource(descriptor)) or RunLoopsEvents' SocketStream."
     )
     public func schedule(in aRunLoop: FoundationRunLoop.RunLoop, forMode mode: FoundationRunLoop.RunLoop.Mode) {
         isNotCalled()

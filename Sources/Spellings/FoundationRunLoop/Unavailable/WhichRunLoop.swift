@@ -4,43 +4,89 @@
 #if os(Linux) && !EXPORTS_ORIGINALS
 public import Foundation
 
-/// Nobody's loop: makes `.current` and `.main` an error where Foundation would take its own loop for them.
+/// A loop that no thread has: makes `.current` and `.main` an error where Foundation would take its own loop for them.
 ///
 /// In `stream.schedule(in: .current, forMode: .default)` the compiler would silently choose Foundation's loop, which
-/// nobody runs. With these overloads the call is ambiguous. Write `Foundation.RunLoop.current` if you mean that loop;
-/// `RunLoop.current` is unavailable there, and the compiler says what to use.
-public enum WhichRunLoop {
-    /// Stands beside Foundation's, so that the compiler asks which is meant.
-    public static var current: WhichRunLoop { isNotCalled() }
-    /// Stands beside Foundation's, so that the compiler asks which is meant.
-    public static var main: WhichRunLoop { isNotCalled() }
+/// waits until it is served. It chooses this class's overload, whose type is narrower, and says with the error what to use.
+/// The error is that the call can throw: an overload that is unavailable would not be chosen. Write
+/// `Foundation.RunLoop.current` if you mean that loop.
+public final class WhichRunLoop: Foundation.RunLoop {
+    /// The loop that the compiler takes for `.current`.
+    public override class var current: WhichRunLoop { isNotCalled() }
+    /// The loop that the compiler takes for `.main`.
+    public override class var main: WhichRunLoop { isNotCalled() }
 
-    /// A mode of nobody's loop.
+    /// A mode of that loop.
     public enum Mode {
-        /// Stands beside Foundation's, so that the compiler asks which is meant.
+        /// The mode that the compiler takes for `.default`.
         public static var `default`: Mode { isNotCalled() }
-        /// Stands beside Foundation's, so that the compiler asks which is meant.
+        /// The mode that the compiler takes for `.common`.
         public static var common: Mode { isNotCalled() }
     }
+
+    /// Not thrown: see ``WhichRunLoop``.
+    public struct IsMeant: Error {}
 }
 
 extension Stream {
-    /// Cannot be called: see ``WhichRunLoop``.
-    public func schedule(in aRunLoop: WhichRunLoop, forMode mode: WhichRunLoop.Mode) {}
-    /// Cannot be called: see ``WhichRunLoop``.
-    public func remove(from aRunLoop: WhichRunLoop, forMode mode: WhichRunLoop.Mode) {}
+    /// Foundation's `schedule(in:forMode:)` with `.current` or `.main`: see ``WhichRunLoop``.
+    @available(
+        *, deprecated,
+        message:
+            "Streams know Foundation's own loop alone. Link RunLoopsFoundation and give Foundation.RunLoop.main, or use native.add(RunLoop.DescriptorSource(descriptor)) or RunLoopsEvents' SocketStream."
+    )
+    public func schedule(
+        in aRunLoop: WhichRunLoop, forMode mode: Foundation.RunLoop.Mode
+    ) throws(WhichRunLoop.IsMeant) { isNotCalled() }
+
+    /// Foundation's `remove(from:forMode:)` with `.current` or `.main`: see ``WhichRunLoop``.
+    @available(
+        *, deprecated,
+        message: "Streams know Foundation's own loop alone: give Foundation.RunLoop.main if the stream is in that one."
+    )
+    public func remove(
+        from aRunLoop: WhichRunLoop, forMode mode: Foundation.RunLoop.Mode
+    ) throws(WhichRunLoop.IsMeant) { isNotCalled() }
 }
 
 extension FileHandle {
-    /// Cannot be called with a mode: see ``WhichRunLoop``.
-    public func readInBackgroundAndNotify(forModes modes: [WhichRunLoop.Mode]?) {}
-    /// Cannot be called with a mode: see ``WhichRunLoop``.
-    public func readToEndOfFileInBackgroundAndNotify(forModes modes: [WhichRunLoop.Mode]?) {}
-    /// Cannot be called with a mode: see ``WhichRunLoop``.
-    public func acceptConnectionInBackgroundAndNotify(forModes modes: [WhichRunLoop.Mode]?) {}
-    /// Cannot be called with a mode: see ``WhichRunLoop``.
-    public func waitForDataInBackgroundAndNotify(forModes modes: [WhichRunLoop.Mode]?) {}
+    /// Foundation's `readInBackgroundAndNotify(forModes:)` with `.default`: see ``WhichRunLoop``.
+    @available(
+        *, deprecated,
+        message: "FileHandle posts in Foundation's own loop alone. Use readabilityHandler, which needs no loop."
+    )
+    public func readInBackgroundAndNotify(forModes modes: [WhichRunLoop.Mode]) throws(WhichRunLoop.IsMeant) {
+        isNotCalled()
+    }
+
+    /// Foundation's `readToEndOfFileInBackgroundAndNotify(forModes:)` with `.default`: see ``WhichRunLoop``.
+    @available(
+        *, deprecated,
+        message: "FileHandle posts in Foundation's own loop alone. Use readabilityHandler, which needs no loop."
+    )
+    public func readToEndOfFileInBackgroundAndNotify(
+        forModes modes: [WhichRunLoop.Mode]
+    ) throws(WhichRunLoop.IsMeant) { isNotCalled() }
+
+    /// Foundation's `acceptConnectionInBackgroundAndNotify(forModes:)` with `.default`: see ``WhichRunLoop``.
+    @available(
+        *, deprecated,
+        message: "FileHandle posts in Foundation's own loop alone. Use RunLoopsEvents' SocketListener, or SocketPort."
+    )
+    public func acceptConnectionInBackgroundAndNotify(
+        forModes modes: [WhichRunLoop.Mode]
+    ) throws(WhichRunLoop.IsMeant) { isNotCalled() }
+
+    /// Foundation's `waitForDataInBackgroundAndNotify(forModes:)` with `.default`: see ``WhichRunLoop``.
+    @available(
+        *, deprecated,
+        message:
+            "FileHandle posts in Foundation's own loop alone. Use native.add(RunLoop.DescriptorSource(descriptor))."
+    )
+    public func waitForDataInBackgroundAndNotify(forModes modes: [WhichRunLoop.Mode]) throws(WhichRunLoop.IsMeant) {
+        isNotCalled()
+    }
 }
 
-private func isNotCalled() -> Never { fatalError("The compiler refuses each call that would need this.") }
+private func isNotCalled() -> Never { fatalError("The compiler refuses each call of this.") }
 #endif
