@@ -401,7 +401,7 @@ internal import RunLoops
 
     /// The size that the view wants of the size that there is; its own size unless overridden.
     ///
-    /// A view with an ``asyncDrawing`` returns the size that the last ``AsyncDrawing/layout(in:)`` has found.
+    /// A view with an ``View/asyncDrawing`` returns the size that the last ``AsyncDrawing/layout(in:)`` has found.
     open func sizeThatFits(_ size: Size) -> Size {
         if let layout = extras?.asyncDrawing?.layout { return layout.size }
         hasDefaultSize = true
@@ -455,7 +455,7 @@ internal import RunLoops
     /// when the view asks for display again, shows another row of a table, or leaves the window.
     open var asyncDrawing: (any AsyncDrawing)? { nil }
 
-    /// Draws what is seen of a view until its ``asyncDrawing`` is there for the first time; nothing unless overridden.
+    /// Draws what is seen of a view until its ``View/asyncDrawing`` is there for the first time; nothing unless overridden.
     ///
     /// Drawn on the main actor, so it should be quick. A view that asks for display again shows what it had until then. A
     /// cell that shows another row shows this first.
