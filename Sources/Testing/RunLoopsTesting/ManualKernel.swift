@@ -98,7 +98,7 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
             }
         }
         let distances = RunLoop.TimeBase.allCases.compactMap { base -> Int64? in
-            limit[base] == .max ? nil : limit[base].clampedSubtracting(now(base))
+            limit[base] == .max ? nil : limit[base].clampedAdding(-now(base))
         }
         guard let nearest = distances.min() else { return sleepsForever() }
         advance(to: now(.monotonic).clampedAdding(max(0, nearest)).clampedAdding(lateness))

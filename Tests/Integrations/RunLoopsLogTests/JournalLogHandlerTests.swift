@@ -28,7 +28,7 @@ private struct Failure: Error, CustomStringConvertible { let description = "it f
             fields == [
                 "MESSAGE=Disk full", "PRIORITY=3", "LOGGER=test", "SOURCE=RunLoopsLogTests",
                 "CODE_FILE=RunLoopsLogTests/JournalLogHandlerTests.swift", "CODE_LINE=\(line)",
-                "CODE_FUNC=A line is a datagram with its place and its metadata as fields()", "ERROR=it failed",
+                "CODE_FUNC=\(#function)", "ERROR=it failed",
                 "LOG_=w", "LOG_9LIVES=y", "LOG__HIDDEN=x", "DURATION_MS=1.500", "GR_N=z", "PEER_HOST=::1",
                 "PEER_PORT=80", "LOG_PRIORITY=9", "REQUEST_ID=7", "STACK=inner", "STACK=outer",
             ])

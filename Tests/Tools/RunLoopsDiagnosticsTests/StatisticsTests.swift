@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinuxKernel
 import RunLoopsTesting
 import Testing
 
@@ -110,8 +111,8 @@ struct LoopStatisticsTests {
         // A process of its own: a storm of signals in another test's threads pushes this one out of the process's row.
         await #expect(processExitsWith: .success) {
             try ManualRunLoop.with { manual in
-                NewLoops.setRecorded(true)
-                defer { NewLoops.setRecorded(false) }
+                rl_count_recorders(1)
+                defer { rl_count_recorders(-1) }
                 let meter = try LoopStatisticsTests.metered(manual.loop)
                 let source = RunLoop.Source(label: "input") { _ in }
                 manual.loop.add(source, in: .default)

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinuxKernel
-
 /// Receives each event, on the loop's thread, with no lock held.
 package protocol LoopTracer: AnyObject {
     func trace(_ event: LoopEvent)
@@ -31,9 +29,6 @@ package enum NewLoops {
     package static func remove(_ owner: AnyObject) {
         listeners.own.withLock { $0.removeAll { $0.owner == ObjectIdentifier(owner) } }
     }
-
-    /// Has signals, posts and wake-ups record their time and thread, as long as at least one caller asks for it.
-    package static func setRecorded(_ isRecorded: Bool) { rl_count_recorders(isRecorded ? 1 : -1) }
 
     static func announce(_ loop: RunLoop) {
         for (_, listener) in listeners.made?.withLock({ $0 }) ?? [] { listener(loop) }

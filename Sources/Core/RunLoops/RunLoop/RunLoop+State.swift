@@ -41,6 +41,7 @@ extension RunLoop {
         ///
         /// Relaxed: a hint; a thread that finds it looks again with the lock held.
         let hasStaleSignals = Atomic<Bool>(false)
+        let sleepTime = SleepTime()
 
         // MARK: Guarded by the lock
 

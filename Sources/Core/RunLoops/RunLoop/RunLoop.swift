@@ -164,6 +164,23 @@ public final class RunLoop: @unchecked Sendable {
     /// the value is `true` even while the host's own code runs. Corresponds to `CFRunLoopIsWaiting`.
     public var isWaiting: Bool { state.wakeWord.phase.isAsleep }
 
+    /// How long the thread has slept in runs of this loop, on the monotonic clock; a sleep that still lasts counts up to now.
+    ///
+    /// Waiting in a host (``pollDescriptor``) does not count: that is the host's sleep. Corresponds to the field `_sleepTime` of
+    /// Core Foundation's loop. Thread safety: any thread.
+    /// - Complexity: O(1), without a lock.
+    public var sleepTime: Duration { .nanoseconds(state.sleepTime.total { now(.monotonic) }) }
+
+    /// The processor time that the loop's thread has used, in this loop and elsewhere; zero if the thread has ended.
+    ///
+    /// The system keeps this number, and a turn does nothing for it. In place of the field `_runTime` of Core Foundation's loop,
+    /// which is never set. Thread safety: any thread.
+    /// - Complexity: one system call.
+    public var runTime: Duration {
+        // With the lock held: the number of a thread that has ended may be another thread's.
+        .nanoseconds(withLock { isDead ? 0 : max(0, rl_thread_processor_time(threadID)) })
+    }
+
     /// The date of the next timer of `mode`, on that timer's clock; `nil` if there is none.
     ///
     /// A timer whose callout is under way counts with the date that is being served.

@@ -21,7 +21,7 @@ extension Duration {
 
 extension Int64 {
     /// The difference, or the end of the range that it exceeds.
-    package func clampedSubtracting(_ other: Int64) -> Int64 {
+    func clampedSubtracting(_ other: Int64) -> Int64 {
         let (difference, overflow) = subtractingReportingOverflow(other)
         return overflow ? (other < 0 ? .max : .min) : difference
     }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinuxKernel
 internal import RunLoops
 
 /// Listens to loops until it is stopped: one subscriber for each loop.
@@ -48,7 +49,7 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
         self.most = most
         self.whenOver = whenOver
         self.make = make
-        if keepsStamps { NewLoops.setRecorded(true) }
+        if keepsStamps { rl_count_recorders(1) }
     }
 
     deinit { _ = stop() }
@@ -157,7 +158,7 @@ final class Subscription<Subscriber: LoopSubscriber>: @unchecked Sendable {
         guard let last else { return [] }
         last.unfollow?()
         NewLoops.remove(self)
-        if keepsStamps { NewLoops.setRecorded(false) }
+        if keepsStamps { rl_count_recorders(-1) }
         for entry in last.entries { entry.stream.remove(entry.subscriber) }
         return last.entries.map(\.subscriber)
     }

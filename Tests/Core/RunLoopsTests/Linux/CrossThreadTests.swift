@@ -32,6 +32,43 @@ import Testing
         }
     }
 
+    @Test(arguments: [false, true]) func `The time of a sleep that lasts counts for another thread that reads it`(
+        hasDescriptor: Bool
+    ) {
+        withRealLoop { loop in
+            let pipe = prepare(loop, hasDescriptor)
+            #expect(loop.sleepTime == .zero)
+            let reader = TestThread {
+                waitUntil { loop.isWaiting && loop.sleepTime > .zero }
+                let began = SystemCalls.now(.monotonic)
+                let slept = loop.sleepTime
+                waitUntil { SystemCalls.now(.monotonic) >= began + 10_000_000 }
+                #expect(loop.sleepTime - slept >= .milliseconds(10))
+                loop.stop()
+            }
+            #expect(loop.runPlenty() == .stopped)
+            reader.join()
+            // Awake: the sum stands still.
+            let slept = loop.sleepTime
+            #expect(slept >= .milliseconds(10))
+            #expect(loop.sleepTime == slept)
+            withExtendedLifetime(pipe) {}
+        }
+    }
+
+    @Test func `The run time is the processor time of the loop's thread until the thread ends`() {
+        let ended = Locked<RunLoop?>(nil)
+        let thread = TestThread {
+            let loop = RunLoop.current
+            let before = loop.runTime
+            while loop.runTime - before < .milliseconds(2) {}
+            #expect(before > .zero)
+            ended.withLock { $0 = loop }
+        }
+        thread.join()
+        #expect(ended.copy?.runTime == .zero)
+    }
+
     @Test(arguments: [false, true]) func `A signal and a wake-up from another thread perform the source`(
         hasDescriptor: Bool
     ) {
