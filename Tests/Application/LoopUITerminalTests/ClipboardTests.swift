@@ -19,7 +19,7 @@ import Testing
         #expect(text(plain) == "\u{1B}]52;c;\(letters)\u{1B}\\")
     }
 
-    @Test func `A text that is too long is not written at all, and no part of it`() {
+    @Test func `A text that is too long is not written, not even in part`() {
         let longest = String(repeating: "x", count: ClipboardBytes.longest)
         #expect(ClipboardBytes.bytes(for: longest)?.count == 99_997)
         #expect(ClipboardBytes.bytes(for: longest + "x") == nil)

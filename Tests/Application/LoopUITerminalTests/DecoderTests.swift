@@ -111,7 +111,7 @@ func processorTime(_ body: () -> Void) -> Duration {
         #expect(Decoder.decode(Array("\u{1B}[\(sequence)".utf8)) == [.input(input)])
     }
 
-    @Test func `A mouse report of three bytes ends the button that was pressed`() {
+    @Test func `A release in a three-byte mouse report is assigned to the pressed button`() {
         let bytes: [UInt8] = [0x1B, 0x5B, 0x4D, 34, 35, 36, 0x1B, 0x5B, 0x4D, 66, 36, 36, 0x1B, 0x5B, 0x4D, 35, 36, 36]
         let inputs: [(PointerInput.Phase, Double)] = [(.began, 2), (.moved, 3), (.ended, 3)]
         #expect(

@@ -73,7 +73,7 @@ import Testing
         "\u{301}", "✓ ✗ …", "☎\u{FE0F}",
     ]
 
-    @Test func `After any frames the terminal shows the last one`() {
+    @Test func `After any sequence of frames the terminal shows the last frame`() {
         var random = SeededRandom(3)
         for round in 0..<60 {
             let (width, height) = (Int.random(in: 1...40, using: &random), Int.random(in: 1...8, using: &random))
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: [("a", 0, "a 本"), ("a", 1, " a本"), ("a", 2, "日a "), ("語", 1, " 語 ")])
-    func `Text over half of a wide character leaves a blank`(text: String, x: Int, row: String) {
+    func `Text drawn over half of a wide character leaves the other half blank`(text: String, x: Int, row: String) {
         var grid = CellGrid(width: 4, height: 1)
         var below = Canvas(size: Size(4, 1))
         below.write("日本", at: .zero)
@@ -202,7 +202,7 @@ import Testing
         #expect(screen.text == "+----------+\n|???>*     |\n+----------+\n")
     }
 
-    @Test func `No text can command the terminal`() {
+    @Test func `Control characters in a text or title do not reach the terminal`() {
         var encoder = encoder()
         var picture = frame(20, 1) { $0.write("a\u{1B}[2J\u{9B}31m\u{202E}b\u{200B}", at: .zero) }
         picture.title = "t\u{1B}\\\u{7}\u{9C}x\u{202E}\u{200B}\ty"
@@ -216,7 +216,7 @@ import Testing
         #expect(encoder.encode(picture).count < 20_000)
     }
 
-    @Test func `A character of many marks is written in bounded bytes`() {
+    @Test func `A character with 50,000 combining marks is written in fewer than 200 bytes`() {
         var encoder = encoder()
         let picture = frame(20, 1) { $0.write("a" + String(repeating: "\u{301}", count: 50_000) + "b", at: .zero) }
         for _ in 0..<3 {
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test(arguments: ["น้ำ", "ນ້ຳ", "क्षि", "🇩🇪", "1\u{FE0F}\u{20E3}"])
-    func `Text after a composed character is in its own column`(text: String) {
+    func `Text after a composed character starts in the right column`(text: String) {
         var encoder = encoder()
         var screen = ScreenModel(width: 20, height: 1)
         screen.feed(encoder.encode(frame(20, 1) { $0.write("xxxxxxxx", at: .zero) }))

@@ -20,7 +20,7 @@ import Testing
         (["TERM": "xterm-direct"], .direct), (["TERM": "xterm", "COLORTERM": "truecolor"], .direct),
         (["TERM": "xterm", "COLORTERM": "24bit", "NO_COLOR": ""], .direct),
         (["TERM": "xterm-256color", "COLORTERM": "truecolor", "NO_COLOR": "1"], .none),
-    ]) func `The environment says how many colours there are`(
+    ]) func `The environment variables decide the number of colours`(
         variables: [String: String], colors: DisplayAbilities.Colors
     ) {
         #expect(abilities(variables).colors == colors)
@@ -76,7 +76,7 @@ import Testing
         #expect(measured?.cell == Size(7, 13))
     }
 
-    @Test func `Picture abilities are asked for only by programs that show pictures, and never on the console`() {
+    @Test func `A program asks for picture abilities only if it shows pictures and is not on the console`() {
         let plain = Interview.questions(isConsole: false)
         let asked = Interview.questions(isConsole: false, ofPictures: true)
         #expect(!plain.contains("\u{1B}_G") && asked.contains("\u{1B}_Gi=31") && asked.contains("\u{1B}[16t"))
@@ -97,7 +97,7 @@ import Testing
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `A picture is half blocks until the terminal has said that it shows pictures`() throws {
+    @Test func `A picture is drawn in half blocks until the terminal answers that it shows pictures`() throws {
         let terminal = try PseudoTerminal("picture", answers: "")
         try terminal.wait(for: "▀▀")
         #expect(terminal.screen[20, 2].text == "▀" && terminal.screen[21, 2].text == "▀")
@@ -142,7 +142,7 @@ import Testing
         #expect(!terminal.shell.contains("62"))
     }
 
-    @Test func `NO_COLOR leaves colours out`() throws {
+    @Test func `NO_COLOR turns colours off`() throws {
         let terminal = try PseudoTerminal("keys", environment: ["NO_COLOR=1"])
         try terminal.wait(for: "keys 0, last none.")
         #expect(terminal.screen[0, 0].text == "╭" && terminal.screen[0, 0].foreground == "39")
@@ -159,7 +159,7 @@ import Testing
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `A dumb terminal is served in lines`() throws {
+    @Test func `A dumb terminal keeps its settings and gets only the changed lines`() throws {
         let terminal = try PseudoTerminal("keys", rows: 40, term: "dumb", answers: "")
         try terminal.wait(for: "│ keys 0, last none.")
         #expect(try terminal.now.flags == terminal.before.flags)
@@ -172,7 +172,7 @@ import Testing
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `A screen reader gets changes as lines and keys take effect at once`() throws {
+    @Test func `A screen reader gets changes as lines, and keys take effect without Enter`() throws {
         let terminal = try PseudoTerminal(
             commands: "set -m; \"$program\" keys; echo stopped; read line; fg; exit $?", rows: 40,
             environment: ["LOOPUI_LINEAR=1"], answers: "")
@@ -194,7 +194,7 @@ import Testing
     @Test(arguments: [
         "printf 'ab\\nq' | \"$program\" keys | cat; echo end.", "\"$program\" keys < /dev/null | cat; echo end.",
     ])
-    func `Without a terminal lines are read and written`(commands: String) throws {
+    func `A program without a terminal reads and writes lines`(commands: String) throws {
         let terminal = try PseudoTerminal(commands: commands, columns: 100, rows: 60, answers: "")
         try terminal.wait(for: "end.")
         #expect(terminal.waitForEnd() == .status(0))

@@ -18,13 +18,13 @@ import Testing
         return display.lines(of: frame)
     }
 
-    @Test func `All lines are written first and later only changed lines`() {
+    @Test func `The first frame writes all lines, and later frames write only changed lines`() {
         #expect(lines(["one", "", "two"]) == "one\ntwo\n")
         #expect(lines(["one", "", "two"]) == "")
         #expect(lines(["one", "new", "two"]) == "new\n")
     }
 
-    @Test func `A line is written once when the cursor moves to it`() {
+    @Test func `A line is written when the cursor moves to it, and not again while the cursor stays in it`() {
         #expect(lines(["one", "two"], cursor: Point(0, 0)) == "one\ntwo\n")
         #expect(lines(["one", "two"], cursor: Point(0, 1)) == "two\n")
         #expect(lines(["one", "two"], cursor: Point(2, 1)) == "")

@@ -38,7 +38,7 @@ import Testing
         if isFull { print("drag: 100,000 moves in \(time), \(frames) frames") }
     }
 
-    @Test func `A thousand sizes end at the last size with a limited number of layouts`() throws {
+    @Test func `A thousand size changes end at the last size with a limited number of layouts`() throws {
         let report = Report()
         let terminal = try start("keys", report)
         let begin = ContinuousClock.now
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// 100 MiB with `RUNLOOPS_FULL=1`.
-    @Test func `A long pasted text arrives whole, and memory stays`() throws {
+    @Test func `A long pasted text arrives complete, and memory grows by at most 20 MiB`() throws {
         let report = Report()
         let terminal = try start("keys", report)
         let block = Array("0123456789abcde\u{1B}[31m\u{3}q\r".utf8)
@@ -96,7 +96,7 @@ import Testing
         if isFull { print("paste: \(count) bytes in \(time), \(grown) KiB grown") }
     }
 
-    @Test func `A terminal that reads nothing has frames refused, and memory stays`() throws {
+    @Test func `Frames are refused while the terminal reads nothing, and memory grows by at most 20 MiB`() throws {
         let report = Report()
         // Each tick another picture, as fast as frames may come.
         let terminal = try start("tick", report, columns: 200)

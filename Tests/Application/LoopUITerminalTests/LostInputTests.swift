@@ -39,7 +39,7 @@ import Testing
         #expect(after(lost, "q") == [key])
     }
 
-    @Test func `The first bytes of a scalar whose rest is lost are broken text`() {
+    @Test func `An incomplete scalar whose rest is lost is decoded as the replacement character`() {
         var decoder = Decoder()
         var output: [Decoded] = []
         decoder.decode([0xE2, 0x82].span, into: &output)
@@ -73,7 +73,7 @@ import Testing
         ("\u{1B}", "P1$r0m\u{1B}\\", .reply(.setting("0m"))),
         ("\u{1B}", "[<0;3;4M", .input(.pointer(PointerInput(.began, at: Point(2, 3))))),
         ("\u{1B}", "[1;5A", .input(.key(KeyInput(.up, modifiers: .control)))),
-    ]) func `The rest of a sequence received after its escape became a key is not text`(
+    ]) func `The rest of a sequence whose Escape was already taken as a key is not decoded as text`(
         beginning: String, rest: String, whole: Decoded
     ) {
         #expect(late(beginning, rest) == [whole])
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: ["[a", "[", "]x", "[A", "[1", "P", "Oq", "x[1;5A"])
-    func `Keys typed after Escape are keys`(text: String) {
+    func `Characters typed after Escape are decoded as keys`(text: String) {
         let keys = text.map { Decoded.input(.key(KeyInput(.character($0)))) }
         #expect(late("\u{1B}", text).prefix(2) == keys.prefix(2))
     }

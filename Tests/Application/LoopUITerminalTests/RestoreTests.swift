@@ -144,7 +144,7 @@ import Testing
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `After any number of stops from outside the keyboard's mode and the title are saved once`() throws {
+    @Test func `The keyboard mode and the title are saved once however often SIGSTOP stops the program`() throws {
         let terminal = try start("keys")
         for round in 1...3 {
             kill(terminal.process, SIGSTOP)

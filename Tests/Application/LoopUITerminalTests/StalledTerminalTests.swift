@@ -51,7 +51,7 @@ import Testing
         #expect(terminal.shell.utf8.count <= 20 * 1024 && terminal.shell.utf8.count > 12 * 1024)
     }
 
-    @Test func `A child that writes more than a pipe holds is not stopped by a program that is busy`() throws {
+    @Test func `A child that writes more than a pipe holds is not blocked by a busy program`() throws {
         let terminal = try start("child")
         terminal.send("q")
         #expect(terminal.waitForEnd() == .status(0))
@@ -95,7 +95,9 @@ import Testing
     @Test(arguments: [
         "\"$program\" keys <&- 2>&1 | cat; echo end.", "\"$program\" keys < /dev/null >&-; echo end.",
         "\"$program\" keys < /dev/null >&- 2>&-; echo end.",
-    ]) func `A program without a standard stream ends with an error, and reads nothing else`(commands: String) throws {
+    ]) func `A program whose standard input or output is closed ends without showing its screen`(commands: String)
+        throws
+    {
         let terminal = try PseudoTerminal(commands: commands, columns: 100, rows: 60, answers: "")
         try terminal.wait(for: "end.")
         #expect(terminal.waitForEnd() == .status(0))

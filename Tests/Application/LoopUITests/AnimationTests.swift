@@ -46,7 +46,7 @@ import Testing
 }
 
 @MainActor @Suite struct AnimationTests {
-    @Test func `A frame is set at once and what is shown moves there`() throws {
+    @Test func `An animated frame is set at once, and the shown view moves to it`() throws {
         try Fixture.with { f in
             f.move(to: 30)
             #expect(f.block.frame == Rect(30, 0, 2, 1))
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `The completion is called once when all values are there`() throws {
+    @Test func `The completion is called once, when the animation ends`() throws {
         try Fixture.with { f in
             var calls: [Bool] = []
             f.move(to: 30) { calls.append($0) }
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A second animation interrupts the first where the value is shown`() throws {
+    @Test func `A second animation starts from the shown value and interrupts the first`() throws {
         try Fixture.with { f in
             var calls: [String] = []
             f.move(to: 30) { calls.append("first \($0)") }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `A value set outside of an animation is shown at once and interrupts it`() throws {
+    @Test func `A value set outside of an animation is shown at once and interrupts a running animation`() throws {
         try Fixture.with { f in
             var calls: [Bool] = []
             f.move(to: 30) { calls.append($0) }
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `The completion of several values waits for the last of them`() throws {
+    @Test func `The completion of an animation with several values waits for the last value`() throws {
         try Fixture.with { f in
             let other = Block(frame: Rect(0, 1, 2, 1))
             f.root.addSubview(other)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `Values move while the user drags a scroll view`() throws {
+    @Test func `Animations continue while the user drags a scroll view`() throws {
         try Fixture.with { f in
             let scroll = ScrollView(frame: Rect(0, 1, 40, 3))
             scroll.contentSize = Size(40, 400)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `A delay keeps the value shown without waking the loop once a frame`() throws {
+    @Test func `During a delay the old value is shown and the loop does not wake for each frame`() throws {
         try Fixture.with { f in
             var calls: [Bool] = []
             f.move(to: 30, delay: 10_000) { calls.append($0) }
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `Removal from the window ends an animation with false`() throws {
+    @Test func `Removal from the window ends an animation and passes false to its completion`() throws {
         try Fixture.with { f in
             var calls: [Bool] = []
             f.move(to: 30) { calls.append($0) }
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func `A view that is released while it is animated leaves nothing behind`() throws {
+    @Test func `A view that is removed while it is animated is released`() throws {
         try Fixture.with { f in
             weak var released: View?
             do {
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func `A display that begins to reduce motion ends what moves`() throws {
+    @Test func `Animations end when the display begins to reduce motion`() throws {
         try Fixture.with { f in
             f.move(to: 30, [.repeat])
             f.app.advance(by: .milliseconds(300))
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    @Test func `A view without a window takes its values at once`() throws {
+    @Test func `An animation sets the values of a view without a window at once`() throws {
         try Fixture.with { f in
             var calls: [Bool] = []
             let view = Block()
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    @Test func `Actions without animation are shown at once inside an animation`() throws {
+    @Test func `A change in performWithoutAnimation inside an animation is shown at once`() throws {
         try Fixture.with { f in
             View.animate(withDuration: .seconds(1)) {
                 f.block.backgroundColor = .rgb(0, 0, 0)
@@ -297,7 +297,7 @@ import Testing
         }
     }
 
-    @Test func `The content offset of a scroll view moves with its content`() throws {
+    @Test func `An animated content offset moves the content step by step`() throws {
         try TestApplication.with(size: Size(10, 3)) { app in
             let scroll = ScrollView()
             scroll.contentSize = Size(9, 100)
@@ -315,7 +315,7 @@ import Testing
         }
     }
 
-    @Test func `A background colour by its parts is mixed and another one changes halfway`() throws {
+    @Test func `An animated RGB background is mixed and a terminal colour changes halfway`() throws {
         try Fixture.with { f in
             f.block.frame = Rect(0, 1, 2, 1)
             let front = View(frame: Rect(0, 0, 2, 1))
@@ -372,7 +372,7 @@ import Testing
         }
     }
 
-    @Test func `A touch hits the view where it was set`() throws {
+    @Test func `A touch hits an animated view at its final frame`() throws {
         try Fixture.with { f in
             f.move(to: 30)
             f.app.advance(by: .milliseconds(300))
@@ -381,7 +381,7 @@ import Testing
         }
     }
 
-    @Test func `A slow layout before the first frame takes nothing from the animation`() throws {
+    @Test func `A slow layout before the first frame does not shorten the animation`() throws {
         try Fixture.with { f in
             f.app.application.commit.prepare {
                 f.app.manual.advance(by: .milliseconds(400), in: RunLoop.Mode("nothing"))
@@ -394,7 +394,7 @@ import Testing
         }
     }
 
-    @Test func `A display that stays busy does not keep an animation from its end`() throws {
+    @Test func `An animation completes while the display stays busy`() throws {
         try Fixture.with { f in
             var calls: [Bool] = []
             f.app.display.isBusy = true
@@ -431,7 +431,7 @@ import Testing
         for (time, way) in zip([0.25, 0.5, 0.75], ways) { #expect(abs(curve.way(after: time) - way) < 0.001) }
     }
 
-    @Test func `Ten thousand views move in one group and nothing remains`() throws {
+    @Test func `Ten thousand views move in one animation, and the animator is idle afterwards`() throws {
         try Fixture.with { f in
             let views = (0..<10_000).map { _ in View(frame: Rect(0, 2, 1, 1)) }
             for view in views { f.root.addSubview(view) }
@@ -460,13 +460,13 @@ import Testing
         }
     }
 
-    @Test func `Colours by their parts are mixed with those below`() throws {
+    @Test func `A translucent RGB colour is mixed with the colour below`() throws {
         let view = View()
         view.backgroundColor = .rgb(200, 100, 40)
         try style(alpha: 0.25, view) { app in #expect(app.style(1, 0)?.background == .rgb(50, 25, 10)) }
     }
 
-    @Test func `Letters are mixed with their background and are not seen below a half`() throws {
+    @Test func `The letters of a translucent view are mixed with the background and hidden below alpha 0.5`() throws {
         let label = Label("word", style: Style(.rgb(200, 200, 200)))
         try style(alpha: 0.75, label) { app in
             #expect(app.line(0) == "word")
@@ -480,7 +480,7 @@ import Testing
         }
     }
 
-    @Test func `Letters in the terminal's colours are dim up to three quarters`() throws {
+    @Test func `Letters in a terminal colour are dim up to alpha 0.75`() throws {
         let label = Label("word", style: Style(.red))
         try style(alpha: 0.6, label) { app in
             #expect(app.style(0, 0) == Style(.red, on: .rgb(0, 0, 0), .dim))
@@ -490,7 +490,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [0.2, 0.5, 0.8]) func `Wide characters stay whole`(alpha: Double) throws {
+    @Test(arguments: [0.2, 0.5, 0.8]) func `Translucent text does not leave half of a wide character`(alpha: Double)
+        throws
+    {
         try TestApplication.with(size: Size(6, 1)) { app in
             let root = View()
             root.addSubview(Label("界界界").at(0, 0, 6))
@@ -502,7 +504,7 @@ import Testing
         }
     }
 
-    @Test func `A view that fades out is seen until the end and not touched`() throws {
+    @Test func `A view that fades out is still visible but is not hit by touches`() throws {
         let label = Label("word")
         try style(alpha: 1, label) { app in
             View.animate(withDuration: .seconds(1), options: .curveLinear) { label.alpha = 0 }

@@ -98,7 +98,9 @@ import Testing
         return 0...(isThorough ? 99_999 : 149)
     }
 
-    @Test func `A random program with slow rows shows no row in the place of another and leaves nothing`() throws {
+    @Test func `Random operations with slow rows never show a row in another's place, and all objects are released`()
+        throws
+    {
         for seed in Self.seeds {
             try TestApplication.with(size: Size(20, 6)) { app in
                 let place: Comment = "seed \(seed)"

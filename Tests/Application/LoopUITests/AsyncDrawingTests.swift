@@ -97,7 +97,7 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `A view that asks for display again shows what it had until the new drawing is there`() throws {
+    @Test func `A view that asks for display again shows its old drawing until the new one is ready`() throws {
         try with { app, label in
             app.advance(by: .milliseconds(60))
             label.drawing = SlowText(text: "new")
@@ -123,7 +123,7 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `Results that arrive in another order show the last drawing`() throws {
+    @Test func `The last requested drawing is shown when results arrive out of order`() throws {
         try with { app, label in
             var times: [Duration] = [.milliseconds(200), .milliseconds(20)]
             app.drawing.duration = { times.removeFirst() }
@@ -151,7 +151,7 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `A view that is released while it is drawn cancels the drawing and leaves nothing`() throws {
+    @Test func `A view that is released during its drawing cancels the drawing`() throws {
         try TestApplication.with(size: Size(20, 4)) { app in
             app.drawing.duration = { .milliseconds(50) }
             weak var released: View?
@@ -173,7 +173,7 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `Results are joined during a drag`() throws {
+    @Test func `A drawing that finishes during a drag is shown during the drag`() throws {
         try with { app, label in
             let scroll = ScrollView(frame: Rect(0, 1, 20, 3))
             scroll.contentSize = Size(20, 100)
@@ -188,7 +188,9 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `Results are joined by an observer after the commit that exists while there are drawings`() throws {
+    @Test func `While drawings are under way, the loop has an observer after the commit that shows their results`()
+        throws
+    {
         try with { app, _ in
             let loop = app.application.loop
             let during = loop.dump()
@@ -198,7 +200,7 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `The views of a row are shown together`() throws {
+    @Test func `All views of a row are shown together when the last one is drawn`() throws {
         try TestApplication.with(size: Size(20, 4)) { app in
             let cell = TableCell()
             let (left, right) = (SlowLabel(frame: Rect(0, 0, 8, 1)), SlowLabel(frame: Rect(8, 0, 8, 1)))
@@ -217,7 +219,7 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `A layout on another thread gives the view its size and the views inside their frames`() throws {
+    @Test func `An asynchronous layout sets the size of its view and the frames of the subviews`() throws {
         try TestApplication.with(size: Size(20, 6)) { app in
             let label = SlowLabel()
             let inner = Label("inner")
@@ -231,7 +233,7 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `A drawing under way learns that it is cancelled`() throws {
+    @Test func `The context of a drawing is cancelled when its view asks for display again`() throws {
         try TestApplication.with(size: Size(20, 4)) { app in
             let view = ClosureView(frame: Rect(0, 0, 20, 1))
             let contexts = Mutex<[AsyncDrawingContext]>([])
@@ -281,7 +283,7 @@ struct SlowText: AsyncDrawing {
 
     // MARK: Tables
 
-    @Test func `A reused cell shows a placeholder and never the row before`() throws {
+    @Test func `A reused cell shows a placeholder and never the drawing of its previous row`() throws {
         try TestApplication.with(size: Size(20, 4)) { app in
             let rows = SlowRows(1000)
             let table = rows.makeTable()
@@ -330,7 +332,7 @@ struct SlowText: AsyncDrawing {
         }
     }
 
-    @Test func `A table whose cells draw themselves makes rows ahead only if their number is set`() throws {
+    @Test func `A table whose cells draw themselves makes rows ahead only if rowsAhead is set`() throws {
         try TestApplication.with(size: Size(20, 4)) { app in
             let rows = PlainRows()
             let table = TableView()

@@ -85,7 +85,7 @@ private struct Stroke {
         }
     }
 
-    @Test func `A slice of a string is drawn as the string`() {
+    @Test func `A substring is drawn like a string`() {
         var canvas = Canvas(size: Size(10, 1))
         let text = "one two 日本"
         #expect(canvas.write(text.dropFirst(4), at: .zero, width: 7) == 6)

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `A sheet keeps its presenter, which the program has released, and is dismissed`() throws {
+    @Test func `A sheet keeps a presenter that the program has released until the sheet is dismissed`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             let window = app.show(Doer())
             weak var presenter: Doer?
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `A presented controller that gets another view shows that one`() throws {
+    @Test func `A presented controller whose view is replaced shows the new view`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             let (first, sheet) = (Doer(), Doer())
             app.show(first)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `A root controller that sets itself again while it disappears stays`() throws {
+    @Test func `A root controller that makes itself root again in viewWillDisappear stays`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             let (first, second) = (Doer(), Doer())
             let window = app.show(first)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `A child moved to another parent while it appears appears once`() throws {
+    @Test func `A child that moves to another parent in viewWillAppear receives viewWillAppear once`() throws {
         try TestApplication.with(size: Size(30, 8)) { app in
             let (first, other, child) = (Doer(), Doer(), Doer())
             let window = app.show(first)
@@ -169,7 +169,7 @@ import Testing
 
     // MARK: The first responder
 
-    @Test func `A view moved into a hidden view loses the keys`() throws {
+    @Test func `A view moved into a hidden view is no longer the first responder`() throws {
         try TestApplication.with(size: Size(20, 5)) { app in
             let (field, box) = (TextField().at(0, 0, 10), View())
             box.isHidden = true
@@ -185,7 +185,9 @@ import Testing
         }
     }
 
-    @Test func `A view that does not resign loses the keys when it is hidden, removed or covered`() throws {
+    @Test func `A view that refuses to resign is no longer first responder when it is hidden, removed or covered`()
+        throws
+    {
         try TestApplication.with(size: Size(20, 5)) { app in
             let view = Asked()
             let root = ViewController()
@@ -210,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `A controller loses the keys with its view`() throws {
+    @Test func `A controller is no longer the first responder when its view is removed`() throws {
         final class Taker: ViewController { override var canBecomeFirstResponder: Bool { true } }
         try TestApplication.with(size: Size(20, 5)) { app in
             let (root, child) = (View(), Taker())
@@ -222,7 +224,8 @@ import Testing
         }
     }
 
-    @Test func `A view that makes another the first responder while it resigns is called once for each change`() throws
+    @Test func `firstResponderChanged is called once for each change if a resigning view chooses another responder`()
+        throws
     {
         try TestApplication.with(size: Size(20, 5)) { app in
             let (first, second, third) = (Asked(), Asked(), Asked())
@@ -314,7 +317,7 @@ import Testing
         }
     }
 
-    @Test func `A scroll animation started by the delegate at the end of another continues`() throws {
+    @Test func `A scroll animation that the delegate starts at the end of another animation runs to its end`() throws {
         final class Onward: ScrollViewDelegate {
             func scrollViewDidScroll(_ scrollView: ScrollView) {
                 if scrollView.contentOffset.y == 10 { scrollView.setContentOffset(Point(0, 30), animated: true) }
@@ -373,7 +376,7 @@ import Testing
         }
     }
 
-    @Test func `A program that ends in the callbacks of a suspension has ended`() throws {
+    @Test func `A call of terminate in a callback of suspend ends the program`() throws {
         let delegate = StateDelegate()
         delegate.inBackground = { $0.terminate() }
         // The delegate may say so again.
@@ -387,7 +390,7 @@ import Testing
         }
     }
 
-    @Test func `A run of the loop inside a handler goes on with the next input`() throws {
+    @Test func `A nested run inside an action delivers the next inputs`() throws {
         try TestApplication.with { app in
             let (view, log) = (View(), Log())
             let button = Button("Wait") { _ in
@@ -409,7 +412,9 @@ import Testing
         }
     }
 
-    @Test func `A touch keeps its place in touchesBegan when a nested run delivers a move`() throws {
+    @Test func `A move delivered by a nested run in touchesBegan becomes the previous position of the next move`()
+        throws
+    {
         try TestApplication.with(size: Size(20, 5)) { app in
             let view = Asked()
             var touch: Touch?
@@ -428,7 +433,7 @@ import Testing
         }
     }
 
-    @Test func `A recogniser disabled while others are asked about it does not begin`() throws {
+    @Test func `A recogniser disabled in canPrevent is possible again after it is enabled`() throws {
         final class Refuser: TapGestureRecognizer {
             weak var other: GestureRecognizer?
             override func canPrevent(_ other: GestureRecognizer) -> Bool {
@@ -454,7 +459,7 @@ import Testing
         }
     }
 
-    @Test func `A pasteboard that changes the text while a part is cut leaves the new text`() throws {
+    @Test func `The text that a pasteboard's changeHandler sets during a cut is kept`() throws {
         try TestApplication.with { app in
             let field = TextField().at(0, 0, 20)
             field.pasteboard = Pasteboard()
@@ -467,7 +472,7 @@ import Testing
         }
     }
 
-    @Test func `A control that its action disables does not act`() throws {
+    @Test func `A control disabled by its touchUpInside action does not call its primary action`() throws {
         try TestApplication.with { app in
             var acted = 0
             let button = Button("Save") { _ in acted += 1 }.at(0, 0, 10)
@@ -480,7 +485,7 @@ import Testing
         }
     }
 
-    @Test func `A display that reports ready before it returned busy gets the next frame`() throws {
+    @Test func `A display that reports ready before present returns busy gets the next frame`() throws {
         final class Hasty: Display {
             var size: Size { Size(10, 2) }
             var abilities: DisplayAbilities { DisplayAbilities() }

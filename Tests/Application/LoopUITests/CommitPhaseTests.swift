@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `Constraints are updated before layout, and layout is done before display, superviews first`() throws {
+    @Test func `A commit updates constraints, then lays out superviews before subviews, then displays`() throws {
         try with { _, _, _, log, controller in
             #expect(
                 log.entries == [
@@ -79,7 +79,8 @@ import Testing
         }
     }
 
-    @Test func `A layout that asks for constraints is followed by both in the same commit`() throws {
+    @Test func `A layout that requests a constraint update causes another update and layout in the same commit`() throws
+    {
         try with { app, outer, inner, log, _ in
             log.entries = []
             var rounds = 0
@@ -98,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `Constraints that ask for constraints without end do not block the loop`() throws {
+    @Test func `Endless constraint requests do not block the loop`() throws {
         try with { app, _, inner, _, _ in
             var updates = 0
             inner.whenUpdated = {
@@ -114,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `Layout at once updates the constraints of the whole tree before`() throws {
+    @Test func `layoutIfNeeded first updates the constraints of the whole tree`() throws {
         try with { _, outer, inner, log, _ in
             log.entries = []
             outer.setNeedsLayout()
@@ -124,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `The handler receives each phase that has something to do in order`() throws {
+    @Test func `The phaseHandler receives the phases that have work, in order`() throws {
         try with { app, outer, inner, _, _ in
             var phases: [CommitTransaction.Phase] = []
             app.application.commit.phaseHandler = { phases.append($0) }

@@ -73,7 +73,8 @@ import Testing
         }
     }
 
-    @Test func `While the display is busy changes add up and the next frame shows the last of them`() throws {
+    @Test func `While the display is busy, changes are not presented, and the next frame shows the last change`() throws
+    {
         try TestApplication.with { app in
             let log = Log()
             let view = Logged("view", log, Rect(0, 0, 20, 1))
@@ -96,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `A storm of sizes lays out once a frame and the last size is right`() throws {
+    @Test func `A thousand size changes lead to at most one layout per frame, and the last size is shown`() throws {
         try TestApplication.with { app in
             let log = Log()
             app.show(Logged("root", log))
@@ -216,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func `The outermost of nested groups commits`() throws {
+    @Test func `Changes in nested groups are committed at the end of the outermost group`() throws {
         try TestApplication.with { app in
             let log = Log()
             let view = Logged("view", log, Rect(0, 0, 20, 1))

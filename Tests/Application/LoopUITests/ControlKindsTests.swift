@@ -7,7 +7,7 @@ import Testing
 
 /// Each kind of control: by touch, by keys, disabled, in a narrow frame, and its looks.
 @MainActor @Suite struct ControlKindsTests {
-    @Test func `A switch changes by touch and by keys, and says so`() throws {
+    @Test func `A switch changes by touch and by keys, and calls its action`() throws {
         try TestApplication.with(size: Size(20, 2)) { app in
             var log: [Bool] = []
             let toggle = Switch("Follow") { log.append($0.isOn) }.at(0, 0, 20)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `The middle of a status bar moves aside where a side is longer`() throws {
+    @Test func `The centre text of a status bar moves aside for a longer side text`() throws {
         try TestApplication.with(size: Size(36, 1)) { app in
             let bar = StatusBar(left: "app.log", center: "follow", right: "&item 99999 11").at(0, 0, 36)
             app.show(all: bar)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `A status bar drops its middle first, then cuts the left text`() throws {
+    @Test func `A status bar drops its centre text first, then cuts the left text`() throws {
         try TestApplication.with(size: Size(30, 1)) { app in
             let bar = StatusBar(left: "app.log", center: "follow", right: "1/10").at(0, 0, 30)
             app.show(all: bar)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `A split view's divider moves by drag and by keys, and keeps its part`() throws {
+    @Test func `A split view's divider moves by drag and by keys, and a resize keeps its ratio`() throws {
         try TestApplication.with(size: Size(21, 2)) { app in
             var moves = 0
             let split = SplitView(.horizontal, Label("left side is long"), Label("right"), ratio: 0.5)
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `Every control draws in every small frame, and stays inside`() throws {
+    @Test func `Every control draws in frames of any small size and stays inside its frame`() throws {
         try TestApplication.with(size: Size(12, 6)) { app in
             let field = TextField(placeholder: "placeholder")
             field.text = "日本語 text"

@@ -8,7 +8,7 @@ import Testing
 
 /// Spinners and menus, and what controls cost while nothing happens.
 @MainActor @Suite struct ControlLifeTests {
-    @Test func `A spinner turns while it spins, and only then`() throws {
+    @Test func `A spinner turns only while isAnimating is true`() throws {
         try TestApplication.with(size: Size(12, 1)) { app in
             let spinner = Spinner("Loading").at(0, 0, 12)
             app.show(all: spinner)
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `A menu closes by escape and by a touch beside it, which reaches nothing below`() throws {
+    @Test func `A menu closes on Escape and on a touch outside, and the touch does not reach the views below`() throws {
         try TestApplication.with(size: Size(30, 7)) { app in
             var (log, taps) = ([String](), 0)
             let menu = menu { log.append($0) }

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `A cancelled touch does nothing and says so`() throws {
+    @Test func `A cancelled touch calls only the touchCancel actions`() throws {
         try TestApplication.with(size: Size(20, 1)) { app in
             var log: [String] = []
             let button = Button("OK") { _ in log.append("primary") }.at(0, 0, 8)

@@ -22,7 +22,7 @@ import Testing
         #expect(canvas.grid.text(row: 0) == " 日本語t")
     }
 
-    @Test func `A wide character that is overwritten by half leaves a blank half`() {
+    @Test func `A wide character of which one half is overwritten leaves the other half blank`() {
         var canvas = Canvas(size: Size(6, 1))
         canvas.write("日本語", at: .zero)
         canvas.write("x", at: Point(1, 0))
@@ -51,7 +51,7 @@ import Testing
         #expect(below.text(row: 0).hasPrefix(" "))
     }
 
-    @Test func `Characters of several scalars keep their cell and control characters become harmless`() {
+    @Test func `A glyph keeps a character of several scalars and replaces control characters`() {
         for character in ["e\u{301}", "👩‍👩‍👧‍👦", "🇩🇪", "नि"] as [Character] {
             #expect(Glyph(character).character == character)
             #expect(Glyph(character) == Glyph(character))
@@ -63,7 +63,7 @@ import Testing
         #expect(Glyph.continuation.character == nil)
     }
 
-    @Test func `Borders, fills and colours are what they say`() {
+    @Test func `Borders, fills and colours are drawn as specified`() {
         var canvas = Canvas(size: Size(5, 3))
         canvas.border(canvas.bounds, .rounded)
         canvas.fill(Rect(1, 1, 3, 1), with: "#", style: Style(.rgb(1, 2, 3), on: .palette(9), [.bold, .underline]))
@@ -87,7 +87,7 @@ import Testing
         #expect(!Rect(0, 0, 4, 4).contains(Point(4, 0)))
     }
 
-    @Test func `A rectangle covers as many cells on both sides of the upper left corner`() {
+    @Test func `A rectangle covers the same number of cells at negative and at positive coordinates`() {
         for fraction in [-0.5, -0.25, 0, 0.25, 0.5] {
             let start = CellRect(Rect(fraction + 8, fraction + 8, 1, 2.5))
             for step in -3...3 {

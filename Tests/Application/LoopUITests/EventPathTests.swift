@@ -34,8 +34,7 @@ import Runtime
     /// CFRunLoopRunSpecific, GSEventRunModal.
     ///
     /// An optimised build inlines some of them.
-    @Test func `A backtrace in touchesBegan has the functions of the event path in the order of the write-ups`() throws
-    {
+    @Test func `A backtrace in touchesBegan shows the functions of the event path in their documented order`() throws {
         try TestApplication.with { app in
             let controller = BreakpointController()
             app.show(controller)
@@ -90,7 +89,7 @@ import Runtime
         }
     }
 
-    @Test func `A second touch sequence of the same read waits until the gestures of the first are decided`() throws {
+    @Test func `A second touch sequence in one read is delivered after the gestures of the first are decided`() throws {
         try withProbe { app, view, log in
             view.add(TapGestureRecognizer(), "tap")
             let polls = app.manual.polls
@@ -127,7 +126,9 @@ import Runtime
         }
     }
 
-    @Test func `A hundred thousand moves in a second are one change a turn, and the last place is exact`() throws {
+    @Test func `A hundred thousand moves in a second cause at most one change per turn, and the last place is exact`()
+        throws
+    {
         try withProbe { app, view, log in
             let pan = PanGestureRecognizer()
             var (changes, way) = (0, Point.zero)
@@ -154,7 +155,7 @@ import Runtime
         }
     }
 
-    @Test func `Taps are counted near each other in place and time`() throws {
+    @Test func `tapCount counts taps that are near each other in place and time`() throws {
         try withProbe { app, view, log in
             var counts: [Int] = []
             view.whenTouched = { if $0.phase == .began { counts.append($0.tapCount) } }

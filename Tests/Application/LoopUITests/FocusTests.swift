@@ -19,7 +19,7 @@ import Testing
 
     private func name(_ window: Window) -> String? { (window.firstResponder as? Button)?.title }
 
-    @Test func `Tab goes through all controls and around, Shift-Tab back`() throws {
+    @Test func `Tab moves through all controls and wraps around, and Shift-Tab moves back`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let (window, _) = grid(app, rows: 2, columns: 2)
             #expect(name(window) == nil)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `Hidden, disabled, empty and untouchable views have no focus`() throws {
+    @Test func `Hidden, disabled, empty and untouchable views are not focusable`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let (window, buttons) = grid(app, rows: 2, columns: 3)
             buttons[0][0].isHidden = true
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `A view that is hidden or removed gives the keys away`() throws {
+    @Test func `A view that is hidden or removed is no longer the first responder`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let (window, buttons) = grid(app, rows: 1, columns: 2)
             buttons[0][0].becomeFirstResponder()

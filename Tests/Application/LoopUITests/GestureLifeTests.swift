@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `A view that is removed in its own touchesBegan gets it cancelled`() throws {
+    @Test func `A view that is removed in its own touchesBegan receives touchesCancelled`() throws {
         try withProbe { app, view, log in
             let inner = ProbeView(log, "inner", frame: Rect(0, 0, 20, 10))
             let tap = inner.add(TapGestureRecognizer(), "tap")
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: ["disable", "remove", "remove the view"])
-    func `A tap that is removed while it waits for another gesture to fail has no action`(how: String) throws {
+    func `A tap removed while it waits for another gesture to fail does not call its action`(how: String) throws {
         try withProbe { app, view, log in
             let inner = ProbeView(log, "inner", frame: Rect(0, 0, 20, 10))
             view.addSubview(inner)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `A window that is closed in a touch has it cancelled`() throws {
+    @Test func `Closing a window during a touch cancels the touch`() throws {
         try withProbe { app, view, log in
             let pan = view.add(PanGestureRecognizer(), "pan")
             pan.cancelsTouchesInView = false
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `A window that is closed in an action is closed`() throws {
+    @Test func `A window closed in a tap's action receives no further touches`() throws {
         try withProbe { app, view, log in
             let tap = view.add(TapGestureRecognizer(), "tap")
             tap.addAction { $0.view?.window?.close() }
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `A program that ends in an action ends`() throws {
+    @Test func `A call of terminate in a gesture's action ends the program and leaves no timer`() throws {
         try withProbe { app, view, log in
             let tap = TapGestureRecognizer()
             tap.addAction { [weak app] _ in app?.application.terminate() }
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `A program that is suspended has all touches cancelled`() throws {
+    @Test func `Suspending the program cancels all touches`() throws {
         try withProbe { app, view, log in
             let pan = view.add(PanGestureRecognizer(), "pan")
             pan.cancelsTouchesInView = false

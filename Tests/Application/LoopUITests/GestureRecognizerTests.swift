@@ -27,7 +27,7 @@ import Testing
 
     // MARK: Tap
 
-    @Test func `A tap may move by one cell and fails beyond`() throws {
+    @Test func `A tap may move by one cell and fails if it moves further`() throws {
         try with(TapGestureRecognizer()) { app, tap, log in
             app.down(5)
             app.up(6)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `A tap knows where it was`() throws {
+    @Test func `A tap reports its location`() throws {
         try with(TapGestureRecognizer()) { app, tap, log in
             var place = Point.zero
             tap.addAction { place = $0.location(in: nil) }
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `Two taps count if the second follows within the interval, near the first`() throws {
+    @Test func `A double tap is recognised if the second tap follows within the interval and near the first`() throws {
         let double = TapGestureRecognizer()
         double.numberOfTapsRequired = 2
         try with(double) { app, _, log in
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `Three taps are three`() throws {
+    @Test func `A triple tap is recognised after three taps and not after two`() throws {
         let triple = TapGestureRecognizer()
         triple.numberOfTapsRequired = 3
         try with(triple) { app, _, log in
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `A finger that stays too long is not the first of two taps`() throws {
+    @Test func `A touch that is held too long is not counted as the first tap of a double tap`() throws {
         let double = TapGestureRecognizer()
         double.numberOfTapsRequired = 2
         try with(double) { app, double, log in
@@ -367,7 +367,7 @@ import Testing
         }
     }
 
-    @Test func `A finger that rests on a view with a gesture possible costs no wake-up either`() throws {
+    @Test func `A resting finger whose gesture is still possible costs no wake-up`() throws {
         try withProbe { app, view, log in
             for recognizer in [
                 TapGestureRecognizer(), PanGestureRecognizer(), SwipeGestureRecognizer(), PinchGestureRecognizer(),

@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `Of two gestures recognised at once the one that cannot be prevented is first`() throws {
+    @Test func `Of two gestures that begin at once, the only one that can prevent the other is recognised`() throws {
         try withPair { app, first, second, _, log in
             first.canPreventOthers = false
             drag(app)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2])
-    func `A gesture waits until the one that it requires to fail has failed`(kind: Int) throws {
+    func `A gesture with require(toFail:) waits until the other gesture has failed`(kind: Int) throws {
         try withPair { app, first, second, delegate, log in
             switch kind {
             case 0: first.require(toFail: second)
@@ -119,7 +119,9 @@ import Testing
         }
     }
 
-    @Test func `A gesture fails when the one that it requires to fail is recognised, also where both may be`() throws {
+    @Test func `A gesture with require(toFail:) fails when the other is recognised, even if both are allowed at once`()
+        throws
+    {
         try withPair { app, first, second, delegate, log in
             delegate.together = true
             first.delegate = delegate
@@ -132,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `A recogniser that sees none of the touches is not waited for`() throws {
+    @Test func `A gesture does not wait for a required recogniser that sees none of the touches`() throws {
         try withPair { app, first, second, _, log in
             first.require(toFail: second)
             second.isEnabled = false
@@ -152,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `A gesture may not begin if the delegate says so, and the delegate is asked once`() throws {
+    @Test func `A gesture fails if its delegate does not let it begin, and the delegate is asked once`() throws {
         try withPair { app, first, second, delegate, log in
             delegate.shouldBegin = false
             first.delegate = delegate
@@ -167,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `The delegate is asked once also where the gesture waits for another one`() throws {
+    @Test func `The delegate is asked once even if the gesture waits for another gesture`() throws {
         try withPair { app, first, second, delegate, log in
             first.delegate = delegate
             first.require(toFail: second)

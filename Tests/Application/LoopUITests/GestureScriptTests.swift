@@ -11,7 +11,7 @@ import Testing
 /// Random touches on random recognisers: whatever happens, what has begun ends, and everything is possible again.
 @MainActor @Suite(.ownThread) struct GestureScriptTests {
     @Test(arguments: 0..<60)
-    func `After random touches each touch of a view has one end and all recognisers are idle`(seed: Int) throws {
+    func `After random touches every touch of a view has ended once and all recognisers are idle`(seed: Int) throws {
         try TestApplication.with { app in
             let chaos = Chaos(app, seed: UInt64(seed))
             for _ in 0..<400 { chaos.step() }
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// All of the scripts above again do the same: nothing depends on addresses or on the order of a set.
-    @Test func `The same script has the same result`() throws {
+    @Test func `Two runs with the same seed have the same history of touches and actions`() throws {
         func run() throws -> [String] {
             try TestApplication.with { app in
                 let chaos = Chaos(app, seed: 7)

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `A gesture that is recognised as a whole has one action, and stays ended while the finger is down`()
+    @Test func `A discrete gesture calls its action once and stays ended while the finger is down`()
         throws
     {
         try withProbe { app, view, log in
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `A gesture that fails has no action, and sees nothing until the touches have ended`() throws {
+    @Test func `A failed gesture calls no action and sees no touches until all touches have ended`() throws {
         try withProbe { app, view, log in
             let probe = view.add(ProbeRecognizer(), "probe")
             probe.onBegan = .failed
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `A gesture whose touches are taken away is cancelled, and fails before it has begun`() throws {
+    @Test func `Cancelled touches cancel a gesture that has begun and fail a gesture that has not begun`() throws {
         try withProbe { app, view, log in
             let probe = view.add(ProbeRecognizer(), "probe")
             probe.onMoved = .changed
@@ -99,7 +99,8 @@ import Testing
         }
     }
 
-    @Test func `Disabling a recogniser cancels the gesture, and makes it fail before it has begun`() throws {
+    @Test func `Disabling a recogniser cancels a gesture that has begun and fails a gesture that has not begun`() throws
+    {
         try withProbe { app, view, log in
             let probe = view.add(ProbeRecognizer(), "probe")
             probe.onMoved = .changed
@@ -126,7 +127,8 @@ import Testing
         }
     }
 
-    @Test func `All states of one turn have their actions, and changes of one turn are one`() throws {
+    @Test func `Each state reached in one turn calls the action, and several changes in one turn call it once`() throws
+    {
         try withProbe { app, view, log in
             let probe = view.add(ProbeRecognizer(), "probe")
             probe.onMoved = .changed
@@ -153,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `A recogniser sees touches before the view, and the subview's recognisers before the superview's`()
+    @Test func `Recognisers see touches before the view does, and a subview's actions run before a superview's`()
         throws
     {
         try withProbe { app, view, log in

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `A cancelled touch says so, and has the place where it is`() throws {
+    @Test func `A cancelled touch has the phase cancelled and its present location`() throws {
         try withProbe { app, view, log in
             let probe = ProbeRecognizer()
             probe.onMoved = .began
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func `A touch that the delegate refuses is not seen`() throws {
+    @Test func `A touch that the delegate refuses does not reach the recogniser`() throws {
         try withProbe { app, view, log in
             let tap = TapGestureRecognizer()
             let delegate = ProbeDelegate()

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `A hidden view is passed over with all that is inside`() throws {
+    @Test func `The hit test skips a hidden view and its subviews`() throws {
         try withViews { _, root, outer, inner in
             outer.isHidden = true
             #expect(root.hitTest(Point(13, 8), with: nil) === root)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `A view with an alpha below a hundredth is passed over`() throws {
+    @Test func `The hit test skips a view with an alpha below 0.01`() throws {
         try withViews { _, root, outer, inner in
             inner.alpha = 0.01
             #expect(root.hitTest(Point(13, 8), with: nil) === inner)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `A view without interaction is passed over with all that is inside`() throws {
+    @Test func `The hit test skips a view without user interaction and its subviews`() throws {
         try withViews { _, root, outer, inner in
             outer.isUserInteractionEnabled = false
             #expect(root.hitTest(Point(13, 8), with: nil) === root)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `Scrolled content is hit where it is seen`() throws {
+    @Test func `Scrolled content is hit at its shown position`() throws {
         try withViews { _, root, outer, inner in
             outer.bounds.origin = Point(2, 2)
             #expect(root.hitTest(Point(10, 5), with: nil) === inner)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `A touch keeps its view and its recognisers for life`() throws {
+    @Test func `A touch keeps its view and its recognisers until its end`() throws {
         try TestApplication.with { app in
             let log = Log()
             let root = ProbeView(log, "root")

@@ -529,7 +529,9 @@ extension Saboteur: TableViewDataSource, TableViewDelegate, GestureRecognizerDel
 
 @MainActor @Suite struct HostileProgramTests {
     @Test(arguments: 0..<UInt64(isThorough ? 3_000 : 60))
-    func `A program that does anything in any call leaves views and application in order`(seed: UInt64) throws {
+    func `A program that makes random calls in every callback leaves views and application consistent`(seed: UInt64)
+        throws
+    {
         let delegate = HostileDelegate()
         try TestApplication.with(size: Size(30, 8), delegate: delegate) { app in
             weak var released: Saboteur?

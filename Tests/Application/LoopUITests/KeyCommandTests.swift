@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `A key that is used is not passed on and other keys are`() throws {
+    @Test func `A key that a key command uses does not reach the parent, and other keys do`() throws {
         try TestApplication.with { app in
             let (parent, child) = (Keys(), Keys())
             parent.addChild(child)

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `A window that was made before the display was open has the size that the display has then`() throws {
+    @Test func `A window made before the display opens takes the display's size at launch`() throws {
         try ManualRunLoop.with { _ in
             let display = SyntheticDisplay(size: Size(10, 2))
             let application = Application(display: display)

@@ -71,7 +71,8 @@ import Testing
     }
 
     @Test(arguments: ["kCFRunLoopDefaultMode", "UITrackingRunLoopMode"])
-    func `The source and the observers are those of the dump: orders, activities and callouts`(mode: String) throws {
+    func `The source and the observers have the orders, activities and callouts of the UIKit dump`(mode: String) throws
+    {
         try withProbe { app, _, _ in
             let text = app.application.loop.dump()
             #expect(Self.dumped.count == 6)

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `The handler of the action is called before the call returns`() throws {
+    @Test func `An alert action's handler is called before runModal returns`() throws {
         try Fixture.with { f in
             var log: [String] = []
             let alert = AlertController(title: "Sure?")
@@ -90,7 +90,8 @@ import Testing
         }
     }
 
-    @Test func `A timer of the default mode waits for the answer and one of the common modes does not`() throws {
+    @Test func `A timer in the default mode waits for a modal answer and a timer in the common modes does not`() throws
+    {
         try Fixture.with { f in
             var ticks = (default: 0, common: 0)
             f.loop.add(RunLoop.Timer(.every(.milliseconds(100))) { _ in ticks.default += 1 }, in: .default)
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `A button asks in the middle of its action`() throws {
+    @Test func `A button's action can call runModal and receives the answer`() throws {
         try Fixture.with { f in
             var answers: [String?] = []
             let button = Button("Ask") { _ in answers.append(f.alert.runModal(over: f.controller)?.title) }
@@ -145,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `A drag inside a modal sheet tracks and returns to the modal mode`() throws {
+    @Test func `A drag inside a modal sheet runs the tracking mode and then the modal mode again`() throws {
         try Fixture.with { f in
             let sheet = ViewController()
             let scroll = ScrollView()
@@ -168,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `Modal controllers nest and the dismissal of the outer ends both calls`() throws {
+    @Test func `Modal controllers can be nested, and dismissing the outer one ends both calls`() throws {
         try Fixture.with { f in
             var log: [String] = []
             let sheet = ViewController()
@@ -188,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `The end of the application ends the call`() throws {
+    @Test func `Terminating the application ends a modal call, which returns nil`() throws {
         try Fixture.with { f in
             var answers: [String?] = []
             f.ask { answers.append($0?.title) }
@@ -199,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func `A call in the tracking mode returns to the mode that the application has then`() throws {
+    @Test func `A modal call made in the tracking mode returns to the mode that is current at its end`() throws {
         try Fixture.with { f in
             f.app.application.modes.push(.tracking)
             f.loop.performLocally(in: .common) { f.alert.runModal(over: f.controller) }
@@ -212,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func `An alert that is dismissed while it appears does not wait`() throws {
+    @Test func `A modal call returns at once if the controller is dismissed in viewDidAppear`() throws {
         try Fixture.with { f in
             let sheet = DismissingController()
             var isOver = false

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `A mode that was made common has the application's input`() throws {
+    @Test func `A pushed mode that was made common receives the application's input`() throws {
         try withProbe { app, view, log in
             app.application.loop.addCommonMode(mode)
             app.application.modes.push(mode)
@@ -57,7 +57,7 @@ import Testing
         expectText(result, "cannot run in the mode brief")
     }
 
-    @Test func `A drag that begins as the program ends does not trap`() throws {
+    @Test func `Pushing the tracking mode after terminate does not trap`() throws {
         try withProbe { app, _, _ in
             let timer = RunLoop.Timer(.every(.seconds(1))) { _ in }
             app.application.loop.add(timer, in: .default)

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `Terminals' numbers become the primary, the secondary and the third button`() {
+    @Test func `Terminal button numbers 0, 1 and 2 become the primary, the third and the secondary button`() {
         let masks = (0...3).map { PointerInput(.began, at: .zero, button: $0).button }
         #expect(masks == [.primary, .button(3), .secondary, .button(4)])
         #expect(PointerInput(.began, at: .zero, button: 254).button == .button(32))
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `A recogniser for the secondary button sees that one alone`() throws {
+    @Test func `A recogniser for the secondary button ignores clicks of the primary button`() throws {
         try withProbe { app, view, log in
             let tap = view.add(TapGestureRecognizer(), "tap")
             tap.buttonMaskRequired = .secondary
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `Controls and rows leave other buttons to the responders around them`() throws {
+    @Test func `Controls and rows pass clicks of the secondary button to the responders around them`() throws {
         final class MenuController: ViewController {
             var masks: [ButtonMask?] = []
             override func touchesEnded(_ touches: Set<Touch>, with event: Event?) { masks.append(event?.buttonMask) }

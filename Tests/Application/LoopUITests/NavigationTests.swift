@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `A pop calls both controllers in UIKit's order and lets the last one go`() throws {
+    @Test func `A pop calls both controllers in UIKit's order and removes the popped controller`() throws {
         try Fixture.with { f in
             f.push(f.second)
             #expect(f.navigation.pop() === f.second)
@@ -160,7 +160,8 @@ import Testing
         }
     }
 
-    @Test func `The views follow the finger and a short drag is taken back with the calls turned round`() throws {
+    @Test func `The views follow an edge drag, and a short drag is reversed with the opposite appearance calls`() throws
+    {
         try Fixture.with { f in
             f.push(f.second)
             f.app.send(.pointer(PointerInput(.began, at: Point(0, 4))), .pointer(PointerInput(.moved, at: Point(9, 4))))
@@ -180,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `A push during a push ends the first one at once`() throws {
+    @Test func `A push during another push completes the first push at once`() throws {
         try Fixture.with { f in
             f.log.entries = []
             f.navigation.push(f.second)
@@ -197,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `A controller that is pushed before the window is shown appears alone`() throws {
+    @Test func `A controller pushed before the window is shown appears without the root controller`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let f = Fixture(app)
             f.navigation.push(f.second)
@@ -208,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `The end of the window during a push completes the calls`() throws {
+    @Test func `Closing the window during a push completes the appearance calls`() throws {
         try Fixture.with { f in
             f.log.entries = []
             f.navigation.push(f.second)
@@ -222,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func `The focus returns to the view that had it`() throws {
+    @Test func `After a pop the previous first responder has the focus again`() throws {
         try Fixture.with { f in
             f.first.field.becomeFirstResponder()
             f.push(f.second)
@@ -233,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func `The bar shows another title at once`() throws {
+    @Test func `The navigation bar shows a changed title at once`() throws {
         try Fixture.with { f in
             f.push(f.second)
             f.second.title = "changed"
@@ -261,7 +262,7 @@ import Testing
 
     // MARK: Sizes
 
-    @Test func `Controllers hear of another size before their views have it`() throws {
+    @Test func `Pushed and presented controllers receive viewWillTransition once for a new size`() throws {
         try Fixture.with { f in
             f.push(f.second)
             let sheet = Page("sheet", f.log)

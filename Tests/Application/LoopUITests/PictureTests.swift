@@ -58,7 +58,7 @@ private struct NoPicture: Error {}
         #expect(grid[2, 0] == .clear)
     }
 
-    @Test func `A smaller picture averages areas, by their share`() {
+    @Test func `A picture scaled down averages the pixels of each area by their share`() {
         // Three columns into two: each field covers one pixel and a half.
         let grid = drawn(Picture("wkw", "wkw"), 2, 1)
         #expect(grid[0, 0].style.foreground == .rgb(170, 170, 170))
@@ -69,7 +69,7 @@ private struct NoPicture: Error {}
     }
 
     @Test(arguments: [(1, 1), (2, 3), (5, 4), (7, 11), (16, 16), (40, 33)])
-    func `Scaling keeps the mean`(width: Int, height: Int) {
+    func `Scaling a picture keeps its mean colour`(width: Int, height: Int) {
         let random = (0..<16 * 16).flatMap { index -> [UInt8] in
             let value = UInt8(truncatingIfNeeded: (index &* 2_654_435_761) >> 7)
             return [value, 255 - value, value / 2, 255]
@@ -103,7 +103,7 @@ private struct NoPicture: Error {}
         }
     }
 
-    @Test func `The view keeps the shape of the picture`() throws {
+    @Test func `An ImageView keeps the aspect ratio of its picture unless contentMode is fill`() throws {
         try TestApplication.with(size: Size(8, 2)) { app in
             let view = ImageView(picture: Picture("rg", "rg"))
             app.show(view)
@@ -171,7 +171,7 @@ private struct NoPicture: Error {}
         if case .failure(is NoPicture) = result { true } else { false }
     }
 
-    @Test func `A view that leaves its window awaits no picture`() throws {
+    @Test func `Removing an image view from its window cancels the load`() throws {
         try TestApplication.with(size: Size(4, 2)) { app in
             let later = Later()
             let around = View()
@@ -196,7 +196,7 @@ private struct NoPicture: Error {}
         }
     }
 
-    @Test func `The thread of the loads delivers to the loop`() throws {
+    @Test func `A load runs on another thread and delivers the picture to the loop`() throws {
         try TestApplication.with(size: Size(4, 2)) { app in
             let view = ImageView()
             app.show(view)

@@ -29,7 +29,7 @@ import Testing
         app.display.frame.map { frame in frame.pictures.flatMap { $0.parts(in: frame.cells) } }
     }
 
-    @Test func `A frame has the picture and its cells, and the cells are blank`() throws {
+    @Test func `A frame lists a placed picture and leaves its cells blank`() throws {
         try withPicture { app, _, _ in
             let area = CellRect(x: 3, y: 1, width: 4, height: 2)
             #expect(app.display.frame?.pictures == [PlacedPicture(picture, in: area)])
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `A picture that moves below unchanged cells is sent with its new place`() throws {
+    @Test func `A picture that moves without changing any cells is sent with its new place`() throws {
         try withPicture { app, view, root in
             root.clipsToBounds = true
             view.frame = Rect(-1, 0, 14, 7)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `Pictures are equal by their pixels, not by their makers`() {
+    @Test func `Pictures with equal size and pixels are equal even if they were made separately`() {
         let (copy, twin) = (picture, Picture(width: 4, height: 4, bytes: picture.bytes))
         #expect(copy == picture && twin == picture && twin.hashValue == picture.hashValue)
         #expect(twin.number != picture.number)

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `A child added while its parent appears appears with the parent`() throws {
+    @Test func `A child added in its parent's viewWillAppear appears with the parent`() throws {
         try TestApplication.with(size: Size(20, 5)) { app in
             var log: [String] = []
             let child = Witness("child") { log.append($0) }
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `A sheet leaves what is below in sight, and its controller shown`() throws {
+    @Test func `A sheet leaves the presenting view visible and does not make its controller disappear`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             var log: [String] = []
             let (first, second) = (Witness("first") { log.append($0) }, Witness("second") { log.append($0) })
@@ -183,7 +183,8 @@ import Testing
         }
     }
 
-    @Test func `Touches, keys and focus stay in the presented controller, and the focus returns after it`() throws {
+    @Test func `Touches, keys and focus stay in the presented controller, and its dismissal restores the focus`() throws
+    {
         try TestApplication.with(size: Size(30, 6)) { app in
             var log: [String] = []
             let (first, second) = (Witness("first") { log.append($0) }, Witness("second"))
@@ -243,7 +244,7 @@ import Testing
         }
     }
 
-    @Test func `A window that closes or gets another root dismisses first`() throws {
+    @Test func `Closing a window or replacing its root controller dismisses the presented controller first`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             var log: [String] = []
             let (first, second) = (Witness("first"), Witness("second") { log.append($0) })
@@ -259,7 +260,7 @@ import Testing
         }
     }
 
-    @Test func `A dismissed controller is not kept`() throws {
+    @Test func `A dismissed controller is released`() throws {
         try TestApplication.with(size: Size(30, 6)) { app in
             let first = Witness("first")
             app.show(first)
@@ -344,7 +345,7 @@ import Testing
         }
     }
 
-    @Test func `An alert asks for a text, and Enter in it answers`() throws {
+    @Test func `Enter in the text field of an alert chooses the default action`() throws {
         try TestApplication.with(size: Size(40, 8)) { app in
             let first = Witness("first")
             app.show(first)

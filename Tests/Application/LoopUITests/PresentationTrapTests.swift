@@ -27,7 +27,7 @@ import Testing
         expectText(result, "it is shown already")
     }
 
-    @Test func `A menu at a view in no window traps`() async {
+    @Test func `Opening a menu at a view in no window traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
             try TestApplication.with { _ in Menu([]).open(below: View()) }
         }

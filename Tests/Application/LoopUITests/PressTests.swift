@@ -45,7 +45,7 @@ import Testing
         .key(KeyInput(key, modifiers: modifiers, phase: phase))
     }
 
-    @Test func `A key is one press as long as it is held`() throws {
+    @Test func `A held key is the same Press object from its beginning to its end`() throws {
         try with { app, view, log in
             app.send(key(.left, .began), key(.left, .repeated, .shift), key(.left, .ended))
             #expect(log.take() == ["view left began", "view left repeated", "view left ended"])
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `A key held when another window gets the keys is cancelled in the window where it began`() throws {
+    @Test func `A held key is cancelled in its window when another window becomes the key window`() throws {
         try with { app, view, log in
             app.send(key(.left, .began))
             let window = app.show(KeyView(log, "other"))

@@ -146,7 +146,9 @@ import Testing
         }
     }
 
-    @Test func `A command without a target walks the chain to the first that carries it out`() throws {
+    @Test func `A command without a target is performed by the nearest responder in the chain that can perform it`()
+        throws
+    {
         try TestApplication.with { app in
             let log = Log()
             let (root, child) = (ChainController(), ChainController())
@@ -170,7 +172,10 @@ import Testing
         }
     }
 
-    @Test func `The wheel and pasted text go to the view under the pointer and the first responder`() throws {
+    @Test
+    func `The wheel is delivered to the view under the pointer, and pasted text without a first responder to the root`()
+        throws
+    {
         final class Taker: View {
             var log: Log?
             override func wheelTurned(_ wheel: Wheel, with event: Event?) { log?.add("wheel \(wheel.notches.y)") }

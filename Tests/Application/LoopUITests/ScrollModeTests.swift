@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `Pictures loaded during a drag are shown after it`() throws {
+    @Test func `Pictures loaded during a drag are shown after the drag`() throws {
         try ScrollFixture.with { f in
             let images = [0.0, 1, 2, 3, 4].map { ImageView(frame: Rect(0, $0, 4, 1)) }
             let pixel = Picture(width: 1, height: 1, bytes: [255, 0, 0, 255])
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `A frame of a deceleration is one wake-up`() throws {
+    @Test func `Each frame of a deceleration costs one wake-up`() throws {
         try ScrollFixture.with { f in
             f.scroll.contentSize.height = 10_000
             f.fling(by: 8, lasting: .milliseconds(40))

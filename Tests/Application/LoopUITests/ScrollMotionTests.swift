@@ -10,7 +10,9 @@ import Testing
 /// What the content does when the finger has left it.
 @MainActor @Suite struct ScrollMotionTests {
     @Test(arguments: [(ScrollView.DecelerationRate.normal, 0.998), (.fast, 0.99)])
-    func `The velocity falls by the rate each millisecond`(rate: ScrollView.DecelerationRate, part: Double) {
+    func `The velocity of a deceleration is multiplied by the rate each millisecond`(
+        rate: ScrollView.DecelerationRate, part: Double
+    ) {
         #expect(rate.rawValue == part)
         let motion = Deceleration(from: Point(0, 5), velocity: Point(0, 0.1), rate: part)
         // The way of one millisecond against the way of the millisecond before: the rate itself.
@@ -53,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `A fast rate stops sooner`() throws {
+    @Test func `A fast deceleration rate stops the content sooner`() throws {
         var ways: [Double] = []
         for rate in [ScrollView.DecelerationRate.normal, .fast] {
             try ScrollFixture.with { f in
@@ -67,7 +69,7 @@ import Testing
         #expect(abs(ways[0] / ways[1] - 5) < 0.6)
     }
 
-    @Test func `The delegate moves the place of rest`() throws {
+    @Test func `The delegate can change the place where the content stops`() throws {
         try ScrollFixture.with { f in
             f.log.target = Point(0, 50)
             f.fling()
@@ -76,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `At the edge of the content a fling ends`() throws {
+    @Test func `A fling ends at the edge of the content`() throws {
         try ScrollFixture.with { f in
             f.scroll.contentSize.height = 20
             f.fling()
@@ -100,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `A touch during a deceleration stops the content and does nothing else`() throws {
+    @Test func `A touch that stops a deceleration is neither delivered to the content nor a tap`() throws {
         try ScrollFixture.with { f in
             var taps = 0
             f.lines.addGestureRecognizer(TapGestureRecognizer { _ in taps += 1 })
@@ -126,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `The wheel and the program stop the content`() throws {
+    @Test func `The wheel, contentOffset and stopScrolling end a deceleration`() throws {
         try ScrollFixture.with { f in
             f.fling()
             f.app.send(.wheel(WheelInput(Point(0, 1), at: Point(5, 5))))

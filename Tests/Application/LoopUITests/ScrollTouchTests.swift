@@ -39,7 +39,7 @@ import Testing
         app.advance(by: .nanoseconds(1))
     }
 
-    @Test func `The view gets a quick tap at the end of the touch`() throws {
+    @Test func `The view receives a quick tap when the finger lifts`() throws {
         try ScrollFixture.with { f in
             finger(.began, 5, in: f.app)
             f.app.advance(by: .milliseconds(100))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `A touch that stays reaches the view after 150 ms`() throws {
+    @Test func `A touch that does not move is delivered to the view after 150 ms`() throws {
         try ScrollFixture.with { f in
             finger(.began, 5, in: f.app)
             f.app.advance(by: .milliseconds(149))
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `A drag after the delay takes the touch away, unless the view may keep it`() throws {
+    @Test func `A drag after the delay cancels the view's touch unless canCancelContentTouches is false`() throws {
         try ScrollFixture.with { f in
             finger(.began, 5, in: f.app)
             f.app.advance(by: .milliseconds(200))
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `A control keeps a touch that it has got, and loses one that it has not`() throws {
+    @Test func `A drag scrolls only if its touch has not yet been delivered to a control`() throws {
         try ScrollFixture.with { f in
             let knob = Knob(frame: Rect(0, 0, 20, 200))
             let label = View(frame: Rect(0, 0, 20, 200))
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `A drag takes the touch from a control where the scroll view says so`() throws {
+    @Test func `A drag cancels a control's touch if touchesShouldCancel returns true`() throws {
         try TestApplication.with(size: Size(20, 10)) { app in
             let taker = Taker()
             let knob = Knob(frame: Rect(0, 0, 20, 50))
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `A touch that the display takes away ends the drag`() throws {
+    @Test func `A touch cancelled by the display ends the drag`() throws {
         try ScrollFixture.with { f in
             finger(.began, 8, in: f.app)
             finger(.moved, 5, in: f.app)

@@ -102,7 +102,7 @@ extension TestApplication {
 }
 
 @MainActor @Suite struct ScrollViewTests {
-    @Test func `A part of the content is seen, with a bar at the edge`() throws {
+    @Test func `A scroll view shows a part of its content and an indicator at the edge`() throws {
         try ScrollFixture.with { f in
             #expect(f.app.text.hasPrefix("line 0             ▐\nline 1\n"))
             f.scroll.contentOffset = Point(0, 100)
@@ -136,7 +136,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `A drag moves the content with the finger, and tells so`() throws {
+    @Test func `A drag moves the content with the finger and calls the delegate`() throws {
         try ScrollFixture.with { f in
             f.drag(by: 6)
             #expect(f.y == 6)
@@ -196,7 +196,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `Keys move the focused view by rows and pages, and to the edges`() throws {
+    @Test func `Keys scroll the focused scroll view by rows, by pages and to the edges`() throws {
         try ScrollFixture.with { f in
             #expect(f.scroll.becomeFirstResponder())
             for (key, row) in [
@@ -214,7 +214,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `A scroll view passes on what it cannot scroll to the scroll view around it`() throws {
+    @Test func `A scroll view at its end passes the wheel and a drag to the scroll view around it`() throws {
         try ScrollFixture.with { f in
             let inner = ScrollView(frame: Rect(0, 2, 20, 6))
             inner.contentSize = Size(20, 10)
@@ -251,7 +251,7 @@ extension TestApplication {
         }
     }
 
-    @Test func `An animation takes 0.3 s, slows down, and does not leave the default mode`() throws {
+    @Test func `A scroll animation takes 0.3 s, slows down, and does not leave the default mode`() throws {
         try ScrollFixture.with { f in
             f.scroll.setContentOffset(Point(0, 100), animated: true)
             var rows: [Double] = []

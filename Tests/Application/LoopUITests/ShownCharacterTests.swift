@@ -15,7 +15,7 @@ import Testing
 
     private func scalars(of text: String) -> [UInt32] { text.unicodeScalars.map(\.value) }
 
-    @Test func `A tab reaches to the next stop, eight columns apart from the beginning of the text`() {
+    @Test func `Tab stops are eight columns apart, counted from the beginning of the text`() {
         #expect(row("a\tb\tc").text(row: 0) == "a       b       c")
         #expect(row("\tx").text(row: 0) == "        x")
         #expect("a\tb".cellWidth == 9 && "日本語\tb".cellWidth == 9 && "12345678\tb".cellWidth == 17)
@@ -46,7 +46,7 @@ import Testing
         #expect("a\(control)b".shown() == "ab")
     }
 
-    @Test func `A title is one line`() {
+    @Test func `Line breaks and tabs in a title become spaces`() {
         #expect("a\tb\nc\r\nd\u{2028}e".shown() == "a b c d e")
         #expect(String(repeating: "x", count: 1000).shown(limit: 10) == "xxxxxxxxxx")
     }
@@ -58,7 +58,8 @@ import Testing
         #expect(scalars(of: row(text).text(row: 0)) == scalars(of: text))
     }
 
-    @Test(arguments: ["a", "日", "👍"]) func `A character of many marks is bounded in a cell`(letter: String) throws {
+    @Test(arguments: ["a", "日", "👍"])
+    func `The number of scalars that a cell keeps of a character with many marks is limited`(letter: String) throws {
         let text = letter + String(repeating: "\u{301}", count: 50_000) + "b"
         #expect(text.count == 2)
         let shown = row(text).text(row: 0)
@@ -97,7 +98,7 @@ import Testing
         return Character(text)
     }
 
-    @Test func `After any number of composed characters, new ones and those in cells are themselves`() {
+    @Test func `Composed characters that are new or in a cell stay correct after many others were made`() {
         let first = Character("q\u{323}\u{307}\u{301}")
         var kept = CellGrid(width: 2, height: 1)
         kept[1, 0].glyph = Glyph(first)

@@ -20,7 +20,7 @@ import Testing
 }
 
 @MainActor @Suite struct StackTests {
-    @Test func `Views follow each other with what they want`() throws {
+    @Test func `A stack places its views one after another in their wanted sizes`() throws {
         try TestApplication.with(size: Size(20, 10)) { app in
             let boxes = [Box(3, 1), Box(5, 2), Box(4, 3)]
             let stack = StackView(.vertical, spacing: 1, boxes)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `Equal parts leave no gap`() throws {
+    @Test func `The distribution fillEqually leaves no gap between the views`() throws {
         try TestApplication.with(size: Size(20, 1)) { app in
             let boxes = [Box(1, 1), Box(2, 1), Box(3, 1)]
             let stack = StackView(.horizontal, boxes)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `A hidden view takes no room, and gets it back`() throws {
+    @Test func `A hidden view takes no room in a stack until it is shown again`() throws {
         try TestApplication.with(size: Size(10, 9)) { app in
             let boxes = [Box(1, 1), Box(1, 2), Box(1, 1)]
             app.show(StackView(.vertical, spacing: 1, boxes))
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `Too little room is taken from views that flex, then from the end`() throws {
+    @Test func `If there is too little room, flexible views shrink first, then the last views`() throws {
         try TestApplication.with(size: Size(10, 1)) { app in
             let boxes = [Box(4, 1), Box(4, 1), Box(4, 1), Box(4, 1)]
             let stack = StackView(.horizontal, boxes)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `Removed views are left out`() throws {
+    @Test func `A stack does not arrange removed views`() throws {
         try TestApplication.with(size: Size(10, 9)) { app in
             let boxes = [Box(1, 1), Box(1, 1), Box(1, 1)]
             let stack = StackView(.vertical, boxes)

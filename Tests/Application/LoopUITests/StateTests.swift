@@ -44,7 +44,8 @@ import Testing
 
 /// The five states of a program, and its launch.
 @MainActor @Suite struct StateTests {
-    @Test func `The launch: delegate, key window, root controller, active, the first frame`() throws {
+    @Test func `A launch calls the delegate, makes the window key, becomes active and presents the first frame`() throws
+    {
         let delegate = LoggingDelegate()
         let log = delegate.log
         delegate.whenLaunched = { application in
@@ -69,7 +70,7 @@ import Testing
         #expect(log.take() == ["willTerminate, active, no mode"])
     }
 
-    @Test func `The launch line by line: delegate, application, initialization mode, window, default mode`() throws {
+    @Test func `A launch calls the delegate in the initialization mode before the default mode begins`() throws {
         try ManualRunLoop.with { manual in
             let delegate = LoggingDelegate()
             let log = delegate.log
@@ -130,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `Losing the focus makes it inactive, and getting it makes it active`() throws {
+    @Test func `Losing the focus makes the application inactive, and getting the focus makes it active`() throws {
         let delegate = LoggingDelegate()
         try TestApplication.with(delegate: delegate) { app in
             let mode = "kCFRunLoopDefaultMode"
@@ -176,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func `Suspending while inactive does not resign again`() throws {
+    @Test func `Suspending an inactive application does not call applicationWillResignActive again`() throws {
         let delegate = LoggingDelegate()
         try TestApplication.with(delegate: delegate) { app in
             app.send(.focus(false))
@@ -204,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func `Control and C ends, control and Z suspends, if no responder uses them`() throws {
+    @Test func `Ctrl-C ends and Ctrl-Z suspends the program if no responder uses the key`() throws {
         try TestApplication.with { app in
             app.show(View())
             app.press(.character("z"), modifiers: .control)

@@ -63,7 +63,8 @@ import Testing
         }
     }
 
-    @Test func `A tap on a title sorts by its column, another turns the order, and the mark stays on its item`() throws
+    @Test func `A tap on a title sorts by its column, a second tap reverses, and the selection stays on its item`()
+        throws
     {
         try with { app, table, processes in
             table.selectedRow = 0
@@ -81,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `The arrows choose a title, Enter sorts, and the ends leave the keys to the focus`() throws {
+    @Test func `Arrows move between the column titles, and Enter and Space sort`() throws {
         try with { app, table, processes in
             table.header.becomeFirstResponder()
             app.press(.right, .enter)
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `A title that is not sortable is passed over`() throws {
+    @Test func `A column that is not sortable is skipped by taps and arrows`() throws {
         try with { app, table, processes in
             table.columns[1].isSortable = false
             app.tap(at: Point(8, 0))
@@ -113,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `Fewer columns than the order names end it, and a narrow table cuts the last columns`() throws {
+    @Test func `Removing the sorted column clears sortOrder, and a narrow table cuts the last columns`() throws {
         try with(9) { app, table, _ in
             #expect(app.line(1) == "    7  1…")
             table.sortOrder = TableView.SortOrder(column: 2, isAscending: false)

@@ -108,7 +108,7 @@ import Testing
 }
 
 @MainActor @Suite struct TableViewTests {
-    @Test func `Rows in view have cells, and no others`() throws {
+    @Test func `Only visible rows have cells, and the cells are reused`() throws {
         try TableFixture.with(count: 1_000_000) { f in
             #expect(f.lines == ["row 0", "row 1", "row 2", "row 3", "row 4"])
             #expect(f.rows.takeAsked().sorted() == [0, 1, 2, 3, 4] && f.rows.made == 5)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `A million rows cost a scroll what is in view`() throws {
+    @Test func `Scrolling a million rows asks only for the rows that come into view`() throws {
         try TableFixture.with(count: 1_000_000) { f in
             _ = f.rows.takeAsked()
             for _ in 0..<200 { f.app.press(.pageDown) }
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `The cursor shows the focus where no row is marked`() throws {
+    @Test func `The cursor shows the focus only if no row is selected`() throws {
         try TableFixture.with(count: 30) { f in
             f.table.becomeFirstResponder()
             f.table.contentOffset = Point(0, 7)
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `Keys move the mark and scroll, enter chooses`() throws {
+    @Test func `Keys move the selection and scroll, and Enter chooses the selected row`() throws {
         try TableFixture.with(count: 30) { f in
             for (key, row) in [
                 (Key.down, 0), (.down, 1), (.up, 0), (.up, 0), (.pageDown, 4), (.pageDown, 8), (.pageUp, 4), (.end, 29),
@@ -219,7 +219,7 @@ import Testing
         }
     }
 
-    @Test func `A tap chooses on touch up, and a scroll does not`() throws {
+    @Test func `A tap chooses its row on touch up, and a scroll chooses no row`() throws {
         try TableFixture.with(count: 30) { f in
             f.app.send(.pointer(PointerInput(.began, at: Point(3, 2))))
             #expect(!f.isInverse(2))
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func `Inserted and deleted rows leave the rows in view and the mark in place`() throws {
+    @Test func `Inserting and deleting rows keeps the visible rows and the selection in place`() throws {
         try TableFixture.with((0..<20).map { "r\($0)" }) { f in
             f.table.contentOffset = Point(0, 10)
             f.table.selectedRow = 12
@@ -352,7 +352,7 @@ import Testing
         }
     }
 
-    @Test func `A reload keeps the place and the mark as far as there are rows`() throws {
+    @Test func `A reload keeps contentOffset and selectedRow as far as there are rows`() throws {
         try TableFixture.with(count: 100) { f in
             f.table.contentOffset = Point(0, 60)
             f.table.selectedRow = 62
@@ -409,7 +409,7 @@ import Testing
         }
     }
 
-    @Test func `Cells are of the kind that was registered`() async {
+    @Test func `Dequeuing a cell for an unregistered identifier traps`() async {
         await #expect(processExitsWith: .failure) {
             await MainActor.run { _ = TableView().dequeueCell(for: "nothing") }
         }
@@ -459,7 +459,7 @@ import Testing
         }
     }
 
-    @Test func `A reload keeps the mark on its item, and Enter chooses that`() throws {
+    @Test func `A reload keeps the selection on its item, and Enter chooses the item`() throws {
         try with(["a", "b", "c", "d"]) { app, table, items in
             table.selectedRow = 1
             for texts in [["d", "c", "b", "a"], ["b"], ["x", "y", "z", "b"]] {
@@ -475,7 +475,7 @@ import Testing
         }
     }
 
-    @Test func `The mark of an item that is no longer there is removed, and the delegate is called`() throws {
+    @Test func `A reload without the selected item clears the selection and calls the delegate`() throws {
         try with(["a", "b", "c", "d"]) { app, table, items in
             table.selectedRow = 1
             items.texts = ["a", "c", "d"]
@@ -489,7 +489,7 @@ import Testing
         }
     }
 
-    @Test func `A finger keeps its item through a reload, and chooses it if it is still there`() throws {
+    @Test func `A touch across a reload chooses the row only if its item is still under the finger`() throws {
         try with(["a", "b", "c", "d"]) { app, table, items in
             app.send(.pointer(PointerInput(.began, at: Point(0, 1))))
             app.advance(by: .seconds(1))
@@ -508,7 +508,7 @@ import Testing
         }
     }
 
-    @Test func `Inserted and deleted rows keep the mark on its item, which a reload finds`() throws {
+    @Test func `Inserted and deleted rows keep the selection on its item, and a later reload finds the item`() throws {
         try with(["a", "b", "c"]) { app, table, items in
             table.selectedRow = 2
             items.texts.insert("n", at: 0)
@@ -525,7 +525,7 @@ import Testing
         }
     }
 
-    @Test func `A reload looks for the item from where it was`() throws {
+    @Test func `A reload searches for the selected item near its old row`() throws {
         try with((0..<10_000).map { "\($0)" }) { _, table, items in
             table.selectedRow = 5_000
             items.texts.insert("new", at: 0)

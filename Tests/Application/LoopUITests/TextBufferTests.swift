@@ -120,7 +120,7 @@ private struct Model {
         #expect(buffer.text == "a b c d e[2Jf")
     }
 
-    @Test func `One character of a million scalars is replaced`() {
+    @Test func `A character of a million scalars is replaced by the replacement character`() {
         var buffer = TextBuffer()
         buffer.insert("é" + String(repeating: "\u{301}", count: 30))
         #expect(buffer.text.unicodeScalars.count == 31)

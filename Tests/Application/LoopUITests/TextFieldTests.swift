@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `The text moves inside where it is too long`() throws {
+    @Test func `A text longer than its field scrolls to keep the caret visible`() throws {
         try with("0123456789abc") { app, field in
             #expect(app.line(0) == "456789abc")
             #expect(app.cursor == Point(9, 0))
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `Wide characters and the caret keep to cells`() throws {
+    @Test func `The caret and the visible text never split a wide character`() throws {
         try with("日本語のテキスト", width: 7) { app, field in
             #expect(app.line(0) == "キスト")
             #expect(app.cursor == Point(6, 0))
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `Graphemes are one step, however many scalars they have`() throws {
+    @Test func `A grapheme is one caret step and one deletion, however many scalars it has`() throws {
         try with { app, field in
             for part in ["e\u{301}", "👨‍👩‍👧", "🇩🇪", "ก็"] { field.insertText(part) }
             #expect(field.selectedRange == 4..<4)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `Words are moved over and deleted as in a shell`() throws {
+    @Test func `Shortcuts move over words and delete words as in a shell`() throws {
         try with("one two-three  four") { app, field in
             app.press(.left, modifiers: .alt)
             #expect(field.selectedRange == 15..<15)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `Touches place the caret, drags select, two taps select a word and three all`() throws {
+    @Test func `A tap places the caret, a drag selects, two taps select a word and three taps select all`() throws {
         try with("one two six") { app, field in
             app.press(.home)
             app.tap(at: Point(5, 0))
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `Changes are undone and made again, typing in one go`() throws {
+    @Test func `Changes are undone and redone, and consecutive typing is one undo step`() throws {
         try with { app, field in
             app.type("hello")
             app.press(.home)
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `Copied text is for all fields`() throws {
+    @Test func `Text copied in one field can be pasted in another field`() throws {
         try with("one two") { app, field in
             let other = TextField().at(0, 1, 10)
             other.pasteboard = field.pasteboard
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func `Arrows bring entered texts back, and the draft at the end`() throws {
+    @Test func `Up and down arrows recall entered texts, and the draft after the last one`() throws {
         try with { app, field in
             field.keepsHistory = true
             for text in ["one", "two", "two", ""] {
@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func `A disabled field takes nothing`() throws {
+    @Test func `A disabled field ignores keys, pasted text and touches`() throws {
         try with("one") { app, field in
             field.isEnabled = false
             app.type("x")
@@ -260,7 +260,7 @@ import Testing
         }
     }
 
-    @Test func `Ctrl-C is not the field's`() throws {
+    @Test func `A text field leaves Ctrl-C to the application`() throws {
         try with("one") { app, field in
             app.application.send(.selectAll)
             app.press(.character("c"), modifiers: .control)
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    @Test func `A text that was set before the field has its place is seen from its beginning`() throws {
+    @Test func `A text set before the field is laid out is shown from its beginning`() throws {
         let field = TextField()
         field.text = "hello"
         try TestApplication.with(size: Size(10, 1)) { app in

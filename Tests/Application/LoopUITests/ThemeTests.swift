@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `Setting a theme draws all views inside again`() throws {
+    @Test func `Setting a theme redraws all views inside`() throws {
         try TestApplication.with(size: Size(10, 1)) { app in
             let toggle = Switch("x", isOn: true).at(0, 0, 10)
             let window = app.show(all: toggle)

@@ -80,7 +80,9 @@ import Testing
         }
     }
 
-    @Test func `Twenty thousand views are removed one by one, in any order and while all are read`() throws {
+    @Test func `Twenty thousand views can be removed one by one, in any order and during iteration over subviews`()
+        throws
+    {
         try TestApplication.with { app in
             let (root, stack) = (View(), StackView())
             app.show(all: root, stack)
@@ -118,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `A view that asks often for layout and display is noted once`() throws {
+    @Test func `A view that asks a hundred times for layout and display is drawn once`() throws {
         try TestApplication.with { app in
             final class Counted: View {
                 var drawn = 0
@@ -201,7 +203,7 @@ import Testing
 }
 
 @MainActor @Suite(.ownThread) struct ViewTreeTrapTests {
-    @Test func `Ten thousand views inside each other trap, and the text says what to do`() async {
+    @Test func `Ten thousand nested views trap with a message that names the remedy`() async {
         for inwards in [true, false] {
             let result =
                 inwards
@@ -225,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func `Ten thousand controllers inside each other trap`() async {
+    @Test func `Ten thousand nested controllers trap`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
             var controllers = [ViewController()]
             for _ in 0..<10_000 {

@@ -33,7 +33,7 @@ import Testing
                 == [CellSpan(row: 0, columns: 1..<2), CellSpan(row: 2, columns: 0..<1)])
     }
 
-    @Test func `Changes with less than four cells between them are one`() {
+    @Test func `Changes in a row with fewer than four cells between them are drawn as one`() {
         let old = grid("0123456789")
         #expect(CellSpan.changes(from: old, to: grid("x123x56789")) == [CellSpan(row: 0, columns: 0..<5)])
         #expect(
@@ -41,7 +41,7 @@ import Testing
                 == [CellSpan(row: 0, columns: 0..<1), CellSpan(row: 0, columns: 5..<6)])
     }
 
-    @Test func `Wide characters are drawn whole, the cursor's places always, another size completely`() {
+    @Test func `Wide characters are redrawn whole, cursor cells always, and all cells after a size change`() {
         let spans = CellSpan.changes(from: grid("日本語"), to: grid("日x語"))
         #expect(spans == [CellSpan(row: 0, columns: 2..<6)])
         let wide = grid("日本語")
@@ -112,7 +112,9 @@ import Testing
         #expect(middles == [0x16181D, 0xE5686F, 0xFF0000, 0xEEEEEE, 0x010203, 0x090807])
     }
 
-    @Test func `Pictures have their own pixels, what lies in front covers them, and holes show the ground`() throws {
+    @Test func `A picture is drawn with its own pixels behind the cells in front, and holes show the background`()
+        throws
+    {
         let painter = try painter()
         let cell = painter.fonts.cell
         let (width, height) = (Int(cell.width), Int(cell.height))
@@ -144,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `The cursor is the cell inverted, or a frame around it`() throws {
+    @Test func `A block cursor inverts its cell, and any other cursor draws a frame around its cell`() throws {
         let painter = try painter()
         let grid = CellGrid(width: 3, height: 1)
         let cell = painter.fonts.cell
@@ -181,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `A picture that grew by changes is the picture drawn at once`() throws {
+    @Test func `Drawing only the changes gives the same pixels as drawing the whole grid`() throws {
         var random = SeededRandom(7)
         let painter = try painter()
         let texts = ["W", "j", "f", "|", "█", "╬", "┼", "日本", "g̈", "👍", " ", "   ", "Ägypten"]

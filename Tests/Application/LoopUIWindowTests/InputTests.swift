@@ -18,7 +18,7 @@ import Testing
         .pointer(PointerInput(phase, at: Point(x, y), button: button, modifiers: modifiers))
     }
 
-    @Test func `A drag has fractions of a cell`() {
+    @Test func `The positions of a drag have fractions of a cell`() {
         var translator = PointerTranslator(cell: Size(10, 20))
         #expect(translator.moved(to: Pixel(x: 1, y: 1), state: 0).isEmpty)
         #expect(
@@ -29,7 +29,7 @@ import Testing
         #expect(translator.button(1, isDown: false, at: Pixel(x: 0, y: 0), state: 0) == nil)
     }
 
-    @Test func `Each pressed button moves and is cancelled at its last place`() {
+    @Test func `Each pressed mouse button reports moves and is cancelled at its last place`() {
         var translator = PointerTranslator(cell: Size(10, 10))
         _ = translator.button(3, isDown: true, at: Pixel(x: 10, y: 10), state: 0)
         _ = translator.button(1, isDown: true, at: Pixel(x: 10, y: 10), state: 0)
@@ -44,7 +44,7 @@ import Testing
         #expect(translator.button(3, isDown: false, at: Pixel(x: 0, y: 0), state: 0) == nil)
     }
 
-    @Test func `Fingers move each by itself, and beside the mouse`() {
+    @Test func `Each finger moves independently of other fingers and of the mouse`() {
         var translator = PointerTranslator(cell: Size(10, 10))
         func touch(_ number: UInt32, _ phase: ServerEvent.TouchPhase, _ x: Int, _ y: Int) -> RawInput? {
             translator.touch(number, phase, at: Pixel(x: x, y: y), state: 1)
@@ -67,7 +67,7 @@ import Testing
         #expect(touch(9, .moved, 0, 0) == nil && touch(9, .ended, 0, 0) == nil)
     }
 
-    @Test func `The wheel's four buttons are notches when they go down`() {
+    @Test func `Presses of buttons 4 to 7 are wheel notches, and their releases are ignored`() {
         var translator = PointerTranslator(cell: Size(10, 10))
         for (number, notches) in [(4, Point(0, -1)), (5, Point(0, 1)), (6, Point(-1, 0)), (7, Point(1, 0))] {
             #expect(
@@ -120,7 +120,7 @@ import Testing
         #expect(keyboard.input(code: Code.a, isDown: true, state: 0) == KeyInput(.character("a")))
     }
 
-    @Test func `Modifiers are reported where they have made no other character`() throws {
+    @Test func `A modifier is reported only if it did not change the character`() throws {
         let keyboard = try Keyboard(layout: "us")
         func down(_ code: UInt8, _ state: UInt16) -> KeyInput? {
             keyboard.forgetHeld()

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `Buttons and moves have a place and what is held`() {
+    @Test func `Button and motion events are decoded with their place and modifier state`() {
         var button = xcb_button_press_event_t()
         button.response_type = UInt8(XCB_BUTTON_PRESS)
         button.detail = 3
@@ -47,7 +47,7 @@ import Testing
         return event
     }
 
-    @Test func `Fingers have a number, a place and what is held`() {
+    @Test func `Touch events are decoded with their number, place and modifier state`() {
         let place = Pixel(x: 20, y: -4)
         for (type, phase) in [
             (XCB_INPUT_TOUCH_BEGIN, ServerEvent.TouchPhase.began), (XCB_INPUT_TOUCH_UPDATE, .moved),
@@ -74,7 +74,7 @@ import Testing
         #expect(event == .touch(7, .began, at: Pixel(x: 12, y: 34), state: 1))
     }
 
-    @Test func `Keys have a code, also when another client has sent them`() {
+    @Test func `A key event is decoded with its code, even if another client sent the event`() {
         var key = xcb_key_press_event_t()
         key.response_type = UInt8(XCB_KEY_RELEASE) | 0x80
         (key.detail, key.state) = (38, 1)
@@ -97,7 +97,7 @@ import Testing
         #expect(decode(focus) == nil)
     }
 
-    @Test func `The window's own changes are understood`() {
+    @Test func `Resizes, exposures, selections and other changes of the window are decoded`() {
         var configure = xcb_configure_notify_event_t()
         configure.response_type = UInt8(XCB_CONFIGURE_NOTIFY)
         (configure.width, configure.height) = (640, 480)

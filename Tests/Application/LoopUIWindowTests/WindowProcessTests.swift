@@ -11,7 +11,7 @@ import Testing
     .ownThread, .timeLimit(.minutes(10)), .serialized,
     .enabled(if: Screen.isThere, "Xvfb and xdotool are not installed."))
 struct WindowProcessTests {
-    @Test func `Keys go down, repeat and go up`() throws {
+    @Test func `Keys are reported when they are pressed, repeated and released`() throws {
         let screen = try Screen("echo")
         try screen.focus()
         try screen.xdotool("key a shift+b ctrl+q shift+Tab Return F5 alt+x")
@@ -63,7 +63,7 @@ struct WindowProcessTests {
         }
     }
 
-    @Test func `A layout that the user changes holds at once`() throws {
+    @Test func `A changed keyboard layout takes effect at once`() throws {
         let screen = try Screen("echo")
         try screen.focus()
         let change = try OtherProcess("DISPLAY=\(screen.name) exec setxkbmap de").end()
@@ -73,7 +73,7 @@ struct WindowProcessTests {
         #expect(try screen.program.lines(1) == [#"down character("z") []"#])
     }
 
-    @Test func `Clicks, drags and the wheel have fractions of a cell`() throws {
+    @Test func `Clicks and drags have positions in fractions of a cell, and the wheel reports notches`() throws {
         let screen = try Screen("echo")
         let (width, height) = try screen.size()
         let (cellWidth, cellHeight) = (width / 40, height / 10)
@@ -149,7 +149,7 @@ struct WindowProcessTests {
         #expect(lines == ["terminate", "end"] && status == 0)
     }
 
-    @Test func `Two shortcuts paste what was copied and what was marked`() throws {
+    @Test func `Ctrl-Shift-V pastes the clipboard and Shift-Insert pastes the primary selection`() throws {
         let screen = try Screen("echo")
         let client = try Client(screen)
         try screen.focus()
@@ -173,7 +173,7 @@ struct WindowProcessTests {
         #expect(client.ask(for: "CLIPBOARD", as: "image/png") == nil)
     }
 
-    @Test func `A signal ends the program by that signal`() throws {
+    @Test func `SIGTERM ends the program and is its termination signal`() throws {
         let screen = try Screen("echo")
         kill(screen.program.identifier, SIGTERM)
         let (lines, status) = screen.program.end()

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `A delegate receives all bytes and one end in the connection's mode`() throws {
+    @Test func `A delegate receives all bytes and one completion call in the connection's mode`() throws {
         try withServer { server, loader in
             let recorder = Recorder()
             LoadConnection("hello", port: server.port, loader: loader, delegate: recorder).start()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `A connection in the common modes is served while the loop tracks`() throws {
+    @Test func `A connection in the common modes loads in the tracking mode`() throws {
         try withServer { server, loader in
             let recorder = Recorder()
             RunLoop.current.addCommonMode(.tracking)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `Another thread may cancel and what waits behind it is loaded`() throws {
+    @Test func `A connection loads after another thread has cancelled the connections queued before it`() throws {
         try withServer { server, loader in
             let (cancelled, recorder) = (Recorder(), Recorder())
             let connections = (0..<8).map {
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `A refused connection fails once and so does one after the stop`() throws {
+    @Test func `A refused connection fails once, and a connection started after the loader's stop fails`() throws {
         try withServer { server, loader in
             let port = server.port
             server.stop()

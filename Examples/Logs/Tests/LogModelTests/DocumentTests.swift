@@ -108,7 +108,7 @@ struct Reference {
         return (0..<count).map { _ in alphabet.randomElement() ?? 0 }
     }
 
-    @Test func `Random files have the lines, filters and matches that plain code finds`() {
+    @Test func `A document of random bytes has the lines and filtered rows that a plain implementation finds`() {
         for (count, portion) in [(0, 64), (1, 64), (100, 4), (3000, 64), (4095, 4096), (4097, 4096), (70_000, 1000)] {
             let bytes = randomBytes(count)
             let document = open(TestFile(bytes), portion: portion)
@@ -125,7 +125,7 @@ struct Reference {
     }
 
     @Test(arguments: ["", "\n", "\n\n", "a", "a\n", "a\r\nb\r\n", "\r\n", "a\nb"])
-    func `The ends of short files`(_ text: String) {
+    func `The lines of short files are right with and without a line feed at the end`(_ text: String) {
         let bytes = Array(text.utf8)
         let document = open(TestFile(bytes))
         check(document, bytes)
@@ -147,7 +147,7 @@ struct Reference {
         }
     }
 
-    @Test func `The first lines come before the rest is read, and a search can be taken back meanwhile`() {
+    @Test func `A document reports its first lines before the rest is read, and a search can be cancelled meanwhile`() {
         let line = Array("a line of a log with an error\n".utf8)
         let file = TestFile([UInt8]((0..<50_000).lazy.map { _ in line }.joined()))
         // Everything on this loop, so that nothing is left to time.
@@ -190,7 +190,7 @@ struct Reference {
         document.close()
     }
 
-    @Test func `A file that is cut begins anew`() {
+    @Test func `A truncated file is read again from its beginning`() {
         let file = TestFile(randomBytes(10_000))
         let document = open(file)
         document.setFilter(Pattern("new"))
@@ -203,7 +203,7 @@ struct Reference {
         document.close()
     }
 
-    @Test func `A new file under the name is opened, also after a while without any`() {
+    @Test func `A new file at the path is opened, even after a time without a file`() {
         let file = TestFile(Array("old\n".utf8))
         let document = open(file)
         file.rotate()
@@ -218,7 +218,7 @@ struct Reference {
         document.close()
     }
 
-    @Test func `A file that is not there yet is awaited, and a directory refused`() {
+    @Test func `A missing file is awaited, and a directory is refused`() {
         let file = TestFile(nil)
         let document = LogDocument(path: file.path, loader: thread.loop)
         run { document.error != nil }
@@ -235,7 +235,7 @@ struct Reference {
         directory.close()
     }
 
-    @Test func `The search goes on from match to match, around the ends, and past hidden lines`() {
+    @Test func `A search step goes to the next match, wraps at both ends and skips hidden lines`() {
         let document = open(TestFile(Array("x\nhit a\nx\nhit b\nx\nhit a\n".utf8)))
         #expect(document.step(from: 0, backwards: false) == .none)
         document.setSearch(Pattern("hit"))

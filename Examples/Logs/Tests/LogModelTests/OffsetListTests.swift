@@ -6,7 +6,7 @@ import Testing
 @testable import LogModel
 
 @Suite struct OffsetListTests {
-    @Test func `A list of offsets answers as an array does, also beyond 4 GiB`() {
+    @Test func `A list of offsets returns the same values as an array, including offsets above 4 GiB`() {
         var random = SystemRandomNumberGenerator()
         var (list, array, offset) = (OffsetList(), [Int](), 0)
         for step in 0..<50_000 {
@@ -26,7 +26,7 @@ import Testing
         #expect(list.count(below: .max) == array.count)
     }
 
-    @Test func `A million lines of 100 bytes take four bytes each`() {
+    @Test func `The offsets of a million lines of 100 bytes take about four bytes per line`() {
         var list = OffsetList()
         for line in 1...1_000_000 { list.append(line * 100) }
         #expect(list.byteCount < 4_200_000)

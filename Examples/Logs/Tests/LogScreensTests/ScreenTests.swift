@@ -81,7 +81,7 @@ final class TestDirectory {
 
     private func numbered(_ count: Int) -> String { (1...count).map { "line \($0)\n" }.joined() }
 
-    @Test func `The first lines, their numbers and the state are seen`() throws {
+    @Test func `The first lines, their numbers and the status line are shown`() throws {
         try with([directory.write("a.log", numbered(3))]) { app, _ in
             #expect(lines(app) == ["   1 line 1", "   2 line 2", "   3 line 3", "", "", "", ""])
             #expect(status(app).hasSuffix("3 of 3  100%  21 B"))
@@ -90,7 +90,9 @@ final class TestDirectory {
         }
     }
 
-    @Test func `Escapes, binary bytes, tabs, wide and long lines do no harm`() throws {
+    @Test func `Escapes, binary bytes and wide characters are shown safely, and a long line is read only in part`()
+        throws
+    {
         var bytes = Array("\u{1B}[31mred\u{1B}[0m \u{1B}]0;title\u{7}x\n".utf8)
         bytes += [0xFF, 0xFE, 0x00, 0x41, 10]
         bytes += Array("a\tb\n日本語\u{202E}x\r\n".utf8)
@@ -111,7 +113,7 @@ final class TestDirectory {
         }
     }
 
-    @Test func `Keys go to the end, the start, a line, and by pages`() throws {
+    @Test func `Keys scroll to the end, to the start, to a line, and by pages`() throws {
         try with([directory.write("a.log", numbered(100))]) { app, _ in
             app.type("G")
             #expect(lines(app).last == " 100 line 100")
@@ -128,7 +130,9 @@ final class TestDirectory {
         }
     }
 
-    @Test func `A search goes from match to match, around the end, and shows how many there are`() throws {
+    @Test func `The keys n and N move to the next and the previous match and wrap around, and Escape ends the search`()
+        throws
+    {
         try with([directory.write("a.log", numbered(100))]) { app, controller in
             app.type("/LINE")
             app.press(.enter)
@@ -147,7 +151,7 @@ final class TestDirectory {
         }
     }
 
-    @Test func `A filter leaves lines out, keeps the marked line and takes growth`() throws {
+    @Test func `A filter hides other lines, keeps the marked line and applies to appended lines`() throws {
         let path = directory.write("a.log", numbered(100))
         try with([path]) { app, controller in
             app.type(":55")
@@ -171,7 +175,7 @@ final class TestDirectory {
         }
     }
 
-    @Test func `What is written is followed until the user looks elsewhere`() throws {
+    @Test func `Follow mode shows appended lines and pauses when the user scrolls`() throws {
         let path = directory.write("a.log", numbered(20))
         try with([path]) { app, controller in
             app.type("f")
@@ -218,7 +222,7 @@ final class TestDirectory {
         }
     }
 
-    @Test func `Several files are segments, by key and by mouse`() throws {
+    @Test func `Several files are shown as segments and are chosen by key and by mouse`() throws {
         let paths = [directory.write("one.log", "in one\n"), directory.write("two.log", "in two\n")]
         try with(paths) { app, controller in
             #expect(rows(app)[0].contains("one.log") && rows(app)[0].contains("two.log"))
@@ -234,7 +238,7 @@ final class TestDirectory {
         }
     }
 
-    @Test func `The mouse marks a line, the wheel and a drag scroll`() throws {
+    @Test func `A tap marks a line, and the wheel and a drag scroll`() throws {
         try with([directory.write("a.log", numbered(100))]) { app, _ in
             app.tap(at: Point(8, 3))
             #expect(status(app).contains("4 of 100"))
@@ -247,7 +251,7 @@ final class TestDirectory {
         }
     }
 
-    @Test func `The picture that a line names is shown beside it`() throws {
+    @Test func `The picture named in the marked line is shown`() throws {
         var pixels = Array("P6\n# a comment\n2 2\n255\n".utf8)
         pixels += [255, 0, 0, 0, 255, 0, 0, 0, 255, 255, 255, 255]
         directory.write("x.ppm", pixels)
@@ -265,7 +269,7 @@ final class TestDirectory {
         }
     }
 
-    @Test func `The line for input closes by escape, or when the keys have gone elsewhere`() throws {
+    @Test func `The input line closes on Escape and when it loses the focus`() throws {
         try with([directory.write("a.log", numbered(20))]) { app, controller in
             app.type("/abc")
             #expect(status(app) == "/abc")
@@ -296,7 +300,7 @@ final class TestDirectory {
         }
     }
 
-    @Test func `Of a million lines, no more is read and made than is seen`() throws {
+    @Test func `A log of a million lines reads and creates only the visible rows`() throws {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24_000_000)
         for number in 0..<1_000_000 {
@@ -340,7 +344,7 @@ final class TestDirectory {
         }
     }
 
-    @Test func `Pictures of both kinds are read, and what is none is refused`() throws {
+    @Test func `Binary PGM and PPM pictures are read, and other data is refused`() throws {
         func map(_ header: String, _ pixels: [UInt8]) throws -> Picture {
             try PortableMap.picture(Array(header.utf8) + pixels)
         }
@@ -357,7 +361,7 @@ final class TestDirectory {
             ])
     }
 
-    @Test func `Help comes and goes, q ends the program`() throws {
+    @Test func `The help opens with ? and closes with Escape, and q ends the program`() throws {
         try with([directory.write("a.log", "x\n")], size: Size(80, 24)) { app, _ in
             app.type("?")
             #expect(app.text.contains("only lines that contain"))
@@ -368,7 +372,7 @@ final class TestDirectory {
         }
     }
 
-    @Test func `A file that is missing is named, and shown when it comes`() throws {
+    @Test func `A missing file is reported, and its lines are shown when it exists`() throws {
         let path = directory.path + "later.log"
         try TestApplication.with(size: Size(100, 8)) { app in
             let controller = LogsController(paths: [path], loader: .current, watches: false)

@@ -13,7 +13,7 @@ import Testing
         .drag(from: place, to: place - Point(0, rows), lasting: duration, steps: 12)
     }
 
-    @Test func `The launch is logged, and Ctrl-Z and what follows as well`() throws {
+    @Test func `The launch, Ctrl-Z and the resumption are logged`() throws {
         try Playing.with(1) { story in
             let launch = ["willFinishLaunching", "didFinishLaunching", "didBecomeActive"]
             for (first, second) in zip(launch, launch.dropFirst()) {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `The timer stands still while the list is dragged`() throws {
+    @Test func `The timer does not tick while the list is dragged`() throws {
         try Playing.with(2) { story in
             let before = try story.number(before: "ticks")
             story.app.advance(by: .seconds(2))
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `The timer ticks on in the common modes`() throws {
+    @Test func `A timer in the common modes ticks while the list is dragged`() throws {
         try Playing.with(2) { story in
             try story.tap("[ ] in the common modes")
             #expect(story.shows("[x] in the common modes"))
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `The stuck timer is seen by keys alone`() throws {
+    @Test func `The stuck timer can be shown with keys alone`() throws {
         try Playing.with(2) { story in
             try story.press(.enter, on: "Drag for 2 s")
             story.app.advance(by: .milliseconds(200))
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `A story that is left takes its timer and its mode along`() throws {
+    @Test func `Leaving a story ends its timer and its tracking mode`() throws {
         try Playing.with(2) { story in
             try story.press(.enter, on: "Drag for 2 s")
             story.app.advance(by: .milliseconds(500))
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A pan takes the touch from the button`() throws {
+    @Test func `A pan cancels the touch of the button`() throws {
         try Playing.with(3) { story in
             let place = try story.place(of: "Tap or pan me")
             story.app.tap(at: place)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `A pan is seen by keys alone`() throws {
+    @Test func `The pan can be shown with keys alone`() throws {
         try Playing.with(3) { story in
             try story.press(.enter, on: "Pan for me")
             story.app.advance(by: .seconds(2))
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `A pan that cancels nothing leaves the tap to the button`() throws {
+    @Test func `A pan that does not cancel touches does not prevent the button's tap`() throws {
         try Playing.with(3) { story in
             try story.tap("the pan cancels")
             let place = try story.place(of: "Tap or pan me")
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `Blocks and a signal are done in the turn that the loop has for them`() throws {
+    @Test func `Blocks and a signalled source are performed in the loop's order`() throws {
         try Playing.with(7) { story in
             try story.tap("[ Block ]")
             try story.tap("[ Source ]")
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `Ten thousand marks are one pass`() throws {
+    @Test func `Ten thousand marks are handled in one commit pass`() throws {
         try Playing.with(4) { story in
             try story.tap("1 mark")
             try story.press(.enter, on: "10000 marks")
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `Objects that were handed over live until the turn ends`() throws {
+    @Test func `Objects handed over to the release pool live until the turn ends`() throws {
         try Playing.with(5) { story in
             try story.tap("[ 1000 ]")
             story.app.advance(by: .milliseconds(100))
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func `Pictures that are made during a drag are set after it`() throws {
+    @Test func `Pictures made during a drag are set after the drag`() throws {
         try Playing.with(6) { story in
             try story.wait { try story.pictures == [3, 3, 3] }
             let place = try story.place(of: "picture 1")
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `Rows that other threads draw are joined during a drag`() throws {
+    @Test func `Rows drawn on other threads are shown during a drag`() throws {
         try Playing.with(8) { story in
             story.app.drawing.duration = { .milliseconds(5) }
             story.app.advance(by: .seconds(1))
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func `A modal question holds the timer of the default mode and not the one of the common modes`() throws {
+    @Test func `A modal question stops a timer in the default mode but not a timer in the common modes`() throws {
         try Playing.with(9) { story in
             story.app.advance(by: .milliseconds(1100))
             #expect(story.shows("4 ticks in default, 4 ticks in common"))
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func `A tap interrupts the animation where the block is seen`() throws {
+    @Test func `A tap during an animation interrupts it and starts the next animation`() throws {
         try Playing.with(10) { story in
             try story.tap("[ To the right ]")
             story.app.advance(by: .milliseconds(500))

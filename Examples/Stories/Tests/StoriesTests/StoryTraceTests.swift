@@ -13,7 +13,7 @@ import Testing
 ///
 /// Scripts/pictures makes pictures of the recordings in Golden.
 @MainActor @Suite struct StoryTraceTests {
-    @Test func `The launch has its recording, with Ctrl-Z and what follows`() throws {
+    @Test func `The launch, Ctrl-Z and the resumption match their recording`() throws {
         let delegate = RecordedDelegate()
         try TestApplication.with(delegate: delegate) { app in
             app.settle()
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `The stuck timer has its recording`() throws {
+    @Test func `The story of the stuck timer matches its recording`() throws {
         try Playing.with(2) { story in
             try story.expectTrace("2-stuck-timer") {
                 story.app.advance(by: .seconds(1))
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `A tap and a pan have their recording`() throws {
+    @Test func `The story of a tap and a pan matches its recording`() throws {
         try Playing.with(3) { story in
             try story.expectTrace("3-tap-and-pan") {
                 let place = try story.place(of: "Tap or pan me")
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `A commit has its recording`() throws {
+    @Test func `The story of a commit matches its recording`() throws {
         try Playing.with(4) { story in
             try story.expectTrace("4-commit") {
                 try story.tap("1 mark")
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `Release pools have their recording`() throws {
+    @Test func `The story of release pools matches its recording`() throws {
         try Playing.with(5) { story in
             try story.expectTrace("5-pools") {
                 try story.tap("[ 1000 ]")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `A waiting picture has its recording`() throws {
+    @Test func `The story of a waiting picture matches its recording`() throws {
         try Playing.with(6) { story in
             try story.wait { try story.pictures == [3, 3, 3] }
             let place = try story.place(of: "picture 1")
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `Kinds of work have their recording`() throws {
+    @Test func `The story of kinds of work matches its recording`() throws {
         try Playing.with(7) { story in
             try story.expectTrace("7-work") {
                 try story.tap("[ Block ]")

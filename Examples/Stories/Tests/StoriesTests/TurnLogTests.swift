@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `One wake-up is not called wake-ups`() throws {
+    @Test func `One wake-up is shown in the singular`() throws {
         try TestApplication.with(delegate: StoriesDelegate()) { app in
             #expect(app.text.contains("· 0 wake-ups, "))
             app.display.push(.key(KeyInput(.tab)))
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `Wake-ups that are alike are counted, and the log's own are left out`() throws {
+    @Test func `Equal wake-ups are counted together, and the log's own wake-ups are left out`() throws {
         try Playing.with(2) { story in
             // The last of a hundred ticks is shown a moment later.
             story.app.advance(by: .milliseconds(25_100))
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `Observers of signals are left out`() throws {
+    @Test func `The log does not show the observers of signals`() throws {
         try Playing.with(2) { story in
             var calls = 0
             for label in ["signal 15", "of the test"] {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `A wake-up is shown with the points that were passed, in order`() throws {
+    @Test func `A wake-up is shown with the points of its turn in order`() throws {
         try Playing.with(2) { story in
             // The fourth tick is shown a moment later.
             story.app.advance(by: .milliseconds(1100))
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `A narrow terminal shows the numbers of the stories`() throws {
+    @Test func `A narrow terminal shows the stories as numbers`() throws {
         try Playing.with(2, size: Size(60, 20)) { story in
             story.app.advance(by: .milliseconds(600))
             #expect(story.rows[1].hasPrefix("2 "))
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `Every size is drawn, and the log keeps its room`() throws {
+    @Test func `The stories are drawn in every terminal size, and the log is shown from 20 rows upwards`() throws {
         for number in 1...10 {
             try Playing.with(number) { story in
                 for (width, height) in [(20, 6), (1, 1), (60, 20), (200, 60), (80, 24)] {
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `q ends the program, from any place of the focus`() throws {
+    @Test func `q ends the program wherever the focus is`() throws {
         try Playing.with(4) { story in
             story.app.press(.tab)
             story.app.type("q")

@@ -31,7 +31,7 @@ struct GuestRunTests {
             ])
     }
 
-    @Test func `The poll descriptor serves the mode of the last runReady`() throws {
+    @Test func `The poll descriptor becomes readable for work in the mode of the last runReady`() throws {
         try withGuest { host in
             let other: RunLoop.Mode = "other"
             let pipe = DescriptorPair.pipe()
@@ -163,7 +163,7 @@ struct GuestRunTests {
         }.get()
     }
 
-    @Test func `A run between two calls of runReady serves the loop and leaves the guest working`() throws {
+    @Test func `A run between two calls of runReady serves the loop, and runReady works afterwards`() throws {
         try withGuest { host in
             let (loop, calls) = (host.loop, Locked<[String]>())
             loop.add(.sendable(.after(.milliseconds(1))) { _ in calls.note("own run") }, in: .default)
@@ -265,7 +265,7 @@ struct GuestRunTests {
         }
     }
 
-    @Test func `A host polls every millisecond if the mode's epoll cannot be added to its own`() throws {
+    @Test func `A host polls every millisecond if the mode's epoll cannot be added to the guest's epoll`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             let pipe = DescriptorPair.pipe()

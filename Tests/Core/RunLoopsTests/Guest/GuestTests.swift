@@ -278,7 +278,8 @@ struct GuestTests {
         }
     }
 
-    @Test func `The descriptor stays silent while the loop sleeps by itself and shows pending work in the host`() throws
+    @Test func `The descriptor is silent while the loop sleeps in a run of its own, and readable under the host`()
+        throws
     {
         try withGuest { host in
             let loop = host.loop

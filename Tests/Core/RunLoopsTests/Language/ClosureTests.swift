@@ -102,7 +102,7 @@ import Testing
         #expect(await screen.title == "")
     }
 
-    @Test @MainActor func `A local closure made on the main actor may use its state`() {
+    @Test @MainActor func `A local closure made on the main actor may use the main actor's state`() {
         let screen = Screen()
         let timer = RunLoop.Timer(.after(.seconds(1))) { _ in screen.title = "timer" }
         timer.invalidate()

@@ -285,7 +285,7 @@ struct CompilerTests {
     ]
 
     /// Where the tests were built with the trait, there is nothing to see.
-    @Test(arguments: traitUses) func `Without its trait a call is refused with an error that names the trait`(
+    @Test(arguments: traitUses) func `A call that needs a disabled trait is refused with an error that names the trait`(
         use: TraitUse
     ) throws {
         let compiler = try #require(Compiler())
@@ -337,7 +337,7 @@ struct CompilerTests {
         Refusal("timer.fireDate = date", "'fireDate' has been renamed to 'fireInstant'"),
     ]
 
-    @Test func `A call in Foundation's spelling is refused with this package's name for it`() throws {
+    @Test func `A call in Foundation's spelling is refused with an error that names this package's spelling`() throws {
         let compiler = try #require(Compiler())
         let body = Self.spellings.map(\.line).joined(separator: "\n")
         let refused = compiler.check(

@@ -56,7 +56,7 @@ struct UIKitSpellingTests {
         ("_ = rect.offsetBy(dx: 1, dy: 1)", "Use moved(by:) with a Point"),
     ]
 
-    @Test func `An override in UIKit's spelling is refused with this package's name for it`() throws {
+    @Test func `An override in UIKit's spelling is refused with an error that names this package's spelling`() throws {
         let compiler = try #require(Compiler())
         let names = ["viewWillAppear", "viewDidAppear", "viewWillDisappear", "viewDidDisappear"]
         let overrides = names.map { "override func \($0)(_ animated: Bool) { super.\($0)(animated) }" }
@@ -76,7 +76,7 @@ struct UIKitSpellingTests {
         }
     }
 
-    @Test func `A call in UIKit's spelling is refused with this package's name for it`() throws {
+    @Test func `A call in UIKit's spelling is refused with an error that names this package's spelling`() throws {
         let compiler = try #require(Compiler())
         let body = Self.spellings.map(\.line).joined(separator: "\n")
         let refused = compiler.check(

@@ -32,7 +32,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `The time of a sleep that lasts counts for another thread that reads it`(
+    @Test(arguments: [false, true])
+    func `The sleepTime that another thread reads includes the sleep that is still going on`(
         hasDescriptor: Bool
     ) {
         withRealLoop { loop in
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `The run time is the processor time of the loop's thread until the thread ends`() {
+    @Test func `The runTime is the processor time of the loop's thread, and zero after the thread has ended`() {
         let ended = Locked<RunLoop?>(nil)
         let thread = TestThread {
             let loop = RunLoop.current
@@ -118,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `Signals of many threads that race with falling asleep are all served`() {
+    @Test func `All signals of many threads are served while the loop repeatedly falls asleep`() {
         withRealLoop { loop in
             let rounds = 2000
             let served = Locked([0, 0, 0])
@@ -168,7 +169,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `A date moved forward by another thread fires without an extra turn`(
+    @Test(arguments: [false, true]) func `A timer set to an earlier date by another thread fires without an extra turn`(
         hasDescriptor: Bool
     ) {
         withRealLoop { loop in

@@ -11,7 +11,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct DescriptorSourceTests {
     // MARK: Resting
 
-    @Test func `A descriptor source without events costs no system call and a hang-up makes no turn`() {
+    @Test func `A descriptor source without events costs no system call, and its hang-up does not wake the loop`() {
         let calls = CountingCalls()
         withRealLoop(calls: calls) { loop in
             let pipe = DescriptorPair.pipe()

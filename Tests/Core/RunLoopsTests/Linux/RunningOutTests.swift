@@ -130,7 +130,7 @@ import Testing
         #expect(calls.openDescriptors == 0)
     }
 
-    @Test func `A stale epoll that cannot be replaced lets a host sleep`() throws {
+    @Test func `A host can sleep although a stale epoll cannot be replaced`() throws {
         let calls = CountingCalls()
         try withGuest(calls: calls) { host in
             let good = DescriptorPair.pipe()

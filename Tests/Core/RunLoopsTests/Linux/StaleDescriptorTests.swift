@@ -60,7 +60,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `An event fetched for the old file is not served to the new one`() {
+    @Test func `An event of a replaced file is not delivered to the new source on the same descriptor number`() {
         withRealLoop { loop in
             let first = DescriptorPair.pipe()
             let old = DescriptorPair.pipe()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor closed before its source is removed does no harm`() {
+    @Test func `A source may change its events and be invalidated after its descriptor was closed`() {
         withRealLoop { loop in
             let closed = DescriptorPair.pipe()
             let good = DescriptorPair.pipe()
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor added to a sleeping loop after a closed descriptor's source was removed is served`() {
+    @Test func `A sleeping loop serves a new descriptor after the source of a closed descriptor was removed`() {
         withRealLoop { loop in
             let closed = DescriptorPair.pipe()
             let duplicate = dup(closed.first)
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `A regular file added by another thread to a loop that sleeps with descriptors is served`() {
+    @Test func `A loop that sleeps with descriptors serves a regular file added by another thread`() {
         withRealLoop { loop in
             let quiet = DescriptorPair.pipe()
             addDescriptorSource(RunLoop.DescriptorSource(quiet.first) { _, _ in }, to: loop)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `A regular file whose events another thread sets while the loop sleeps is served`() {
+    @Test func `A sleeping loop serves a regular file after another thread has set its events`() {
         withRealLoop { loop in
             let file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
             defer { close(file) }
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor number of a pipe that became a regular file serves its new source`() {
+    @Test func `A new source is called after its descriptor number changed from a pipe to a regular file`() {
         withRealLoop { loop in
             let pipe = DescriptorPair.pipe()
             let number = duplicateFarAway(pipe.first)

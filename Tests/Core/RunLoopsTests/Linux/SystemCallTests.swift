@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func `A refused timer slack does no harm`() {
+    @Test func `A timer fires even if setting the timer slack is refused`() {
         let calls = CountingCalls()
         calls.failAlways("timer_slack", with: EPERM)
         withRealLoop(calls: calls) { loop in
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test func `In a process without free descriptors an addition throws and the loop goes on`() async {
+    @Test func `Without free descriptors add throws EMFILE and the loop still serves timers`() async {
         await #expect(processExitsWith: .success) {
             TestThread {
                 let loop = RunLoop.current

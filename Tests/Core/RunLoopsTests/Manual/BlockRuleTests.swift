@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `Blocks that always post another do not keep the turn from ending`() {
+    @Test func `A turn ends even if each block posts another block`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let poster = Poster(manual.loop)
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: [RunLoop.Activities.entry, .beforeTimers, .beforeSources, .afterWaiting])
-    func `A waking block of the loop's own thread makes no turn of its own if a turn follows`(
+    func `A waking block posted on the loop's thread costs no extra turn if a turn follows anyway`(
         moment: RunLoop.Activities
     ) {
         let (waking, quiet) = twins { loop, wake in
@@ -137,7 +137,7 @@ import Testing
         #expect(waking == quiet)
     }
 
-    @Test func `A waking block posted by a timer or a source makes no turn of its own`() {
+    @Test func `A waking block posted by a timer or a source costs no extra turn`() {
         let timers = twins { loop, wake in
             loop.add(RunLoop.Timer(.after(.seconds(1))) { _ in loop.performLocally(wake: wake) {} }, in: .default)
         }
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `A block runs before the sleep even if a nested run of another mode served its wake-up`() {
+    @Test func `A block runs before the sleep even if a nested run in another mode has consumed its wake-up`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.addSource()
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `A nested run runs newly posted blocks and not those of the drain under way`() {
+    @Test func `A nested run in a block runs newly posted blocks but not blocks that the outer run is about to run`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             let poster = Poster(manual.loop)
@@ -233,7 +233,7 @@ import Testing
         }
     }
 
-    @Test func `A block alone keeps its mode from being empty`() {
+    @Test func `A mode with only a block is not empty`() {
         ManualRunLoop.with { manual in
             let poster = Poster(manual.loop)
             poster.post("only")
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func `A run of a mode without items sleeps although a block always posts another without a wake-up`() {
+    @Test func `A run without items sleeps even if each quiet block posts another quiet block`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = loop.addSource()

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `A wake-up before its date does not fire a tolerant timer`() {
+    @Test func `A tolerant timer does not fire at a wake-up before its date`() {
         ManualRunLoop.with { manual in
             let start = manual.now
             let fired = Box<Duration>(.zero)

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)])
-    func `A delay that is not positive ends in the next turn`(delay: Duration) {
+    func `A closure with a delay that is not positive is called in the next turn`(delay: Duration) {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Calls()
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `A delay that does not fit never ends`() {
+    @Test func `A delay too large for an Instant never ends`() {
         ManualRunLoop.with { manual in
             manual.loop.perform(after: .seconds(Int64.max)) { Issue.record("called") }
             manual.advance(by: .seconds(1_000_000))
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `The value of a cancelled closure does not cancel a later closure`() {
+    @Test func `The Delayed value of a cancelled closure does not cancel a later closure`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let calls = Locked(0)
@@ -383,7 +383,7 @@ import Testing
 
     // MARK: What tools see
 
-    @Test func `The description and the label of a delayed closure are the line that posted it`() {
+    @Test func `The description and the label of a delayed closure name the line that posted it`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             loop.perform(after: .milliseconds(1500), fileID: "Module/File.swift", line: 12) {}

@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test func `Changed events count before the next callout`() throws {
+    @Test func `Changed events of a source take effect before its next callout`() throws {
         try ManualRunLoop.with { manual in
             let told = Box<[RunLoop.DescriptorSource.Events]>([])
             let descriptorSource = RunLoop.DescriptorSource(2) { descriptorSource, events in

@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `A timer of the first instant that there is fires at once, on every clock`() {
+    @Test func `A timer at the earliest possible instant fires at once on every clock`() {
         ManualRunLoop.with { manual in
             var fired = 0
             for base in RunLoop.TimeBase.allCases {
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `Virtual time stops at the last instant, on every clock`() {
+    @Test func `Virtual time stops at the last possible instant on every clock`() {
         ManualRunLoop.with { manual in
             manual.suspend(for: .seconds(Int64.max))
             manual.changeWallClock(by: .seconds(Int64.max))

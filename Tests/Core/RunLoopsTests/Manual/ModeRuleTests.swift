@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `Removing an item from the common modes also removes it from a mode it was added to by itself`() {
+    @Test func `Removing an item from the common modes also removes it from a mode to which it was added separately`() {
         ManualRunLoop.with { manual in
             let source = RunLoop.Source { _ in }
             manual.loop.add(source, in: .default)
@@ -196,7 +196,7 @@ import Testing
         #expect(times == 1, "\(said)")
     }
 
-    @Test func `A mode is empty without sources timers and blocks`() throws {
+    @Test func `A mode without sources, timers and blocks is empty`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             func isEmpty(_ mode: RunLoop.Mode = .default) -> Bool { loop.poll(mode: mode) == .finished }
@@ -302,7 +302,7 @@ import Testing
         }
     }
 
-    @Test func `A timer can be in more different sets of modes over time than the loop has tables`() {
+    @Test func `A timer works after it was in more than 65,536 different sets of modes`() {
         ManualRunLoop.with { manual in
             let modes = (0..<17).map { RunLoop.Mode("mode \($0)") }
             let fired = Box(0)

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `A limit that does not fit is no limit`() {
+    @Test func `A run limit too large for an Instant is no limit`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             #expect(manual.loop.run(mode: .default, for: .seconds(Int64.max)) == .stopped)
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test(arguments: Loss.allCases, RunLoop.TimeBase.allCases)
-    func `A run whose mode loses its last timer before the sleep finishes without sleeping`(
+    func `A run finishes without sleeping if its mode loses its last timer before the sleep`(
         loss: Loss, base: RunLoop.TimeBase
     ) {
         let timer = RunLoop.Timer(.after(.seconds(5), clock: base)) { _ in Issue.record("fired") }
@@ -235,7 +235,7 @@ import Testing
     }
 
     @Test(arguments: Loss.allCases)
-    func `A run whose mode loses its last source before the sleep finishes without sleeping`(loss: Loss) {
+    func `A run finishes without sleeping if its mode loses its last source before the sleep`(loss: Loss) {
         expectNoSleep(losing: RunLoop.Source { _ in Issue.record("performed") }, loss)
     }
 
@@ -275,7 +275,8 @@ import Testing
         }
     }
 
-    @Test func `A block runs in the turn that ends without a sleep, and keeps the run going if it adds an item`() {
+    @Test func `A block posted while the mode loses its last item still runs, and a timer it adds keeps the run going`()
+    {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let source = loop.addSource()
@@ -292,7 +293,7 @@ import Testing
         }
     }
 
-    @Test func `A block that adds an item whose mode loses it before the sleep ends the run without a sleep`() {
+    @Test func `A run ends without a sleep if the item that a block added is removed before the sleep`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let start = manual.now
@@ -306,7 +307,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `A sleeping run whose mode loses all items finishes when it wakes for a removed timer`() {
+    func `A sleeping run finishes after another thread has removed its timer and its source`() {
         withRealLoop { loop in
             let source = loop.addSource()
             let timer = RunLoop.Timer.sendable(.after(.milliseconds(200))) { _ in Issue.record("fired") }

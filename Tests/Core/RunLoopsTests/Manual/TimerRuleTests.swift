@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A late fire skips past dates and keeps the grid`() {
+    @Test func `A late fire skips dates that have passed and keeps the grid`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func `A loop refuses a timer of another loop until it is removed there`() {
+    @Test func `A loop refuses a timer of another loop until the timer is removed from that loop`() {
         ManualRunLoop.with { outer in
             ManualRunLoop.with { inner in
                 let timer = RunLoop.Timer(.every(.seconds(1))) { _ in }
@@ -380,7 +380,7 @@ import Testing
         }
     }
 
-    @Test func `The last of several restarts in the callout counts`() {
+    @Test func `The last of several restarts in a callout takes effect`() {
         ManualRunLoop.with { manual in
             let clock = Clock(manual)
             let timer = RunLoop.Timer(.after(.milliseconds(10))) { timer in

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `A serving keeps its order when the sequence numbers wrap around`() {
+    @Test func `Due timers keep their order in a turn when the sequence numbers wrap around`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
             func add(
@@ -96,7 +96,7 @@ import Testing
 
     // MARK: Buckets
 
-    @Test func `A timer may be in more sets of modes over time than the loop has tables`() {
+    @Test func `Timers in twenty different sets of modes, one after another, work with four tables`() {
         ManualRunLoop.with { manual in
             let (loop, calls) = (manual.loop, Locked<[String]>([]))
             loop.state.maxTimerBuckets = 4
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `Timers in more sets of modes at a time than the loop has tables trap`() async {
+    @Test func `Adding a timer traps if its set of modes needs more tables than the loop has`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             ManualRunLoop.with { manual in
                 manual.loop.state.maxTimerBuckets = 4
@@ -144,7 +144,7 @@ import Testing
     /// Processor time, of which a busy machine takes nothing, and the best of three: four times as many timers may cost
     /// a little more than four times as much, and not sixteen times.
     @Test(arguments: Deed.allCases)
-    func `A callout that changes n due timers costs little more than n`(deed: Deed) {
+    func `The cost of a callout that changes n due timers does not grow with the square of n`(deed: Deed) {
         func cost(_ count: Int) -> Int64 {
             ManualRunLoop.with { manual in
                 let loop = manual.loop

@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `A timer added again after it ended the sleep makes no turn in its callout`() {
+    @Test func `A nested run makes no extra turn for the firing timer that was removed and added again`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let turns = Box(0)

@@ -63,7 +63,7 @@ import Testing
         #expect(lines.count == expected.count, sourceLocation: sourceLocation)
     }
 
-    @Test func `The sleep time leaves out what callouts take and includes what nested runs sleep`() {
+    @Test func `The sleepTime excludes the time of callouts and includes the sleeps of nested runs`() {
         ManualRunLoop.with { manual in
             let kernel = manual.loop.virtualKernel as? ManualKernel
             let timer = RunLoop.Timer(.after(.seconds(1))) { _ in
@@ -89,7 +89,7 @@ import Testing
         expectEqual(run(seed, withTolerance: false, Array(repeating: .milliseconds(1), count: 3000)), once)
     }
 
-    @Test(arguments: 1...4) func `Many small advances have the result of one large advance with tolerances too`(
+    @Test(arguments: 1...4) func `Many small advances have the result of one large advance for tolerant timers`(
         seed: UInt64
     ) {
         let whole = Duration.seconds(3)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `A sleep that nothing can end is counted and stopped`() {
+    @Test func `A sleep that no event can end stops the run and counts in endlessSleeps`() {
         ManualRunLoop.with { manual in
             manual.loop.addSource()
             #expect(manual.loop.run(mode: .default, until: nil) == .stopped)

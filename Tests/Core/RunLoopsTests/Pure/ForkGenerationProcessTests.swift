@@ -112,7 +112,7 @@ struct ForkGenerationProcessTests {
         }
     }
 
-    @Test(.needsDescriptors(1000)) func `A child closes private descriptors with large numbers too`() async {
+    @Test(.needsDescriptors(1000)) func `A child closes private descriptors with large numbers`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             let descriptors = (0..<300).map { _ in PrivateDescriptor(adopting: dup(0)) }

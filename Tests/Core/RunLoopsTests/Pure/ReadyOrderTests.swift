@@ -63,7 +63,7 @@ import Testing
         #expect(order.timersReady(since: 15) == 15)
     }
 
-    @Test func `A look past the timers' ready date discards it`() {
+    @Test func `passTimers discards a ready date before the given instant`() {
         var order = ReadyOrder()
         order.firstTimerChanges(from: 5, now: 10)
         // A look that has gone no further than the place has not passed it.
@@ -94,13 +94,13 @@ import Testing
             (1, 2, 3, Cause.wakeUp), (1, 3, 2, .wakeUp), (2, 1, 3, .timers), (3, 1, 2, .timers), (2, 3, 1, .descriptor),
             (3, 2, 1, .descriptor),
         ] as [(Int64, Int64, Int64, Cause)])
-    func `The cause that has been ready longest goes first`(
+    func `first returns the cause that has been ready longest`(
         wakeUp: Int64, timers: Int64, descriptors: Int64, expected: Cause
     ) {
         #expect(first(wakeUp, timers, descriptors) == expected)
     }
 
-    @Test func `At equal dates a wake-up goes before timers and timers before descriptors`() {
+    @Test func `At equal dates first prefers a wake-up to timers and timers to descriptors`() {
         #expect(first(1, 1, 1) == .wakeUp)
         #expect(first(nil, 1, 1) == .timers)
         #expect(first(1, nil, 1) == .wakeUp)
@@ -192,7 +192,7 @@ import Testing
         #expect(turns == 1)
     }
 
-    @Test func `A descriptor is ready since the look before the one that found it`() throws {
+    @Test func `A descriptor counts as ready since the look before the look that found it`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             for descriptor: CInt in 1...3 {
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `A descriptor is not ready before a look that found nothing`() throws {
+    @Test func `A descriptor does not count as ready before a look that did not find it`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let turn = Box(0)

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `The next date is one interval later`() {
+    @Test func `The next date of a repeating timer is one interval later`() {
         #expect(next(every: .milliseconds(100), busy: .zero) == .milliseconds(100))
         #expect(next(every: .milliseconds(100), busy: .milliseconds(99)) == .milliseconds(100))
     }
@@ -33,7 +33,7 @@ import Testing
         #expect(next(every: .nanoseconds(1), busy: .seconds(5)) == .seconds(5) + .nanoseconds(1))
     }
 
-    @Test func `An interval that does not fit ends at the last date`() {
+    @Test func `An interval too large for an Instant sets the next date to the last possible instant`() {
         ManualRunLoop.with { manual in
             let timer = RunLoop.Timer(.at(manual.now, every: .nanoseconds(Int64.max))) { _ in }
             manual.loop.add(timer, in: .default)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `A delay that does not fit becomes the last date`() {
+    @Test func `A delay too large for an Instant sets the date to the last possible instant`() {
         ManualRunLoop.with { manual in
             let timer = RunLoop.Timer(.after(.seconds(Int64.max))) { _ in Issue.record("fired") }
             #expect(timer.fireInstant.nanoseconds == .max)
@@ -94,7 +94,7 @@ import Testing
         #expect(tolerance(.seconds(1), .every(.nanoseconds(1))) == .zero)
     }
 
-    @Test func `A tolerance set later is clamped too`() {
+    @Test func `A tolerance set after the creation of the timer is clamped`() {
         let timer = RunLoop.Timer(.every(.milliseconds(100))) { _ in }
         timer.tolerance = .seconds(1)
         #expect(timer.tolerance == .milliseconds(50))

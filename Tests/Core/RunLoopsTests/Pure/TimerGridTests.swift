@@ -17,7 +17,7 @@ import Testing
         #expect(TimerGrid.next(after: 0, interval: 1, now: 0) == 1)
     }
 
-    @Test func `Dates that do not fit become the last date`() {
+    @Test func `next returns the last possible date if the result does not fit`() {
         #expect(TimerGrid.next(after: .max, interval: 1, now: 0) == .max)
         #expect(TimerGrid.next(after: .max - 5, interval: 10, now: 0) == .max)
         #expect(TimerGrid.next(after: 1, interval: .max, now: 0) == .max)

@@ -117,7 +117,7 @@ import Testing
         #expect(heap.drain() == entries.sorted(by: isBefore).map(\.slot))
     }
 
-    @Test func `The first and the last date are ordered like other dates`() {
+    @Test func `The earliest and the latest possible date are ordered like other dates`() {
         let heap = SharedHeap()
         for (slot, date) in [Int64.max, 0, Int64.min, -1].enumerated() {
             heap.insert(Entry(date: date, sequence: UInt32(slot), slot: UInt32(slot)))

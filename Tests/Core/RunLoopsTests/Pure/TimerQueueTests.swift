@@ -40,7 +40,7 @@ import Testing
         #expect(queue.sleepLimit == 50)
     }
 
-    @Test func `With several tolerances the thread sleeps until the earliest latest date`() {
+    @Test func `With several tolerances the thread sleeps until the earliest of the timers' latest dates`() {
         let queue = SharedQueue()
         let wide = queue.insert(FakeTimer(fire: 10, slack: 100))
         let narrow = queue.insert(FakeTimer(fire: 50, slack: 20))
@@ -58,7 +58,7 @@ import Testing
         #expect(queue.sleepLimit == 17)
     }
 
-    @Test func `A latest date that does not fit becomes the last date`() {
+    @Test func `A latest date that overflows is clamped to the last possible date`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: .max - 3, slack: 5))
         #expect(queue.sleepLimit == .max)
@@ -79,7 +79,7 @@ import Testing
         #expect(queue.firstToServe(at: 25, isAwakeAnyway: false) == 10)
     }
 
-    @Test func `A timer at the last date is never served`() {
+    @Test func `A timer at the last possible date is never served`() {
         let queue = SharedQueue()
         queue.insert(FakeTimer(fire: .max))
         #expect(queue.firstToServe(at: .max, isAwakeAnyway: true) == nil)
@@ -118,7 +118,7 @@ import Testing
 
     // MARK: The list
 
-    @Test func `Timers added while a serving is under way wait for the next serving`() {
+    @Test func `Timers added while due timers are being served are served only the next time`() {
         let queue = SharedQueue()
         let old = queue.insert(FakeTimer(fire: 5))
         let outer = queue.list(at: 9)
@@ -160,7 +160,7 @@ import Testing
         #expect(queue.count == 1)
     }
 
-    @Test func `A removed timer is released when the serving passes it`() {
+    @Test func `A removed timer on the list of due timers is released when its place is reached`() {
         let queue = SharedQueue()
         let witness = Witness()
         let timer = queue.insert(FakeTimer(fire: 1))
@@ -174,8 +174,7 @@ import Testing
         queue.end(outer)
     }
 
-    @Test func `A nested serving keeps the order of the timers it takes over, and the outer serving checks them again`()
-    {
+    @Test func `Timers put back by a nested pass keep their order, and the outer pass looks at them again`() {
         let queue = SharedQueue()
         let timers = (0..<3).map { queue.insert(FakeTimer(fire: 5, slack: $0 == 1 ? 7 : 0)) }
         let closure = queue.insert(at: 5)
@@ -202,7 +201,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    @Test func `A closure that a nested serving did not serve is served by the outer one`() {
+    @Test func `A closure that a nested pass leaves is served by the outer pass`() {
         let queue = SharedQueue()
         let closures = (5...7).map { queue.insert(at: $0) }
         let outer = queue.list(at: 9)
@@ -228,7 +227,7 @@ import Testing
 
     // MARK: Moving
 
-    @Test func `An exact timer can be moved and is then behind others of its date`() {
+    @Test func `An exact timer moved to another date is served after other timers of that date`() {
         let queue = SharedQueue()
         let moved = queue.insert(FakeTimer(fire: 1))
         let other = queue.insert(FakeTimer(fire: 8))

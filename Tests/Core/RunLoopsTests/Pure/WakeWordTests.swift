@@ -196,7 +196,7 @@ import Testing
         #expect(word.wakeUp == 0)
     }
 
-    @Test func `An instant that does not fit is kept as the last that fits`() {
+    @Test func `An instant that is too large is kept as the largest that fits`() {
         let last: Int64 = (1 << 58) - 2
         for (instant, kept) in [(1 << 57, 1 << 57), (last, last), (last + 1, last), (.max, last)] as [(Int64, Int64)] {
             let word = Word()
