@@ -251,11 +251,11 @@ func processorTime(_ body: () -> Void) -> Duration {
         #expect(most <= Decoder.longest)
     }
 
-    /// Printed with `RUNLOOPS_FULL=1`, in an optimised build the figures of the documentation.
-    @Test(.enabled(if: isFull)) func `The decoder is fast`() {
+    /// Prints its rate with `RUNLOOPS_FULL=1`, in an optimised build the figure of the documentation.
+    @Test(.enabled(if: isFull)) func `Megabytes of drags and of text are decoded to as many inputs`() {
         let drags = (0..<100_000).map { "\u{1B}[<32;\($0 % 200 + 1);\($0 % 60 + 1)M" }.joined()
         let text = String(repeating: "The quick brown fox jumps over the lazy dog. ", count: 30_000)
-        for (name, bytes) in [("drags", Array(drags.utf8)), ("text", Array(text.utf8))] {
+        for (name, bytes, inputs) in [("drags", Array(drags.utf8), 100_000), ("text", Array(text.utf8), text.count)] {
             var best = Duration.seconds(100)
             var count = 0
             for _ in 0..<30 {
@@ -276,6 +276,7 @@ func processorTime(_ body: () -> Void) -> Duration {
                     })
             }
             let rate = Double(bytes.count) / (Double(best.components.attoseconds) / 1e18) / 1e6
+            #expect(count == inputs)
             print("decoder, \(name): \(Int(rate)) MB/s, \(count) inputs")
         }
     }

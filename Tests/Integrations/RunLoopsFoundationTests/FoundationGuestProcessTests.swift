@@ -18,13 +18,17 @@ struct FoundationGuestProcessTests {
     }
 
     @Test(arguments: ["foundation", "run", "poll", "host"])
-    func `Timers, closures, sources, streams, processes and notifications of Foundation are served`(driver: String)
+    func `The main loop serves Foundation's timers, closures, sources, streams, processes and notifications`(
+        driver: String
+    )
         throws
     {
         #expect(try output("items", driver) == ["all"])
     }
 
-    @Test func `Runs of both loops inside each other's callouts are served`() throws {
+    @Test func `Each loop can be run inside callouts of the other, and Foundation's loop inside its own callouts`()
+        throws
+    {
         #expect(
             try output("nested") == [
                 "Foundation's loop in its own callout: served",
@@ -41,7 +45,8 @@ struct FoundationGuestProcessTests {
             ])
     }
 
-    @Test func `Modes of the same name are served together`() throws {
+    @Test func `A run in a common mode or a mode given to serve(in:) serves Foundation's mode of the same name`() throws
+    {
         #expect(
             try output("modes") == [
                 "default mode: common, default", "a mode that is not common: ", "the same after serve(in:): own",
@@ -49,7 +54,7 @@ struct FoundationGuestProcessTests {
             ])
     }
 
-    @Test func `A source of Foundation's ends a run that returns after a source`() throws {
+    @Test func `A performed Foundation source ends a run with returnAfterSourceHandled`() throws {
         #expect(
             try output("sources") == [
                 "woken by a thread: true", "signalled in a closure: true 1", "several: 1 2 3",
@@ -57,25 +62,25 @@ struct FoundationGuestProcessTests {
             ])
     }
 
-    @Test func `Work of the main queue is done once and in order`() throws {
+    @Test func `Blocks on the main queue run once each and in order`() throws {
         #expect(try output("main-queue") == ["20000 blocks, in order: true, timer beside them: true"])
     }
 
-    @Test func `Foundation's loop as the host of the main loop serves its own items`() throws {
+    @Test func `Foundation's loop serves its own items while it is the host of the main loop`() throws {
         #expect(
             try output("hosted") == [
                 "both are served; at most two wake-ups for each fire of this loop's timer: true"
             ])
     }
 
-    @Test func `An async main has Foundation's timers and closures`() throws {
+    @Test func `Foundation's timers and closures run under an async main`() throws {
         #expect(
             try output(of: "RunLoopsFoundationAsyncPrograms") == [
                 "an async main: five fires: true, a closure on the main thread: true"
             ])
     }
 
-    @Test func `A terminal application has Foundation's timers and closures`() throws {
+    @Test func `Foundation's timers and closures run in a terminal application`() throws {
         let program = try #require(BuiltPrograms.path("RunLoopsFoundationTerminalPrograms"))
         let terminal = try PseudoTerminal([program], columns: 60, rows: 10, environment: [])
         try terminal.wait(for: "5 fires, a closure of a thread: true.")
@@ -83,7 +88,9 @@ struct FoundationGuestProcessTests {
         #expect(terminal.waitForEnd() == .status(0))
     }
 
-    @Test func `Without descriptors for Foundation's loop the main loop runs, and serves Foundation's later`() throws {
+    @Test func `The main loop runs while no descriptor is free for Foundation's loop, and serves that loop later`()
+        throws
+    {
         #expect(
             try output("few-descriptors") == [
                 "this loop runs: true limitation: true", "with descriptors: served, limitation: none",
@@ -91,7 +98,9 @@ struct FoundationGuestProcessTests {
     }
 
     @Test(arguments: ["no-information", "wrong-sets", "no-wake-ups"])
-    func `Where Foundation's loop is not as expected its timers are served and nothing is touched`(misfit: String)
+    func `If the descriptors of Foundation's loop are not as expected, its timers run and limitation is not nil`(
+        misfit: String
+    )
         throws
     {
         #expect(
@@ -101,7 +110,9 @@ struct FoundationGuestProcessTests {
             ])
     }
 
-    @Test func `A forked child has a main loop without Foundation's and leaves the parent's alone`() throws {
+    @Test func `A forked child's main loop runs without Foundation's loop, and the parent's Foundation loop continues`()
+        throws
+    {
         #expect(try output("fork") == ["before: served", "parent: served, child: has its own loop"])
     }
 

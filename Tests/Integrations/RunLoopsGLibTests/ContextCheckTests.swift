@@ -17,7 +17,7 @@ struct ContextCheckTests {
         nonisolated(unsafe) static var preparations = 0
     }
 
-    @Test func `A GLib source is checked before callouts of the loop run`() {
+    @Test func `The check function of a GLib source is called before any callout of the loop`() {
         let notes = Notes()
         TestThread {
             let context = Context()

@@ -50,7 +50,7 @@ import Testing
         #expect(found == ["2026-11-23T17:00:00Z", "2026-11-26T17:00:00Z", "2026-11-30T17:00:00Z"])
     }
 
-    @Test func `A monthly schedule uses the last day of a month without its day, or skips the month`() throws {
+    @Test func `A month without the schedule's day gives its last day or is skipped`() throws {
         var schedule = try CalendarSchedule.monthly(on: .day(31), at: Time(hour: 12), in: .gmt)
         let clamped = try dates(schedule, after: "2028-01-15T00:00:00Z", 4)
         #expect(clamped == ["2028-01-31", "2028-02-29", "2028-03-31", "2028-04-30"].map { $0 + "T12:00:00Z" })
@@ -67,7 +67,7 @@ import Testing
 
     // MARK: Clock changes. Berlin's clocks go forward on 29 March 2026 at 01:00 in Greenwich, and back on 25 October.
 
-    @Test func `A missing time becomes the end of the gap, keeps its offset, or is skipped`() throws {
+    @Test func `A time missing at a clock change becomes the end of the gap, keeps its offset, or is skipped`() throws {
         let after = "2026-03-28T12:00:00Z"
         let next = "2026-03-30T00:30:00Z"
         #expect(try dates(daily(2, 30, in: berlin), after: after, 2) == ["2026-03-29T01:00:00Z", next])
@@ -77,7 +77,9 @@ import Testing
         #expect(try dates(skipped, after: after, 1) == [next])
     }
 
-    @Test func `A repeated time is served the first time, the second time, or both`() throws {
+    @Test func `A time that occurs twice at a clock change is served the first time, the second time, or both times`()
+        throws
+    {
         let after = "2026-10-24T12:00:00Z"
         let next = "2026-10-26T01:30:00Z"
         #expect(try dates(daily(2, 30, in: berlin), after: after, 2) == ["2026-10-25T00:30:00Z", next])
@@ -87,7 +89,7 @@ import Testing
         #expect(try dates(both, after: after, 3) == ["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", next])
     }
 
-    @Test func `A daily date on a day skipped by its zone moves to the next day, merges with its date, or is skipped`()
+    @Test func `A daily date on a day that its zone skips moves to the next day, joins that day's date, or is skipped`()
         throws
     {
         let apia = TimeZone(identifier: "Pacific/Apia")!

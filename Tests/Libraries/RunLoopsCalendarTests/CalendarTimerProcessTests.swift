@@ -14,7 +14,7 @@ import class RunLoops.RunLoop
 
 /// What a calendar timer has of the system's: in processes of their own, where no other test opens a descriptor.
 @Suite(.ownThread, .leavesNothing) struct CalendarTimerProcessTests {
-    @Test func `Only a timer with the rule again has a descriptor, and closes it`() async {
+    @Test func `Only a timer with the rule .again has a descriptor, which it closes when it is invalidated`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             try TestThread.run { () throws in
@@ -43,7 +43,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `The timer descriptor is set to be cancelled when the clock is set`() async {
+    @Test func `The timer descriptor has the flags TFD_TIMER_ABSTIME and TFD_TIMER_CANCEL_ON_SET`() async {
         await #expect(processExitsWith: .success) {
             try TestThread.run { () throws in
                 var schedule = CalendarSchedule.daily(at: try CalendarSchedule.Time(hour: 12), in: .gmt)
@@ -104,7 +104,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `Adding a timer throws if the system has no descriptor and leaves the mode unchanged`() async {
+    @Test func `If no descriptor is free, adding a timer throws and leaves the mode unchanged`() async {
         await #expect(processExitsWith: .success) {
             try TestThread.run { () throws in
                 let loop = RunLoop.current

@@ -138,7 +138,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A timer added again serves the dates after it was added`() throws {
+    @Test func `A timer that is removed and added again later skips the dates in between`() throws {
         try play { stage in
             stage.manual.loop.remove(stage.timer, from: .default)
             #expect(stage.timer.nextDate == nil)
@@ -160,7 +160,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `nextDate is set inside the callout`() throws {
+    @Test func `Inside the callout nextDate is the date of the next call`() throws {
         try play { stage in
             var next: [Date?] = []
             stage.action = { next.append(stage.timer.nextDate) }
@@ -169,7 +169,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `Another thread invalidates a timer while its loop sleeps`() throws {
+    @Test func `A timer invalidated by another thread while its loop sleeps does not fire`() throws {
         try TestThread.run { () throws in
             let timer = CalendarTimer(try Self.daily()) { _, _ in Issue.record("the date is a year away") }
             let loop = RunLoop.current
@@ -185,7 +185,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `Other threads that read the clock and the timer's properties change no date`() throws {
+    @Test func `Reading the clock and the timer's properties on other threads changes no date`() throws {
         try play { stage in
             let timer = try #require(stage.timer)
             let isOver = Locked(false)
@@ -204,7 +204,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A date on the real clock is served and not early`() throws {
+    @Test func `A timer on the real clock serves its date and is not early`() throws {
         try TestThread.run { () throws in
             let loop = RunLoop.current
             var served: [Date] = []
@@ -269,7 +269,7 @@ import class RunLoops.RunLoop
         stage.advance(.seconds(1))
     }
 
-    @Test(arguments: Passing.allCases) func `The latest of several past dates is served once`(
+    @Test(arguments: Passing.allCases) func `If several dates have passed, only the latest is served`(
         passing: Passing
     ) throws {
         try play { stage in
@@ -282,7 +282,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test(arguments: Passing.allCases) func `The rule each serves every past date in order`(
+    @Test(arguments: Passing.allCases) func `With the rule .each every past date is served in order`(
         passing: Passing
     ) throws {
         try play(.each) { stage in
@@ -293,7 +293,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test(arguments: Passing.allCases) func `The rule skip serves no date later than its limit`(
+    @Test(arguments: Passing.allCases) func `With the rule .skip(laterThan:) no date is served later than the limit`(
         passing: Passing
     ) throws {
         try play(.skip(laterThan: Self.hour - .seconds(1))) { stage in
@@ -308,7 +308,9 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A clock set forward by thirty years makes one call, or one for each day with the rule each`() throws {
+    @Test func `A clock set forward by thirty years makes one call, or one call for each day with the rule .each`()
+        throws
+    {
         try play { stage in
             stage.manual.changeWallClock(by: Self.day * 10_957)
             stage.advance(.seconds(1))
@@ -347,7 +349,9 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A timer added again does not serve its last date again`() throws {
+    @Test func `A timer removed and added after the clock was set back does not serve its last date a second time`()
+        throws
+    {
         try play { stage in
             stage.advance(Self.day)
             stage.manual.loop.remove(stage.timer, from: .default)
@@ -358,7 +362,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `The rule again serves dates that the clock reaches a second time`() throws {
+    @Test func `With the rule .again dates that the clock reaches a second time are served again`() throws {
         try play(setBack: .again(ifBehindBy: .zero)) { stage in
             stage.advance(Self.day * 2)
             #expect(stage.served == [0, 1])
@@ -369,7 +373,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A clock set back by less than the rule's limit serves no date again`() throws {
+    @Test func `A clock set back by less than the limit of .again(ifBehindBy:) serves no date again`() throws {
         try play(setBack: .again(ifBehindBy: Self.hour * 3)) { stage in
             stage.advance(Self.hour * 2)
             #expect(stage.served == [0])
@@ -386,7 +390,8 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `The rule again recovers from a clock that was a year ahead when the timer was added`() throws {
+    @Test func `With the rule .again a timer added while the clock was a year ahead works after the correction`() throws
+    {
         try play(setBack: .again(ifBehindBy: Self.hour * 3)) { stage in
             stage.manual.changeWallClock(by: .zero - Self.day * 365)
             stage.timer.lookAtClock()
@@ -395,7 +400,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A clock set back between the loop's look and the callout postpones the date`() throws {
+    @Test func `A clock set back after a timer is found due and before its callout postpones the date`() throws {
         try play { stage in
             // Both are due in one turn; this one was added later and has an earlier date.
             let noon = RunLoop.Instant(Date(timeIntervalSince1970: 20_000 * 86_400 + 12 * 3600))
@@ -412,7 +417,7 @@ import class RunLoops.RunLoop
         }
     }
 
-    @Test func `A clock change noticed inside the callout follows the rule`() throws {
+    @Test func `A clock set back inside the callout follows the rule clockSetBack`() throws {
         for (rule, expected) in [
             (CalendarSchedule.ClockSetBack.notAgain, [0, 1]), (.again(ifBehindBy: .zero), [0, 0, 1]),
         ] {

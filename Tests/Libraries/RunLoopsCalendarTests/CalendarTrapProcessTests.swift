@@ -18,7 +18,7 @@ import class RunLoops.RunLoop
         expectText(result, "A date was not a number: check the computation that it comes from.")
     }
 
-    @Test func `Converting an instant of another clock than realtime to a date traps`() async {
+    @Test func `Converting an instant of a clock other than realtime to a date traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = Date(RunLoop.Instant.now)
         }

@@ -82,8 +82,9 @@ import class RunLoops.RunLoop
     }
 
     /// Around each change of a century, with every pair of rules, forwards and backwards.
-    @Test(arguments: Place.all) func `Every pair of rules matches the oracle at each clock change`(place: Place) throws
-    {
+    @Test(arguments: Place.all) func `With every pair of rules the dates near each clock change match the oracle's`(
+        place: Place
+    ) throws {
         let oracle = ZoneOracle.of(place.zone)
         // Other days would take most of the time.
         let near = Set(oracle.changes.flatMap { change in (-6...6).map { change / 86_400 + $0 } })

@@ -39,7 +39,7 @@ import class RunLoops.RunLoop
         #expect(abs(first.timeIntervalSince1970 + 9_223_372_036.854) < 0.001)
     }
 
-    @Test func `A timer at a date fires at that date and at its interval after it`() {
+    @Test func `A timer made with a date and an interval fires at the date and one interval later`() {
         ManualRunLoop.with { manual in
             let date = Date(manual.now(.realtime)).addingTimeInterval(3600)
             var fired: [Date] = []

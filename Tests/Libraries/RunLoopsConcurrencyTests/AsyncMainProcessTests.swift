@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: Programs.Main.allCases)
-    func `An error ends an async main with a loop as it does without one`(main: Programs.Main) {
+    func `An error thrown by main is printed and ends the program with a failure status`(main: Programs.Main) {
         let output = Programs.play("error", main, withErrors: true)
         for words in Self.everything { #expect(output.lines.contains(words[...])) }
         #expect(output.text.contains(main.isAsync ? "Error raised at top level" : "Error: Refusal()"))
@@ -47,7 +47,7 @@ import Testing
         #expect(output.exitStatus != 0)
     }
 
-    @Test func `An async main that never suspends ends the program`() {
+    @Test func `The program ends after an async main that never suspends`() {
         let output = Programs.play("at once")
         #expect(output.lines == ["never suspended", "at exit"])
         #expect(output.exitStatus == 0)
@@ -57,7 +57,7 @@ import Testing
         #expect(Programs.play("stop").lines == ["still there", "at exit"])
     }
 
-    @Test func `A run nested in a callout serves the main actor`() {
+    @Test func `A run nested in a callout runs main actor jobs`() {
         #expect(
             Programs.play("nested").lines == [
                 "task in the nested run", "nested: stopped", "after the nested run", "at exit",
@@ -100,7 +100,7 @@ import Testing
         #expect(output.lines == expected.map { $0[...] })
     }
 
-    @Test func `Work on the main queue is done after the main actor moves to the loop`() {
+    @Test func `Blocks queued on the main queue still run after the main actor moves to the loop`() {
         let output = Programs.play(program: "RunLoopsSynchronousMainPrograms", ["late loop", "return"])
         #expect(output.lines.contains("put in before"))
         for words in Self.everything { #expect(output.lines.contains(words[...])) }
@@ -124,7 +124,8 @@ import Testing
         #expect(output.exitStatus != 0)
     }
 
-    @Test func `foreignMainExecutor returns nil for this toolchain's executor and the name of another`() {
+    @Test func `foreignMainExecutor returns nil for this toolchain's executor and the type name of any other executor`()
+    {
         #expect(RunLoop.foreignMainExecutor(MainActor.sharedUnownedExecutor) == nil)
         let other = Other()
         #expect(RunLoop.foreignMainExecutor(other.asUnownedSerialExecutor()) == "Other")
@@ -135,7 +136,7 @@ import Testing
         func enqueue(_ job: consuming ExecutorJob) {}
     }
 
-    @Test func `A drain hook that another library has set is kept and main traps`() {
+    @Test func `If another library has set the drain hook, the hook is kept and main traps`() {
         let output = Programs.play("hook is taken", withErrors: true)
         #expect(output.text.contains("another library has set swift_task_asyncMainDrainQueue_hook already"))
         #expect(output.text.contains("Use a synchronous main with RunLoop.runMain instead"))

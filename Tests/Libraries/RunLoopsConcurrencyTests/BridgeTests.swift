@@ -41,7 +41,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `A caller throws ThreadEndedError if the loop's thread has ended`() async {
+    @Test func `result and run throw ThreadEndedError if the loop's thread ends or has ended`() async {
         let loop = TestThread.run { RunLoop.current }
         await #expect(throws: RunLoop.ThreadEndedError.self) { try await loop.result {} }
         await #expect(throws: RunLoop.ThreadEndedError.self) { try await loop.run(in: .default) }
@@ -54,7 +54,7 @@ private struct Refusal: Error {}
 
     // MARK: Runs
 
-    @Test func `A task may run the loop and receives the result`() async throws {
+    @Test func `A task may run the loop and gets the run's result`() async throws {
         try await LoopThread.with { (loop) async throws -> Void in
             #expect(try await loop.run(in: "empty") == .finished)
             let keeper = RunLoop.Source.sendable { _ in }
@@ -125,7 +125,7 @@ private struct Refusal: Error {}
         }
     }
 
-    @Test func `A wait for a task ends only with the task and leaves nothing in the mode`() async {
+    @Test func `run(until:) of a task returns only when the task ends and leaves nothing in the mode`() async {
         await TestThread.running {
             let loop = RunLoop.current
             let task = Task {

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `A clock ends sleeps only in its mode and uses its time base`() {
+    @Test func `A clock made for a time base and a mode has that time base and ends sleeps only in that mode`() {
         ManualRunLoop.with { manual in
             let done = Locked(0)
             let clock = manual.loop.clock(.boottime, in: "private")
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `Cancellation removes the timer`() {
+    @Test func `Cancelling a sleep removes its timer`() {
         ManualRunLoop.with { manual in
             let notes = Locked<[String]>()
             let clock = manual.loop.clock
@@ -138,7 +138,7 @@ import Testing
 
     // MARK: Time limits
 
-    @Test func `withTimeout returns the value of an operation in time and cancels a late one`() {
+    @Test func `withTimeout returns the value of an operation that ends in time and cancels a late operation`() {
         ManualRunLoop.with { manual in
             let clock = manual.loop.clock
             let notes = Locked<[String]>()

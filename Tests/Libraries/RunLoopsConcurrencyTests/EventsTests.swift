@@ -102,7 +102,7 @@ import Testing
 
     // MARK: Sources, activities, descriptors
 
-    @Test func `Signals coalesce and each perform is one event`() {
+    @Test func `Signals coalesce, and each time the source is performed is one event`() {
         ManualRunLoop.with { manual in
             let loop = manual.loop
             let (source, events) = loop.performs()

@@ -119,7 +119,7 @@ actor Meter: RunLoopActor {
 
     // MARK: The end of the thread
 
-    @Test func `Jobs that wait when the thread ends run on that thread`() {
+    @Test func `Jobs still queued when the loop's thread ends run on that thread`() {
         let notes = Locked<[String]>()
         let executor = TestThread.run { () -> RunLoop.Executor in
             let executor = RunLoop.current.executor

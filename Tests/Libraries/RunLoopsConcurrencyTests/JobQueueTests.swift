@@ -27,12 +27,12 @@ import Testing
         return numbers
     }
 
-    @Test func `Each priority maps to an urgency, and a priority between two of Swift's to the higher one`() {
+    @Test func `A priority between two of Swift's priorities maps to the urgency of the higher one`() {
         let urgencies = [255, 33, 26, 25, 22, 21, 18, 17, 10, 9, 1, 0].map { JobQueue.urgency(of: $0) }
         #expect(urgencies == [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4])
     }
 
-    @Test func `Jobs leave by urgency, equal urgencies in order`() {
+    @Test func `Jobs are removed by urgency, and jobs of equal urgency in the order in which they were added`() {
         var queue = JobQueue()
         let priorities = [
             Priority.background, Priority.medium, Priority.interactive, Priority.medium, Priority.low, Priority.high,

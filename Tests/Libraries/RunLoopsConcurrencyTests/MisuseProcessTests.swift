@@ -18,7 +18,7 @@ import Testing
         #expect(text.contains("not here") || text.contains("Code that assumes to run on <RunLoop.Executor>"))
     }
 
-    @Test func `A job queued after the end of the thread traps with a remedy`() async {
+    @Test func `A job queued after the end of the thread traps with a message that names the remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let loop = TestThread.run {
                 _ = RunLoop.current.executor
@@ -31,7 +31,7 @@ import Testing
         #expect(text.contains("Keep the loop of that thread running"))
     }
 
-    @Test func `A wait inside a job of the same thread traps`() async {
+    @Test func `Calling run(until:) inside a job of the same thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = LoopThread()
             await Task(executorPreference: thread.loop.executor) { block(thread.loop) }.value
@@ -41,7 +41,7 @@ import Testing
         #expect(text.contains("Await the task instead"))
     }
 
-    @Test func `A wait on another thread traps`() async {
+    @Test func `Calling run(until:) on another thread traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             block(LoopThread().loop)
         }

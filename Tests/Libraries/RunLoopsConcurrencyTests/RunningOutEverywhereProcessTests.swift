@@ -17,7 +17,7 @@ import Testing
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
     @Test(arguments: RunningOutScenes.all.map(\.name))
-    func `An operation without descriptors works or throws and its loop sleeps`(name: String) async {
+    func `With few free descriptors an operation succeeds or throws, and its loop does not spin`(name: String) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { [name] in
             await letDispatchOpenItsTimers()
             let scene = try #require(RunningOutScenes.all.first { $0.name == name })
@@ -45,7 +45,8 @@ import Testing
     }
     #endif
 
-    @Test(arguments: 0..<4) func `The main loop without free descriptors runs or traps with a remedy`(left: Int) {
+    @Test(arguments: 0..<4)
+    func `With too few free descriptors the main loop runs or traps with a message that names the remedy`(left: Int) {
         let output = Programs.play(
             program: "RunLoopsSynchronousMainPrograms", ["without descriptors", "\(left)"], withErrors: true)
         switch left {

@@ -10,7 +10,7 @@ import Testing
 
 /// Lines that are answered with lines.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct AnswerTests {
-    @Test func `Each line is answered in order, the last without its end too, and the output ends with the input`()
+    @Test func `answerLines answers each line in order, including a last one without a line feed, and ends the output`()
         throws
     {
         try withLoop { loop in
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `Of a line that is too long nothing is answered, and the lines before are`() throws {
+    @Test func `Only the lines before a line above the limit are answered`() throws {
         try withLoop { loop in
             let (input, output) = (try Pipe(), try Pipe())
             try loop.answerLines(of: input.reader, on: output.writer, limit: 4) { $0 }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `A client that does not read its answers is not read from until it does`() throws {
+    @Test func `A client is not read from while it does not read its answers`() throws {
         try withLoop { loop in
             let (input, output) = (try Pipe(), try Pipe())
             let long = String(repeating: "x", count: 99)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `When nobody reads the answers any more, or the program ends the dialogue, nothing stays`() throws {
+    @Test func `answerLines leaves nothing in the loop after its reader is closed or its writer is finished`() throws {
         try withLoop { loop in
             let (input, output) = (try Pipe(), try Pipe())
             let gone = Box(0)
@@ -93,7 +93,9 @@ import Testing
 
     // MARK: By a socket
 
-    @Test func `Each client is answered, also when the door is shut and another asks too long a line`() throws {
+    @Test func `Each client is answered after the listener is invalidated, except one whose line is above the limit`()
+        throws
+    {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let address = try RunLoop.SocketAddress.unix(directory.path("socket"))

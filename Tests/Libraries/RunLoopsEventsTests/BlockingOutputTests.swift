@@ -10,7 +10,7 @@ import Testing
 
 /// Writes to descriptors that block, as the standard streams of most programs do.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct BlockingOutputTests {
-    @Test func `A client that does not read its answers does not hold up the loop of a program on blocking pipes`()
+    @Test func `A client that does not read its answers does not block the loop of a program on blocking pipes`()
         throws
     {
         let (input, output) = (try BlockingPipe(), try BlockingPipe())
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `A write to a blocking pipe takes what there is room for, and the next nothing`() throws {
+    @Test func `rl_write_ready fills a blocking pipe and then returns -EAGAIN`() throws {
         let pipe = try BlockingPipe()
         let bytes = [UInt8](repeating: 1, count: 1 << 20)
         var count = 0
@@ -49,7 +49,7 @@ import Testing
         #expect(rl_write_ready(pipe.writer, bytes, 1) == -EPIPE)
     }
 
-    @Test func `A write to a blocking socket takes what there is room for, and the next nothing`() {
+    @Test func `rl_write_ready fills a blocking socket and then returns -EAGAIN`() {
         let pair = DescriptorPair.sockets()
         _ = fcntl(pair.second, F_SETFL, 0)
         let bytes = [UInt8](repeating: 1, count: 1 << 22)
@@ -58,8 +58,8 @@ import Testing
         #expect(rl_write_ready(pair.second, bytes, bytes.count) == -EAGAIN)
     }
 
-    @Test(arguments: [false, true]) func `A write to a terminal that has stopped does not wait`(isStopped: Bool) throws
-    {
+    @Test(arguments: [false, true])
+    func `rl_write_ready returns -EAGAIN for a full or stopped terminal and does not wait`(isStopped: Bool) throws {
         var (master, terminal): (CInt, CInt) = (-1, -1)
         #expect(openpty(&master, &terminal, nil, nil, nil) == 0)
         defer {

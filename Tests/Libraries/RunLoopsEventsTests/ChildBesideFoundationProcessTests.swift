@@ -13,7 +13,7 @@ import struct Foundation.URL
 
 /// Children of this library and of Foundation's `Process` in one program.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildBesideFoundationProcessTests {
-    @Test func `A source beside a Process gets the status, and so does the Process`() async {
+    @Test func `A ChildSource and a Foundation Process for one child both get its exit status`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 for code in CInt(0)..<20 {
@@ -35,7 +35,7 @@ import struct Foundation.URL
         }
     }
 
-    @Test func `Children and Processes at once take nothing from each other`() async {
+    @Test func `Child and Foundation's Process used at once each get the statuses of their own children`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 var processes: [Process] = []

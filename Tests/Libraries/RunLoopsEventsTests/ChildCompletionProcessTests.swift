@@ -30,7 +30,8 @@ import Testing
     }
 
     @Test(arguments: ["exec >&- 2>&-; read line", "echo x; exec >&-; read line", "echo x >&2; exec 2>&-; read line"])
-    func `A completion waits for the ends of output, errors and process, in any order`(_ command: String) throws {
+    func `A completion waits until output, error output and process have ended, in any order`(_ command: String) throws
+    {
         try withLoop { loop in
             let child = try spawn(command, input: .pipe)
             let input = try #require(child.standardInput)
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `A child without pipes, or that has ended before, completes too`() throws {
+    @Test func `A completion reports a child without pipes and a child that ended before`() throws {
         try withLoop { loop in
             let silent = try Child.spawn(.name("true"), output: .null, error: .null)
             #expect(try #require(complete(silent, on: loop)).get().output.isEmpty)
@@ -54,7 +55,9 @@ import Testing
         }
     }
 
-    @Test func `Lines of both streams are reported while the child runs, and its time limit ends it`() throws {
+    @Test func `Lines of output and error output are reported while the child runs, until its time limit ends it`()
+        throws
+    {
         try withLoop { loop in
             let child = try spawn(
                 "echo one; echo two >&2; read answer; printf 'got %s\\n' $answer; exec sleep 600", input: .pipe)
@@ -94,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `Much output on both streams does not hold the child up`() throws {
+    @Test func `A child that writes much to both streams is not blocked`() throws {
         try withLoop { loop in
             let child = try spawn("head -c 500000 /dev/zero >&2; head -c 700000 /dev/zero")
             let report = try #require(complete(child, on: loop)).get()
@@ -103,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `A child that is not there is an error of the spawn, and leaves nothing`() {
+    @Test func `Spawning a program that does not exist throws SpawnError`() {
         #expect(throws: Child.SpawnError(.execute, "/nothing", code: ENOENT)) {
             try Child.spawn(.path("/nothing"), output: .pipe, error: .pipe)
         }
@@ -111,7 +114,9 @@ import Testing
 
     // MARK: A child that does not
 
-    @Test func `A child that floods is killed at the limit, and what was read is there`() throws {
+    @Test func `A child that writes more than the limit is killed, and the report has the output up to the limit`()
+        throws
+    {
         try withLoop { loop in
             // It ignores that nobody reads, too.
             let child = try spawn("trap '' PIPE TERM; echo why >&2; while :; do echo yes; done")
@@ -125,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: [4, 5])
-    func `The limit itself is allowed`(_ limit: Int) throws {
+    func `Output as long as the limit is allowed, and one byte more is a failure`(_ limit: Int) throws {
         try withLoop { loop in
             let result = complete(try spawn("printf 12345 >&2"), on: loop, limit: limit)
             #expect((try? result?.get().errorText) == (limit == 5 ? "12345" : nil))
@@ -136,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `A grandchild that keeps the pipes is waited for as long as the program says`() throws {
+    @Test func `A completion waits outputWait for a grandchild that holds the pipes open and then fails`() throws {
         try withLoop { loop in
             let child = try spawnLeavingOne()
             let began = ContinuousClock.now
@@ -148,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `Without a wait, all that the child itself has written is read`() throws {
+    @Test func `With an outputWait of zero all output that the child itself has written is read`() throws {
         try withLoop { loop in
             // More than one portion, in a pipe that holds it.
             let child = try spawn(
@@ -162,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `A grandchild that holds the output and ends within the wait is not a failure`() throws {
+    @Test func `A completion succeeds if a grandchild that holds the output ends within outputWait`() throws {
         try withLoop { loop in
             let child = try spawnLeavingOne()
             _ = waitForEnd(child)
@@ -176,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `A child that never ends is terminated by the program, and completes`() throws {
+    @Test func `A completion reports a child that the program terminates`() throws {
         try withLoop { loop in
             let child = try spawn("trap '' TERM; echo ready; read line; read line", input: .pipe)
             loop.performLocally(after: .milliseconds(20)) { child.terminate(killAfter: .milliseconds(20), on: loop) }
@@ -186,7 +191,7 @@ import Testing
     }
 
     @Test
-    func `A child that takes longer than its time limit is ended with its group, and what it has written is there`()
+    func `A child over its time limit is terminated with its group, and the report has all its output`()
         throws
     {
         try withLoop { loop in
@@ -207,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `The time begins with the first mode, and in virtual time it ends at its instant`() throws {
+    @Test func `The time limit of a completion starts when it is first added, and is exact in virtual time`() throws {
         try ManualRunLoop.with { manual in
             let child = try spawn("trap '' TERM; echo ready; read line; read line", input: .pipe)
             #expect(rl_wait_readable(try #require(child.standardOutput?.descriptor), -1) > 0)
@@ -227,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func `In virtual time the wait for output ends at its instant`() throws {
+    @Test func `In virtual time a completion fails exactly when outputWait has passed`() throws {
         try ManualRunLoop.with { manual in
             let child = try spawnLeavingOne()
             _ = waitForEnd(child)
@@ -250,7 +255,7 @@ import Testing
 
     // MARK: Life
 
-    @Test func `An invalidated completion reports nothing and leaves the child`() throws {
+    @Test func `An invalidated completion reports nothing and does not end the child`() throws {
         try withLoop { loop in
             let child = try spawn("read line", input: .pipe)
             let completion = ChildCompletion(child) { _, _ in Issue.record("called") }
@@ -265,7 +270,7 @@ import Testing
         }
     }
 
-    @Test func `A completion that is removed from the loop and added again continues`() throws {
+    @Test func `A completion removed from the loop and added again reports the child`() throws {
         try withLoop { loop in
             let child = try spawn("echo text")
             let told = Box("")
@@ -282,7 +287,7 @@ import Testing
 
     // MARK: Tasks
 
-    @Test func `A task gets the report, or the failure`() async throws {
+    @Test func `completion(of:) returns the report to a task or throws the failure`() async throws {
         let thread = try RunLoopThread(name: "completion")
         let report = try await thread.loop.completion(of: try spawn("echo out; echo bad >&2; exit 4"))
         #expect(report.exit.status == .exited(4))
@@ -298,7 +303,9 @@ import Testing
         end(thread)
     }
 
-    @Test func `A task that is cancelled leaves the child, and the end of the thread is an error`() async throws {
+    @Test func `completion(of:) throws when its task is cancelled or the thread ends, and leaves the child running`()
+        async throws
+    {
         let thread = try RunLoopThread(name: "cancelled completion")
         let loop = thread.loop
         let child = try spawn("read line", input: .pipe)
@@ -314,7 +321,8 @@ import Testing
         #expect(waitForEnd(child) == .exited(1))
     }
 
-    @Test(.needsDescriptors(isFull ? 9000 : 1500)) func `Many complete at once, and leave nothing`() async {
+    @Test(.needsDescriptors(isFull ? 9000 : 1500))
+    func `Many completions at once all report and leave no child behind`() async {
         await #expect(processExitsWith: .success) {
             raiseDescriptorLimit()
             let count = isFull ? 1000 : 100

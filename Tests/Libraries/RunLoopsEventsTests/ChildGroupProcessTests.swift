@@ -16,7 +16,9 @@ import Testing
     private static let leaving = "sh -c 'trap \"\" TERM; echo $$; exec sleep 600' & wait"
 
     @Test(arguments: [Child.Group.new, .newSession])
-    func `Processes that a shell has started end with the shell`(_ group: Child.Group) throws {
+    func `terminate on a child with its own group also ends the processes that the child has started`(
+        _ group: Child.Group
+    ) throws {
         try withLoop { loop in
             let family = try Family("echo $$; sleep 600; sleep 600", group)
             let completion = complete(family.child, on: loop)
@@ -29,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `Asked without a time, the group obeys as well`() throws {
+    @Test func `terminate without killAfter ends the whole group`() throws {
         let family = try Family("echo $$; sleep 600; sleep 600", .new)
         family.child.terminate()
         family.waitForAll()
@@ -37,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `A member that ignores SIGTERM is killed when the time is over, also after its leader's end`(
+    func `A group member that ignores SIGTERM is killed after killAfter, even if the leader has ended`(
         _ isOldKernel: Bool
     ) throws {
         try withLoop { loop in
@@ -59,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `In virtual time the group is killed at its instant`(_ isOldKernel: Bool) throws {
+    func `In virtual time a group is killed exactly when killAfter has passed`(_ isOldKernel: Bool) throws {
         try ManualRunLoop.with { manual in
             let family = try Family(Self.leaving, .new, isOldKernel: isOldKernel)
             family.child.terminate(killAfter: .seconds(3600), on: manual.loop)
@@ -71,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `A leader that has ended and was reaped leaves a group that is ended all the same`() throws {
+    @Test func `From Linux 6.9 on terminate ends the rest of a group whose leader was reaped`() throws {
         try withLoop { loop in
             let family = try Family("sh -c 'trap \"\" TERM; echo $$; exec sleep 600' & exit 0", .new)
             #expect(waitForEnd(family.child).isSuccess)
@@ -88,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `By its number a group is signalled only while its leader is not reaped`() throws {
+    @Test func `A group known by its number is signalled only until its leader is reaped`() throws {
         let family = try Family(Self.leaving, .new, isOldKernel: true)
         var keeper: Child.NumberKeeper? = Child.NumberKeeper(family.child)
         #expect(family.child.signalGroup(SIGTERM) == 0)
@@ -107,7 +109,7 @@ import Testing
         family.waitForAll()
     }
 
-    @Test func `A child in a group of others is signalled alone`() throws {
+    @Test func `terminate on a child that has joined another process's group signals the child alone`() throws {
         try withLoop { loop in
             let leader = try Child.spawn(.name("cat"), input: .pipe, output: .null, group: .new)
             let family = try Family(Self.leaving, .joined(leader.process))
@@ -125,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `A group that has ended receives nothing, and no timer stays`() throws {
+    @Test func `Signalling a group that has ended throws ESRCH, and terminate leaves no timer`() throws {
         try withLoop { loop in
             let child = try Child.spawn(.name("true"), group: .new)
             #expect(waitForEnd(child).isSuccess)
@@ -137,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `A child that floods is killed with its group`() throws {
+    @Test func `A child that writes more than the limit is killed with its group`() throws {
         try withLoop { loop in
             let family = try Family(
                 "(trap '' PIPE TERM; exec sleep 600) & trap '' PIPE; while :; do echo yes; done", .new)
@@ -148,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `The group of a child that is in a group of others is refused`() async {
+    @Test func `sendToGroup traps for a child without a group of its own`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try Child.spawn(.name("sleep"), arguments: ["0"]).sendToGroup(SIGTERM)
         }

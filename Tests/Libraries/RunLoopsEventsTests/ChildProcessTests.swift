@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `A program that is open for writing is tried again before the spawn fails`() throws {
+    @Test func `A spawn of a program that is open for writing is retried before it throws ETXTBSY`() throws {
         let directory = TemporaryDirectory()
         directory.write("busy", "#!/bin/sh\n")
         chmod(directory.path("busy"), 0o700)
@@ -41,7 +41,7 @@ import Testing
         #expect(start.duration(to: .now) >= .milliseconds(40))
     }
 
-    @Test func `An environment is inherited, changed or new`() throws {
+    @Test func `A child's environment is inherited, updated or replaced`() throws {
         setenv("RUNLOOPS_KEPT", "kept=1", 1)
         setenv("RUNLOOPS_GONE", "gone", 1)
         let print = "echo $RUNLOOPS_KEPT,$RUNLOOPS_GONE,$RUNLOOPS_NEW"
@@ -51,7 +51,7 @@ import Testing
         #expect(try output(of: .path("/usr/bin/env"), environment: .only(["A": "b=c"])) == "A=b=c\n")
     }
 
-    @Test func `A variable that is taken away takes none of the same looks along, and PATH is found as bytes`() throws {
+    @Test func `Removing a variable keeps one with a canonically equal name, and PATH is found by its bytes`() throws {
         // An é in one scalar and in two.
         setenv("RUNLOOPS_\u{E9}", "one", 1)
         setenv("RUNLOOPS_e\u{301}", "two", 1)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A directory, a group, a session and limits are the child's alone`() throws {
+    @Test func `A child gets its own directory, process group, session and limits`() throws {
         let directory = TemporaryDirectory()
         #expect(try shell("pwd", directory: directory.path) == "\(directory.path)\n")
         // Group and session are the fifth and the sixth field.
@@ -100,7 +100,7 @@ import Testing
         #expect(waitForEnd(leader) == .signalled(SIGTERM, dumpedCore: false))
     }
 
-    @Test func `A child has the named descriptors and no other, its signals free and unignored`() async {
+    @Test func `A child has only the named descriptors, and no signal is blocked or ignored`() async {
         await #expect(processExitsWith: .success) {
             // A descriptor that is not close-on-exec, and another with a high number.
             let leaked = dup(STDIN_FILENO)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func `Descriptors can change places`() throws {
+    @Test func `A child can get two descriptors with their numbers swapped`() throws {
         let (first, second) = (DescriptorPair.pipe(), DescriptorPair.pipe())
         // Each gets the number of the other.
         let child = try Child.spawn(
@@ -144,7 +144,7 @@ import Testing
         #expect(readText(second.first) == "two\n")
     }
 
-    @Test func `Streams are files, descriptors, nothing, or together`() throws {
+    @Test func `A child's streams can be files, descriptors or null, and errors can be combined with output`() throws {
         let directory = TemporaryDirectory()
         directory.write("in", "text")
         let file = directory.path("out")
@@ -168,13 +168,14 @@ import Testing
 
     // MARK: What cannot be
 
-    @Test func `A spawn that the system refuses throws the failed step and leaves nothing behind`() async {
+    @Test func `A spawn that the system refuses throws an error with the failed step and leaves nothing behind`() async
+    {
         await #expect(processExitsWith: .success) { try expectRefusals() }
     }
 
     // MARK: How a child ends
 
-    @Test func `The end is reported to sources, to tasks and to each caller, however often`() async throws {
+    @Test func `A child's exit is reported to every source and task, also after the child has ended`() async throws {
         let thread = try RunLoopThread(name: "ends")
         let child = try Child.spawn(.name("sh"), arguments: ["-c", "read line; exit 7"], input: .pipe)
         #expect(child.exit == nil)
@@ -200,7 +201,9 @@ import Testing
         end(thread)
     }
 
-    @Test func `A task that is cancelled leaves the child, and the end of the thread is an error`() async throws {
+    @Test func `exit(of:) throws when its task is cancelled or the thread ends, and leaves the child running`()
+        async throws
+    {
         let thread = try RunLoopThread(name: "cancelled")
         let child = try Child.spawn(.name("cat"), input: .pipe, output: .null)
         let loop = thread.loop
@@ -217,7 +220,7 @@ import Testing
         child.terminate()
     }
 
-    @Test func `A child that ends is reported although a grandchild holds its output, which is still read`()
+    @Test func `A child's exit is reported while a grandchild holds its output, and the output is read to its end`()
         async throws
     {
         let thread = try RunLoopThread(name: "grandchild")
@@ -237,7 +240,9 @@ import Testing
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
     @Test(arguments: ["waitpid", "ignored"])
-    func `A status that others take is known from the kernel, or unknown before Linux 6.15`(_ thief: String) async {
+    func `The status of a child reaped elsewhere comes from the kernel, or is unknown before Linux 6.15`(
+        _ thief: String
+    ) async {
         await #expect(processExitsWith: .success) { [thief] in
             try withLoop { loop in
                 if thief == "ignored" { signal(SIGCHLD, SIG_IGN) }
@@ -261,7 +266,7 @@ import Testing
 
     // MARK: Input and output
 
-    @Test func `Megabytes are written to and read from a child without growing buffers`() async throws {
+    @Test func `Megabytes are written to a child and read from it at the same time`() async throws {
         let thread = try RunLoopThread(name: "cat")
         let loop = thread.loop
         let child = try Child.spawn(.name("cat"), input: .pipe, output: .pipe)
@@ -283,7 +288,8 @@ import Testing
         end(thread)
     }
 
-    @Test func `A writer says when it is full, when it has room, and when all is out`() throws {
+    @Test func `OutputWriter.write returns false when full, and events report when it is drained and finished`() throws
+    {
         try withLoop { loop in
             let child = try Child.spawn(.name("wc"), arguments: ["-c"], input: .pipe, output: .pipe)
             try child.send(SIGSTOP)
@@ -318,7 +324,7 @@ import Testing
         }
     }
 
-    @Test func `Writing to a child that has ended is an error and raises no signal`() async throws {
+    @Test func `Writing to a child that has ended throws EPIPE and raises no signal`() async throws {
         let thread = try RunLoopThread(name: "gone")
         let child = try Child.spawn(.name("true"), input: .pipe)
         #expect(try await thread.loop.exit(of: child).status.isSuccess)
@@ -384,7 +390,7 @@ import Testing
     }
     #endif
 
-    @Test func `Children that nobody asks for are reaped, at their end or at a later spawn`() async {
+    @Test func `Children whose Child objects are released are reaped when they end or at a later spawn`() async {
         await #expect(processExitsWith: .success) {
             let before = countPipesAndChildren()
             var children: [Child] = try (0..<20).map { _ in try .spawn(.name("cat"), input: .pipe, output: .null) }
@@ -405,7 +411,7 @@ import Testing
         }
     }
 
-    @Test func `Threads that spawn at once keep no pipe of each other open`() async {
+    @Test func `Children spawned by several threads at once do not hold each other's pipes open`() async {
         await #expect(processExitsWith: .success) {
             let before = countPipesAndChildren()
             let threads = (0..<8).map { _ in
@@ -421,7 +427,7 @@ import Testing
     }
 
     @Test(.disabled(if: Sanitizer.isAny, "a sanitizer copies its locks"))
-    func `A forked child finds its parent's child not its own`() async {
+    func `A forked process cannot signal its parent's child and can spawn its own`() async {
         await #expect(processExitsWith: .success) {
             let child = try Child.spawn(.name("cat"), input: .pipe)
             let end = ForkedChild.run {

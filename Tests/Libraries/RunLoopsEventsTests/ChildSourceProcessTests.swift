@@ -10,7 +10,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ChildSourceProcessTests {
     // MARK: Its life
 
-    @Test func `A child is reported with its code and usage, and leaves no zombie`() throws {
+    @Test func `A ChildSource reports a child's exit code and usage and leaves no zombie`() throws {
         try withLoop { loop in
             let child = spawn("exit 7")
             let told = Box<ChildSource.Exit?>(nil)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `A child that a signal ends is reported with the signal`() throws {
+    @Test func `A child ended by a signal is reported with that signal`() throws {
         try withLoop { loop in
             let told = Box<ChildSource.Status?>(nil)
             let source = try ChildSource(spawn("exec sleep 60")) { _, exit in told.value = exit.status }
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `A child that has ended before is reported as well`() throws {
+    @Test func `A child that ended before its source was made is reported`() throws {
         try withLoop { loop in
             let child = spawn("exit 3")
             // Waits for its end, and leaves it to be waited for.
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `Only its own child is reaped`() throws {
+    @Test func `A source reaps only its own child`() throws {
         try withLoop { loop in
             let mine = spawn("exit 1")
             let others = spawn("exit 2")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `A child that others wait for is reported and left to them`() throws {
+    @Test func `A source with reaps set to false reports its child and does not reap it`() throws {
         try withLoop { loop in
             let child = spawn("exit 4")
             let told = Box<ChildSource.Status?>(nil)
@@ -80,7 +80,8 @@ import Testing
 
     // MARK: The worst
 
-    @Test func `A child that others have reaped ends as the kernel remembers, or in a way that is unknown`() throws {
+    @Test func `A child reaped by other code is reported with the status that the kernel keeps, or as unknown`() throws
+    {
         try withLoop { loop in
             let child = spawn("exit 5")
             let told = Box<ChildSource.Exit?>(nil)
@@ -92,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A process that is not there is refused`() {
+    @Test func `Making a source for a process that does not exist throws`() {
         let child = spawn("exit 0")
         waitpid(child, nil, 0)
         #expect(throws: RunLoop.SystemCallError(call: "pidfd_open", code: ESRCH)) {
@@ -103,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `A source that is invalidated leaves its child to the parent`() throws {
+    @Test func `An invalidated source does not reap its child`() throws {
         let child = spawn("exit 6")
         let source = try ChildSource.sendable(child) { _, _ in Issue.record("called") }
         source.invalidate()

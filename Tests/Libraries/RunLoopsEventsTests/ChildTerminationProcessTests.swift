@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `A child that ignores SIGTERM is killed when the time is over, not before`() throws {
+    @Test func `A child that ignores SIGTERM is killed when killAfter has passed, not before`() throws {
         try withLoop { loop in
             let child = try spawnIgnoring()
             let began = ContinuousClock.now
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `A child that is stopped obeys as well`() throws {
+    @Test func `terminate ends a child that is stopped by SIGSTOP`() throws {
         try withLoop { loop in
             let child = try Child.spawn(.name("sleep"), arguments: ["600"])
             try child.send(SIGSTOP)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `After the end the call does nothing`() throws {
+    @Test func `terminate does nothing after the child has ended`() throws {
         try withLoop { loop in
             let child = try Child.spawn(.name("true"))
             add(ChildSource(child) { _, _ in }, to: loop)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `The loop keeps the child that nobody else keeps`() throws {
+    @Test func `The loop retains a child from the call of terminate until the child has ended`() throws {
         try withLoop { loop in
             var child: Child? = try spawnIgnoring()
             weak let weakChild = child
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `In virtual time the child is killed at the given instant`() throws {
+    @Test func `In virtual time the child is killed exactly when killAfter has passed`() throws {
         try ManualRunLoop.with { manual in
             let child = try spawnIgnoring()
             child.terminate(killAfter: .seconds(3600), on: manual.loop)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `A task ends a child of any loop and waits for it`() async throws {
+    @Test func `A task can terminate a child on another thread's loop and wait for its exit`() async throws {
         let thread = try RunLoopThread(name: "termination")
         let child = try spawnIgnoring()
         child.terminate(killAfter: .milliseconds(1), on: thread.loop)

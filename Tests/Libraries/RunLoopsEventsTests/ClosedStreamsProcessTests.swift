@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `A child ends with the pipes of a parent without standard streams`() async {
+    @Test func `A child of a parent without standard streams ends when its pipe is closed`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             closeStreams()
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `A child gets a descriptor under the highest number that the limit allows`() async {
+    @Test func `A child can get a descriptor with the highest number that the limit allows`() async {
         await #expect(processExitsWith: .success) {
             var limit = rlimit(rlim_cur: 64, rlim_max: 64)
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -11,7 +11,7 @@ import Testing
 
 /// What all sources have in common, and descriptors that only this module can make.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct EventSourceTests {
-    @Test @MainActor func `A closure of the main actor is called by the main loop, whichever thread makes it`() throws {
+    @Test @MainActor func `A main actor source of each kind can be added to the main loop and invalidated`() throws {
         var said = 0
         let (here, _) = try RunLoop.Socket.pair()
         let mode: RunLoop.Mode = "a mode of this test"
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `A source hears of its modes alone, and common ones are modes`() throws {
+    @Test func `A source is called only in its modes, including the common modes`() throws {
         try withLoop { loop in
             let calls = Box(0)
             let listener = try SocketListener(on: .loopback()) { _, _ in calls.value += 1 }
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `A listener that cannot be watched again says why`() throws {
+    @Test func `A listener that cannot be watched after resume reports the error and stays paused`() throws {
         try withLoop { loop in
             let said = Box<[CInt]>([])
             let socket = rl_socket_create(AF_INET)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `Urgent bytes are a priority`() throws {
+    @Test func `Urgent TCP bytes are reported as priority`() throws {
         try withLoop { loop in
             let (here, there) = try connectedByTCP(loop)
             _ = send(there.descriptor, "!", 1, CInt(MSG_OOB))
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `A memory pressure monitor is a descriptor with priority`() throws {
+    @Test func `A memory pressure monitor can be watched for priority`() throws {
         let monitor = open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)
         // Not on every kernel, and not for every user.
         guard monitor >= 0 else { return }

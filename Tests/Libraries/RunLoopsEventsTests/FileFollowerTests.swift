@@ -13,7 +13,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileFollowerTests {
     // MARK: The file
 
-    @Test func `A file that is renamed over the old one is the file that is followed`() throws {
+    @Test func `A file renamed over the followed file is reported as replaced and is then followed`() throws {
         try following("settings", "old") { follower in
             for _ in 0..<3 {
                 follower.directory.write("new", "new contents")
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `A file that is removed and made again has been replaced, even with the old one's number`() throws {
+    @Test func `A file removed and made again is reported as replaced, even with the same inode number`() throws {
         try following("settings", "old") { follower in
             for _ in 0..<3 {
                 unlink(follower.path)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `A file that is removed and held open by another program has vanished`() throws {
+    @Test func `A removed file that another program holds open is reported as vanished`() throws {
         try following("log", "text") { follower in
             let held = open(follower.path, O_RDONLY | O_CLOEXEC)
             defer { close(held) }
@@ -69,7 +69,9 @@ import Testing
     }
 
     @Test(arguments: [FileFollower.Moment.written, .modified])
-    func `Contents have changed at the writer's end, or with each write`(_ moment: FileFollower.Moment) throws {
+    func `A change is reported when the writer closes the file, or at each write for .modified`(
+        _ moment: FileFollower.Moment
+    ) throws {
         try following("log", "text", when: moment) { follower in
             let file = open(follower.path, O_WRONLY | O_APPEND | O_CLOEXEC)
             for _ in 0..<2 {
@@ -98,7 +100,7 @@ import Testing
 
     // MARK: The directories
 
-    @Test func `Directories that are not there yet are waited for, one after the other`() throws {
+    @Test func `A follower waits for the missing directories of its path, one after the other`() throws {
         try following("a/b/c/settings") { follower in
             for name in ["a", "a/b", "a/b/c"] {
                 follower.directory.makeDirectory(name)
@@ -117,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `A directory that is made again is followed while the old one's removed file is still open`() throws {
+    @Test func `A directory made again is followed even if the removed file of the old one is still open`() throws {
         let directory = TemporaryDirectory()
         for name in ["a", "a/b"] { directory.makeDirectory(name) }
         try following("a/b/log", "text", in: directory) { follower in
@@ -136,7 +138,7 @@ import Testing
         }
     }
 
-    @Test func `A directory above that is replaced replaces the file`() throws {
+    @Test func `A file is reported as replaced when a directory above it is replaced`() throws {
         try following("a/b/settings") { follower in
             for round in 0..<3 {
                 for name in ["next", "next/b"] { follower.directory.makeDirectory(name) }
@@ -148,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `Links that lead to another file replace the file, as mounted settings do`() throws {
+    @Test func `A file is reported as replaced when a link in its path leads to another file`() throws {
         let directory = TemporaryDirectory()
         for name in ["one", "two"] {
             directory.makeDirectory(name)
@@ -196,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func `A directory without the file is followed when it is emptied and removed while it is open`() throws {
+    @Test func `A file is reported as appeared in a directory that was removed while open and made again`() throws {
         let directory = TemporaryDirectory()
         for name in ["a", "a/b"] { directory.makeDirectory(name) }
         directory.write("a/b/other")
@@ -241,7 +243,8 @@ import Testing
     }
 
     // The kernel says nothing of a group's files when it removes the group.
-    @Test(.enabled(if: controlGroups != nil)) func `A control group's file vanishes with the group`() throws {
+    @Test(.enabled(if: controlGroups != nil))
+    func `A control group's file is reported as vanished when the group is removed`() throws {
         try withLoop { loop in
             let group = "\(try #require(controlGroups))/run-loops-\(getpid())"
             let told = Box<[FileFollower.Change]>([])
@@ -262,7 +265,7 @@ import Testing
 
     // MARK: Windows, modes, ends
 
-    @Test func `In a window the difference is reported once, and the loop sleeps`() throws {
+    @Test func `With coalescing the changes of a window are reported once, and the loop sleeps meanwhile`() throws {
         try following("log", "text", when: .modified, coalescing: .milliseconds(20)) { follower in
             let sleeps = Box(0)
             let observer = RunLoop.Observer(.beforeWaiting) { _, _ in sleeps.value += 1 }
@@ -281,7 +284,7 @@ import Testing
         }
     }
 
-    @Test func `Invalidated in its call, a follower says nothing more`() throws {
+    @Test func `A follower invalidated in its callout reports nothing more`() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let calls = Box(0)
@@ -298,7 +301,7 @@ import Testing
         }
     }
 
-    @Test func `A task sees the changes in order`() async throws {
+    @Test func `changes(following:) gives a task the changes in order`() async throws {
         let thread = try RunLoopThread(name: "follower")
         let directory = TemporaryDirectory()
         let changes = try thread.loop.changes(following: directory.path("a/settings"))
@@ -320,7 +323,7 @@ import Testing
         end(thread)
     }
 
-    @Test func `A program that reads at each report has the present contents after any changes`() throws {
+    @Test func `A program that reads the file at each report has its latest contents after random changes`() throws {
         let directory = TemporaryDirectory()
         try following("a/b/file", when: .modified, in: directory) { follower in
             var random = SeededRandom(7)

@@ -14,7 +14,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct FileWatchEdgeTests {
     // MARK: Names are bytes
 
-    @Test func `A directory whose name is not UTF-8 is watched, and its bytes are reported`() throws {
+    @Test func `A directory whose name is not UTF-8 is watched, and its path is reported as bytes`() throws {
         try withTree { loop, directory, told in
             let watch = try FileWatch([directory.path], recursive: true) { _, new in told.value += new }
             add(watch, to: loop)
@@ -32,7 +32,9 @@ import Testing
         }
     }
 
-    @Test func `Two directories whose names are equal as texts are both watched, and one outlives the other`() throws {
+    @Test func `Two directories with canonically equal names are watched, and one still is after the other is removed`()
+        throws
+    {
         try withTree { loop, directory, told in
             for name in [FileNames.composed, FileNames.decomposed] { directory.makeDirectory(name) }
             let watch = try FileWatch([directory.path], recursive: true) { _, new in told.value += new }
@@ -49,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `Two watched paths that are equal as texts are two paths`() throws {
+    @Test func `Two watched paths that are canonically equal are kept apart`() throws {
         try withTree { loop, directory, told in
             var paths: [String] = []
             for name in [FileNames.composed, FileNames.decomposed] {
@@ -64,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `In a window the events of two names that are equal as texts are both reported`() throws {
+    @Test func `With coalescing the events of two canonically equal names are both reported`() throws {
         try withTree { loop, directory, told in
             let watch = try FileWatch([directory.path], for: .created, coalescing: .milliseconds(5)) { watch, new in
                 told.value += new
@@ -78,7 +80,9 @@ import Testing
         }
     }
 
-    @Test func `A move to a name that is not UTF-8 is reported as removed and created, with all below`() throws {
+    @Test func `A directory moved to a name that is not UTF-8 is reported as removed, and as created with its files`()
+        throws
+    {
         try withTree { loop, directory, told in
             directory.makeDirectory("d")
             directory.write("d/file")
@@ -102,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `A path with a zero is refused as bad input`() throws {
+    @Test func `A path that contains a zero byte is refused with EINVAL`() throws {
         try withTree { _, directory, _ in
             directory.makeDirectory("s")
             let path = directory.path("s\0other")
@@ -117,7 +121,7 @@ import Testing
 
     // MARK: The past and the present
 
-    @Test func `A directory that is made in one that is moved before the loop turns is watched at its new path`()
+    @Test func `A directory made inside one that is moved before the loop turns is watched at its new path`()
         throws
     {
         try withTree { loop, directory, told in
@@ -136,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `After an exchange of two directories each file is reported in the directory that it is in`() throws {
+    @Test func `After two directories are exchanged, every file is reported under the directory it is now in`() throws {
         try withTree { loop, directory, told in
             for name in ["a", "b"] { directory.makeDirectory(name) }
             directory.write("a/of a")
@@ -162,7 +166,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `After an exchange of two files both are reported as made anew`(_ isRecursive: Bool) throws {
+    func `Two files that are exchanged are both reported as created`(_ isRecursive: Bool) throws {
         try withTree { loop, directory, told in
             for name in ["a", "b"] { directory.write(name, name) }
             let watch = try FileWatch([directory.path], recursive: isRecursive) { _, new in told.value += new }
@@ -183,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `After an exchange with a file outside the watched directory the file inside is reported as made anew`()
+    @Test func `A file exchanged with one outside the watched directory is reported as created`()
         throws
     {
         try withTree { loop, directory, told in
@@ -251,7 +255,9 @@ import Testing
     }
 
     @Test(arguments: [ENOENT, ENOTDIR, EACCES, ENOSPC, ENOMEM])
-    func `A directory that is there and is refused is reported with the error`(_ code: CInt) throws {
+    func `An existing directory that the system refuses to watch is reported as unwatched with the error`(_ code: CInt)
+        throws
+    {
         let directory = TemporaryDirectory()
         let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
         let system = RefusingSystem(file)
@@ -273,7 +279,9 @@ import Testing
         #expect(tree.watchCount == 2)
     }
 
-    @Test func `A directory that cannot be read for want of a descriptor is reported with the error`() throws {
+    @Test func `A directory that cannot be read for lack of a descriptor is reported as unwatched with the error`()
+        throws
+    {
         let directory = TemporaryDirectory()
         directory.makeDirectory("d")
         let system = RefusingSystem(Descriptor(try check("inotify_init1", rl_inotify_create())))
@@ -283,7 +291,7 @@ import Testing
         #expect(tree.takeEvents() == [.unwatched(directory.path, RunLoop.SystemCallError(call: "open", code: EMFILE))])
     }
 
-    @Test func `A new directory is reported as not watched when a directory above the watched path has another name`()
+    @Test func `A new directory is reported as unwatched if a directory above the watched path was renamed`()
         throws
     {
         try withTree { loop, directory, told in
@@ -304,7 +312,7 @@ import Testing
         }
     }
 
-    @Test func `A directory whose file system is unmounted is reported as removed, and the one below it as created`()
+    @Test func `After an unmount the mounted directory is reported as removed and the directory below as created`()
         throws
     {
         try withTree { loop, directory, told in
@@ -330,7 +338,7 @@ import Testing
         }
     }
 
-    @Test func `A relative path survives a change of this process's directory`() throws {
+    @Test func `A relative path stays valid after the process changes its working directory`() throws {
         try withTree { loop, directory, told in
             // The directory of this thread alone.
             guard makeOwnWorkingDirectory() else { return }
@@ -359,7 +367,7 @@ import Testing
         }
     }
 
-    @Test func `A path inside a recursive watch that is removed from the watch is reported under the outer path`()
+    @Test func `After a nested path is removed from a recursive watch, its changes are reported under the outer path`()
         throws
     {
         try withTree { loop, directory, told in
@@ -378,7 +386,7 @@ import Testing
 
     // MARK: Cost
 
-    @Test func `The work for a directory that is moved in and emptied grows with its files, and not with their square`()
+    @Test func `The work for a directory that is moved in and emptied grows linearly with its number of files`()
         throws
     {
         func steps(_ count: Int) throws -> Int {

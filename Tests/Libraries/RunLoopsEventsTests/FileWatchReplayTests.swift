@@ -15,7 +15,7 @@ import Testing
     private static let total = isThorough ? 100_000 : 6000
 
     @Test(arguments: 0..<4)
-    func `Reports of random changes, replayed, give the tree`(seed: UInt64) throws {
+    func `Replaying the reports of random changes gives the tree on disk`(seed: UInt64) throws {
         try withLoop { loop in
             let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
             let tree = ReplayedTree(directory.path)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: 0..<2)
-    func `Reports of random changes by another thread, replayed, give the tree`(seed: UInt64) throws {
+    func `Replaying the reports of random changes by another thread gives the tree on disk`(seed: UInt64) throws {
         try withLoop { loop in
             let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
             let tree = ReplayedTree(directory.path)
@@ -63,7 +63,9 @@ import Testing
     }
 
     @Test(arguments: 0..<2)
-    func `Reports of random changes during every look at a directory, replayed, give the tree`(seed: UInt64) throws {
+    func `Replaying the reports of random changes made during each directory scan gives the tree on disk`(seed: UInt64)
+        throws
+    {
         let (directory, elsewhere) = (TemporaryDirectory(), TemporaryDirectory())
         let file = Descriptor(try check("inotify_init1", rl_inotify_create()))
         let system = ChangingSystem(file, RandomChanges(directory.path, elsewhere: elsewhere.path, seed: seed))

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `Only what was asked for is reported`() throws {
+    @Test func `Only the requested kinds of changes are reported`() throws {
         try withWatched { loop, directory, told in
             add(try FileWatch([directory.path], for: .removed) { _, new in told.value += new }, to: loop)
             directory.write("file", "text")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `The halves of a move are one, and half a move is an arrival or a removal`() throws {
+    @Test func `A move inside the watch is reported as moved, a move in as created and a move out as removed`() throws {
         try withWatched { loop, directory, told in
             let elsewhere = TemporaryDirectory()
             directory.write("a")
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `Moves from one watched path to another are paired`() throws {
+    @Test func `A move from one watched path to another is reported as one move`() throws {
         try withWatched { loop, directory, told in
             directory.makeDirectory("one")
             directory.makeDirectory("two")
@@ -113,7 +113,7 @@ import Testing
 
     // MARK: Trees
 
-    @Test func `A tree that grows is reported whole, and each of its files once`() throws {
+    @Test func `Every file and directory of a growing tree is reported once`() throws {
         try withWatched { loop, directory, told in
             let watch = try FileWatch([directory.path], for: .created, recursive: true) { _, new in told.value += new }
             add(watch, to: loop)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `A tree that grows on another thread is reported whole, and each of its files once`() throws {
+    @Test func `Every file and directory of a tree that another thread makes is reported once`() throws {
         try withWatched { loop, directory, told in
             let rounds = isFull ? 2000 : 60
             let expected = Locked<[String]>([])
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `A directory that is moved takes all below it along`() throws {
+    @Test func `Directories below a moved directory are watched at their new paths`() throws {
         try withWatched { loop, directory, told in
             directory.makeDirectory("a")
             directory.makeDirectory("a/b")
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `A directory moved out of the tree is no longer watched, and one moved in is`() throws {
+    @Test func `A directory moved out of the tree is no longer watched, and a directory moved in is watched`() throws {
         try withWatched { loop, directory, told in
             let elsewhere = TemporaryDirectory()
             directory.makeDirectory("out")
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `A directory that is removed and made again is another one, and watched`() throws {
+    @Test func `A directory that is removed and made again is watched`() throws {
         try withWatched { loop, directory, told in
             let changes: FileWatch.Changes = [.created, .removed]
             let watch = try FileWatch([directory.path], for: changes, recursive: true) { _, new in told.value += new }
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `Links are not followed`() throws {
+    @Test func `Symbolic links are not followed`() throws {
         try withWatched { loop, directory, told in
             let elsewhere = TemporaryDirectory()
             let watch = try FileWatch([directory.path], for: .created, recursive: true) { _, new in told.value += new }
@@ -254,7 +254,7 @@ import Testing
 
     // MARK: The worst
 
-    @Test func `A watched directory that is removed or moved has vanished`() throws {
+    @Test func `A watched directory that is removed or moved is reported as vanished`() throws {
         try withWatched { loop, directory, told in
             for name in ["removed", "moved", "moved/deep"] { directory.makeDirectory(name) }
             let paths = [directory.path("removed"), directory.path("moved")]
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test func `Too many changes are reported as such, and the tree is watched whole after it`() throws {
+    @Test func `Too many changes are reported as overflowed once, and afterwards the whole tree is watched`() throws {
         guard let limit = Int(readText(open("/proc/sys/fs/inotify/max_queued_events", O_RDONLY | O_CLOEXEC)).dropLast())
         else { return }
         // Where the limit was raised far, the test would take long.
@@ -304,7 +304,7 @@ import Testing
         }
     }
 
-    @Test func `Invalidated in its closure, it says nothing more`() throws {
+    @Test func `A watch invalidated in its closure reports nothing more`() throws {
         try withWatched { loop, directory, told in
             let watch = try FileWatch([directory.path], for: .created) { watch, new in
                 told.value += new
@@ -320,7 +320,7 @@ import Testing
         }
     }
 
-    @Test func `A change of each of a thousand paths of one watch is reported`() throws {
+    @Test func `Changes in a thousand paths of one watch are all reported`() throws {
         try withWatched { loop, directory, told in
             let paths = (0..<1000).map { directory.path("\($0)") }
             for place in 0..<1000 { directory.makeDirectory("\(place)") }

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `A window reports at its end what happened in it, each thing once, the last time`() throws {
+    @Test func `At its end a window reports each distinct change once, at the place of its last occurrence`() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let calls = Box<[[FileWatch.Event]]>([])
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `While a window is open the loop sleeps, whatever is written`() throws {
+    @Test func `While a window is open, further changes do not wake the loop`() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let sleeps = Box(0)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `In a window a tree that grows is watched`() throws {
+    @Test func `Directories made during a window are watched`() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let made = Box<[String]>([])
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `Invalidated or taken out while its window is open, a watch reports nothing`() throws {
+    @Test func `A watch invalidated or removed from its loop during a window reports nothing`() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let calls = Box(0)
@@ -152,8 +152,7 @@ import Testing
         }
     }
 
-    @Test func `A tool that names the callout at the end of a window names the place where the watch was made`() throws
-    {
+    @Test func `The callout at the end of a window has the source location of its watch`() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let watch = try FileWatch(

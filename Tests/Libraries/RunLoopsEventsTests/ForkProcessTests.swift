@@ -44,7 +44,7 @@ struct ForkProcessTests {
     }
     #endif
 
-    @Test func `A child has signals of its own, and its parent's sources go on`() async {
+    @Test func `A forked child can have its own signal sources, and its parent's sources continue`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let told = Box<[SignalSource.Delivery]>([])
@@ -76,7 +76,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `The last source of a child restores what the signal did before its parent's`() async {
+    @Test func `A child's last source restores the signal disposition from before its parent's source`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 signal(SIGUSR1, SIG_IGN)
@@ -100,7 +100,9 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child ignores the signals of its parent's sources`() async {
+    @Test func `Signals of a parent's source that are sent to a child neither end the child nor reach the parent`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let told = Box(0)
@@ -123,7 +125,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child finds its parent's source of a process invalid, and watches processes of its own`() async {
+    @Test func `A parent's ChildSource is invalid in a child, and the child can watch its own processes`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let over = DescriptorPair.pipe()
@@ -153,7 +155,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child that lets a listener go leaves its parent the address`() async {
+    @Test func `A parent's listener stays reachable after a child invalidates or releases it`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let directory = TemporaryDirectory()
@@ -179,7 +181,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child can use a socket of its parent's, and closes its copy when it lets the socket go`() async {
+    @Test func `A child can write to its parent's socket, and closes its copy when it releases the socket`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let pair = DescriptorPair.sockets()
@@ -210,7 +212,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child can go on with a connection that its parent has made and let go`() async {
+    @Test func `A child can use a connection that its parent has made and released`() async {
         await #expect(processExitsWith: .success) {
             var lent: RunLoop.Socket?
             let other: RunLoop.Socket
@@ -231,7 +233,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `A child that lets a connection go leaves it to its parent`() async {
+    @Test func `A connection that a child invalidates and releases still works in its parent`() async {
         await #expect(processExitsWith: .success) {
             let (first, second) = try RunLoop.Socket.pair()
             var stream: SocketStream? = SocketStream(first) { _, _ in }

@@ -15,7 +15,7 @@ import Testing
     private let rounds = isFull ? 1000 : 20
 
     @Test(arguments: ["tcp", "unix"])
-    func `A listener that has ended leaves its place, whoever has a copy of its socket`(kind: String) throws {
+    func `An invalidated listener frees its address even if a child has a copy of its socket`(kind: String) throws {
         let directory = TemporaryDirectory()
         let forker = Forker(holding: 2_000)
         defer { forker.end() }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: ["tcp", "unix"], ["invalidated", "finished", "released"])
-    func `A stream that has ended delivers what it sent, and its end, whoever has a copy`(
+    func `An ended stream delivers its data and its end even if a child has a copy of its socket`(
         kind: String, end: String
     ) throws {
         let rounds = rounds

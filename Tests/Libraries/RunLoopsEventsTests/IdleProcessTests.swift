@@ -10,7 +10,7 @@ import Testing
 
 /// What the parts of a daemon cost while nothing happens.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct IdleProcessTests {
-    @Test func `No part wakes a loop at rest, and each gives back what it has taken`() async {
+    @Test func `No part of the library wakes an idle loop, and each part releases its resources when it ends`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 // The loop's own descriptors and the first child of the process.

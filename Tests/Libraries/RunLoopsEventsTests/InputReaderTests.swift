@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `A reader that is paused reads nothing, and the writer has to wait`() throws {
+    @Test func `A paused reader reads nothing, and no byte is lost when it resumes`() throws {
         try withLoop { loop in
             let pair = DescriptorPair.pipe()
             let file = RunLoop.File(borrowing: pair.first)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(.disabled(if: Sanitizer.isAny, "a sanitizer has memory of its own for each byte"))
-    func `A line too long is an error after the lines before, and memory stays small`() async {
+    func `A line above the limit fails after the earlier lines are reported, and memory use stays small`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 // A gibibyte of zeros without an end of line, in a file that takes no room.
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(.needsDescriptors(2000), .disabled(if: Sanitizer.isAny, "a sanitizer has memory of its own for each byte"))
-    func `A reader without input wakes nobody and weighs little`() async {
+    func `A reader without input does not wake its loop and uses little memory`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let pair = DescriptorPair.pipe()
@@ -195,7 +195,7 @@ import Testing
 
     // MARK: By sequence
 
-    @Test func `A sequence of lines has each line, and its end closes the file`() async throws {
+    @Test func `A sequence of lines has every line and ends with the input`() async throws {
         let thread = try RunLoopThread(name: "lines")
         let pair = DescriptorPair.pipe()
         let text = (0..<20_000).map { "line \($0)\n" }
@@ -213,7 +213,7 @@ import Testing
         end(thread, sender)
     }
 
-    @Test func `A sequence reads one batch ahead at most`() async throws {
+    @Test func `A sequence reads at most one batch ahead of its task`() async throws {
         let thread = try RunLoopThread(name: "slow")
         let pair = DescriptorPair.pipe()
         let portion = [UInt8](repeating: 7, count: 4096)
@@ -238,7 +238,7 @@ import Testing
         end(thread)
     }
 
-    @Test func `A sequence throws what its reader fails with, after the lines before`() async throws {
+    @Test func `A sequence throws its reader's error after the lines before the error`() async throws {
         let thread = try RunLoopThread(name: "bad")
         for (input, error) in [
             ("good\ntoo long\n", RunLoop.InputError.lineTooLong(limit: 4)),
@@ -266,7 +266,9 @@ import Testing
         end(thread)
     }
 
-    @Test func `A sequence ends with its task, by hand, and throws at the end of its thread`() async throws {
+    @Test func `A sequence ends when its task is cancelled or it is invalidated, and throws if its thread ends`()
+        async throws
+    {
         let thread = try RunLoopThread(name: "ends")
         let pair = DescriptorPair.pipe()
         let loop = thread.loop

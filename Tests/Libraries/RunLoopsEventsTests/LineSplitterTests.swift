@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: 1...7)
-    func `Lines are the same however they are portioned`(_ size: Int) {
+    func `Lines do not depend on the portions in which the input is read`(_ size: Int) {
         let text = "eins\nzwei\r\n\n\r\ndrei \r vier\näöü€🎈\nohne Ende"
         let lines = decode(Array(text.utf8), as: .lines, by: size)
         #expect(lines.0 == ["eins", "zwei", "", "", "drei \r vier", "äöü€🎈", "ohne Ende"])
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [[UInt8](), Array("\n".utf8), Array("\r".utf8), Array("a\r".utf8), Array("\r\n".utf8)])
-    func `The end makes a line of what is left, and of nothing else`(_ bytes: [UInt8]) {
+    func `At the end of input only bytes after the last line feed make a further line`(_ bytes: [UInt8]) {
         let expected: [[UInt8]] =
             switch bytes.last {
             case nil: []
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: 1...9)
-    func `A line of the limit is taken, and one byte more is an error after the lines before`(_ size: Int) {
+    func `A line as long as the limit is accepted, and a longer line fails after the earlier lines`(_ size: Int) {
         for end in ["\n", "\r\n", ""] {
             let good = decode(Array("a\n12345\(end)".utf8), as: .lines(limit: 5), by: size)
             #expect(good.0 == ["a", "12345"])
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: 1...6)
-    func `Bytes that are no UTF-8 are repaired or refused, whatever is cut where`(_ size: Int) {
+    func `Bytes that are not UTF-8 are repaired or refused, whatever the portions in which they are read`(_ size: Int) {
         // A good line, an overlong slash, the first half of a euro sign, a byte that is never used.
         for wrong in [[0xC0, 0xAF], [0xE2, 0x82], [0xFF]] as [[UInt8]] {
             let bytes = Array("€\n".utf8) + wrong + Array("x\ny\n".utf8)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `A line without an end keeps no more than the limit`() {
+    @Test func `A line without an end is never buffered beyond the limit`() {
         var splitter = LineSplitter(limit: 1000)
         let portion = [UInt8](repeating: 0x61, count: 300)
         var failure: RunLoop.InputError?
@@ -91,7 +91,7 @@ import Testing
         #expect(splitter.begun.count == 900)
     }
 
-    @Test func `Any bytes in any portions give the lines of a simple reading`() {
+    @Test func `Random bytes in random portions give the same lines as a simple implementation`() {
         var random = SeededRandom(17)
         for _ in 0..<fuzzedInputs(orElse: 300) {
             let bytes = (0..<Int.random(in: 0..<60, using: &random)).map { _ -> UInt8 in

@@ -9,7 +9,7 @@ import Testing
 
 /// A service from its start to its end, each in a process of its own: signals and the environment are the process's.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ManagedServiceProcessTests {
-    @Test func `A service reports start, reloads and end, and its signals then do what they did before`() async {
+    @Test func `A service reports start, reloads and end, and restores the dispositions of its signals`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let manager = ServiceManagerStandIn("@run-loops-\(getpid())")
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `A service without a manager is called in the same way, and ends when its loop is stopped`() async {
+    @Test func `Without a service manager run calls end on a signal and returns when the loop is stopped`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 unsetenv("NOTIFY_SOCKET")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func `The second signal of a service that does not end is the end of the process`() async {
+    @Test func `A second signal ends the process of a service that has not ended`() async {
         await #expect(processExitsWith: .signal(SIGTERM)) {
             try withLoop { loop in
                 let service = try ManagedService()
@@ -71,7 +71,9 @@ import Testing
         }
     }
 
-    @Test func `A loop that turns keeps the watchdog quiet, and says that it ends when it is stopped`() async {
+    @Test func `A running service sends keep-alives to the watchdog and reports STOPPING when its loop is stopped`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let manager = ServiceManagerStandIn("@run-loops-\(getpid())")
@@ -98,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `A message that the manager does not receive is an error, and so are malformed variables`() async {
+    @Test func `A message that the manager does not receive is reported, and a malformed NOTIFY_SOCKET throws`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 setenv("NOTIFY_SOCKET", "@run-loops-nobody-\(getpid())", 1)

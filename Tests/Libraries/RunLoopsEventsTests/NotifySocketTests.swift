@@ -11,7 +11,8 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct NotifySocketTests {
     // MARK: States
 
-    @Test(arguments: ["path", "abstract"]) func `States arrive in one datagram, at both kinds of addresses`(
+    @Test(arguments: ["path", "abstract"])
+    func `All states of one send arrive in one datagram, at a path or an abstract address`(
         _ kind: String
     ) throws {
         let directory = TemporaryDirectory()
@@ -28,7 +29,7 @@ import Testing
         #expect(manager.next() == nil)
     }
 
-    @Test func `A reload carries the time of the monotonic clock at which it was sent`() throws {
+    @Test func `A reloading message has the monotonic time at which it was sent`() throws {
         let directory = TemporaryDirectory()
         let manager = ServiceManagerStandIn(directory.path("notify"))
         func now() -> Int64 {
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `A message to a removed or full socket is an error, and the next message is tried`() throws {
+    @Test func `Sending to a removed or full socket throws, and a later message is sent`() throws {
         let directory = TemporaryDirectory()
         let notify = try NotifySocket(directory.path("notify"))
         #expect(throws: ServiceManagerError.system(.init(call: "sendmsg", code: ENOENT))) { try notify.send(.ready) }
@@ -109,7 +110,7 @@ import Testing
 
     // MARK: The watchdog
 
-    @Test func `A loop that turns sends keep-alives, and a loop that hangs sends none`() throws {
+    @Test func `A running loop sends keep-alives, and a hanging loop sends none`() throws {
         let directory = TemporaryDirectory()
         let manager = ServiceManagerStandIn(directory.path("notify"))
         let notify = try NotifySocket(manager.path)
@@ -140,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func `A real loop that hangs sends nothing, and one keep-alive when it turns again`() throws {
+    @Test func `A loop on the real clock sends no keep-alive while it hangs, and one when it continues`() throws {
         let directory = TemporaryDirectory()
         let manager = ServiceManagerStandIn(directory.path("notify"))
         let path = manager.path

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func `The check ends a preparation before any other callout`() throws {
+    @Test func `After a preparation the check is called before any other callout`() throws {
         try withLoop { loop in
             let library = Library()
             let source = try library.enterLoop()
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `The check decides when the time is over`() throws {
+    @Test func `When its time is over, a poll source dispatches only if its check returns true`() throws {
         try withLoop { loop in
             let library = Library()
             library.limit = .milliseconds(10)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `A loop that never sleeps checks and dispatches too`() throws {
+    @Test func `A loop that is only polled calls check and dispatch of a poll source`() throws {
         try withLoop { loop in
             let library = Library()
             let source = try library.enterLoop()
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `A library that leaves while it is prepared is checked`() throws {
+    @Test func `A poll source invalidated between its preparation and its check is still checked`() throws {
         try withLoop { loop in
             let library = Library()
             let source = try library.enterLoop()

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `A ready descriptor dispatches the library with what it is ready for`() throws {
+    @Test func `A poll source dispatches with the events for which its descriptors are ready`() throws {
         try withLoop { loop in
             let (first, second, library) = (DescriptorPair.pipe(), DescriptorPair.pipe(), Library())
             defer { library.whenDispatched = { _ in } }
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `The library's time is kept and not early, and nothing else wakes the loop`() throws {
+    @Test func `A poll source dispatches at its time limit, not earlier, and causes no other wake-up`() throws {
         try withLoop { loop in
             let library = Library()
             defer { library.whenDispatched = { _ in } }
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `Without any time the library is dispatched in each turn`() throws {
+    @Test func `With a time limit of zero a poll source dispatches in each turn`() throws {
         try withLoop { loop in
             let library = Library()
             defer { library.whenDispatched = { _ in } }
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `A loop that never sleeps dispatches the library too`() throws {
+    @Test func `A loop that is only polled dispatches a ready poll source`() throws {
         try withLoop { loop in
             let (pipe, library) = (DescriptorPair.pipe(), Library())
             defer { library.whenDispatched = { _ in } }
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `A loop that never sleeps asks in each turn, and a loop that sleeps once for each sleep`() throws {
+    @Test func `A polled loop prepares a poll source in each turn, and a sleeping loop once for each sleep`() throws {
         try withLoop { loop in
             let (pipe, library) = (DescriptorPair.pipe(), Library())
             defer { library.whenDispatched = { _ in } }
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `Other descriptors at each preparation, also another file under the same number`() throws {
+    @Test func `The descriptors may change at each preparation, even to another file under the same number`() throws {
         try withLoop { loop in
             let (old, new, library) = (DescriptorPair.pipe(), DescriptorPair.pipe(), Library())
             defer { library.whenDispatched = { _ in } }
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `A dispatch may run the loop, which dispatches again, and make the source invalid`() throws {
+    @Test func `A dispatch may run the loop, which dispatches again, and may invalidate the source`() throws {
         try withLoop { loop in
             let (pipe, library) = (DescriptorPair.pipe(), Library())
             defer { library.whenDispatched = { _ in } }
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func `A preparation that makes its source invalid is the last call`() throws {
+    @Test func `A preparation that invalidates its source is the last call to the source`() throws {
         try withLoop { loop in
             let source = Box<PollSource?>(nil)
             let calls = Box(0)
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test func `The source that is released leaves the loop`() throws {
+    @Test func `A released poll source is removed from the loop`() throws {
         try withLoop { loop in
             let library = Library()
             defer { library.whenDispatched = { _ in } }
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func `Work that another thread adds is found after a wake-up`() throws {
+    @Test func `wakeUp makes a poll source prepare again and find work that another thread has added`() throws {
         try withLoop { loop in
             let (pipe, library) = (DescriptorPair.pipe(), Library())
             defer { library.whenDispatched = { _ in } }
@@ -260,7 +260,7 @@ import Testing
         }
     }
 
-    @Test func `Without descriptors the source is refused, and none is lost`() async {
+    @Test func `Making a poll source without free descriptors throws EMFILE and leaks no descriptor`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             try withLoop { loop in

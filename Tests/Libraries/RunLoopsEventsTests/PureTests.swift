@@ -37,7 +37,7 @@ import Testing
         #expect(sent == (0..<sent.count).map { UInt8(truncatingIfNeeded: $0) })
     }
 
-    @Test func `A buffer is full from its mark on until it is empty`() {
+    @Test func `A buffer is full from its high-water mark until it is empty again`() {
         var buffer = OutputBuffer(highWaterMark: 10)
         buffer.append(repeatElement(0, count: 9))
         #expect(!buffer.isFull)
@@ -57,7 +57,7 @@ import Testing
 
     // MARK: Records of changes
 
-    @Test func `Records are read one after the other, with their names`() {
+    @Test func `The records of inotify are parsed in order, with their names`() {
         let expected = [
             record(1, 2, cookie: 3, name: "name"), record(4, 5), record(-1, UInt32(IN_Q_OVERFLOW)),
             record(6, 7, cookie: 8, name: "sixteen byte nam"),
@@ -68,7 +68,7 @@ import Testing
         for count in 0..<bytes.count { _ = bytes[..<count].withUnsafeBytes { InotifyRecord.parse($0) } }
     }
 
-    @Test func `Any bytes can be read as records`() {
+    @Test func `Parsing random bytes as records of inotify does not trap`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
             let count = Int.random(in: 0...200, using: &random)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `The halves of moves find each other, whatever is between them`() {
+    @Test func `The two records of a move are paired even with other records between them`() {
         let records = [
             move(IN_MOVED_TO, 1), move(IN_MOVED_FROM, 2), move(IN_MOVED_FROM, 3), InotifyRecord(watch: 1, mask: 8),
             move(IN_MOVED_TO, 3), move(IN_MOVED_TO, 2), move(IN_MOVED_FROM, 4),

@@ -12,7 +12,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct ServiceEnvironmentProcessTests {
     // MARK: Telling
 
-    @Test func `Without a service manager there is nothing to tell, and no wake-up`() async {
+    @Test func `Without a service manager fromEnvironment and watchdogTimer return nil and inherited is empty`() async {
         await #expect(processExitsWith: .success) {
             for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID"] { unsetenv(name) }
             let notify = try NotifySocket.fromEnvironment()
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `The service manager hears at the address in the environment, and no descriptor stays`() async {
+    @Test func `A message is sent to the address in NOTIFY_SOCKET, and no descriptor stays open`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             let manager = ServiceManagerStandIn("@run-loops-\(getpid())")
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `The watchdog is for the process that the variables name`() async {
+    @Test func `watchdogInterval and watchdogTimer are nil if WATCHDOG_PID names another process`() async {
         await #expect(processExitsWith: .success) {
             setenv("WATCHDOG_USEC", "2500000", 1)
             #expect(try NotifySocket.watchdogInterval() == .milliseconds(2_500))
@@ -67,7 +67,7 @@ import Testing
 
     // MARK: Socket activation
 
-    @Test func `Sockets that were opened for the program are served, with their names`() async {
+    @Test func `Sockets passed by the service manager are taken with their names and accept connections`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let directory = TemporaryDirectory()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `Sockets for another process are left alone`() async {
+    @Test func `Sockets passed to another process are not taken`() async {
         await #expect(processExitsWith: .success) {
             setenv("LISTEN_FDS", "1", 1)
             let withoutProcess = try ListenDescriptor.inherited(unsetting: false)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `Nonsense is an error`() async {
+    @Test func `Malformed LISTEN variables throw an error that names the variable`() async {
         await #expect(processExitsWith: .success) {
             let own = "\(getpid())"
             let cases: [(variables: [String: String], wrong: String)] = [

@@ -27,7 +27,7 @@ import Testing
         end(thread)
     }
 
-    @Test func `A batch after single lines has the rest of what was read`() async throws {
+    @Test func `A batch read after single lines has the remaining lines that were read ahead`() async throws {
         let pipe = DescriptorPair.pipe()
         let thread = try RunLoopThread(name: "lines")
         let lines = try thread.loop.lines(of: RunLoop.File(borrowing: pipe.first))
@@ -42,7 +42,7 @@ import Testing
         end(thread)
     }
 
-    @Test func `Tasks that go through one sequence at the same time share its lines and all end`() async throws {
+    @Test func `Tasks that iterate one sequence at the same time share its lines and all end`() async throws {
         let pipe = DescriptorPair.pipe()
         let thread = try RunLoopThread(name: "lines")
         let lines = try thread.loop.lines(of: RunLoop.File(borrowing: pipe.first))

@@ -22,7 +22,9 @@ struct SignalBesideDispatchProcessTests {
 
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
-    @Test(arguments: cases) func `Both hear of each signal`(_ how: String) async {
+    @Test(arguments: cases) func `A SignalSource and a Dispatch source both receive each signal once`(_ how: String)
+        async
+    {
         await #expect(processExitsWith: .success) { [how] in
             let signal = __libc_current_sigrtmin() + 8
             try withLoop { loop in
@@ -56,7 +58,7 @@ struct SignalBesideDispatchProcessTests {
     }
     #endif
 
-    @Test func `Beside Dispatch nothing is known but the signal's number`() async {
+    @Test func `Beside a Dispatch source a signal is reported without its sender`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let dispatch = CountingDispatchSource(SIGUSR1)
@@ -102,7 +104,7 @@ struct SignalBesideDispatchProcessTests {
         }
     }
 
-    @Test func `A source receives the events from before its addition when it is added`() async {
+    @Test func `A source added to a loop receives the signals that were sent before it was added`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let dispatch = CountingDispatchSource(SIGUSR1)

@@ -73,7 +73,7 @@ import Testing
         #expect(told.count == 12)
     }
 
-    @Test func `It does not matter which thread the kernel picks`() throws {
+    @Test func `A signal sent to any thread is reported`() throws {
         let end = Permit()
         let before = TestThread { end.wait() }
         let signal = __libc_current_sigrtmin() + 2
@@ -118,7 +118,7 @@ import Testing
         #expect(handler(of: signal) == handlerAddress(SIG_DFL))
     }
 
-    @Test func `Invalidated in its closure, the old disposition is there before the closure ends`() throws {
+    @Test func `A source invalidated in its closure restores the old disposition at once`() throws {
         try withLoop { loop in
             let signal = __libc_current_sigrtmin() + 4
             setHandler(signal, SIG_IGN)
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `In a storm from four threads every signal is counted`() throws {
+    @Test func `All signals that four threads raise at once are counted`() throws {
         let signal = __libc_current_sigrtmin() + 5
         let each = isFull ? 250_000 : 5000
         try withLoop { loop in
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `Sources can be added and removed while their signal is sent in a storm`() throws {
+    @Test func `Sources can be added and removed while other threads raise their signal`() throws {
         let signal = __libc_current_sigrtmin() + 6
         setHandler(signal, SIG_IGN)
         let isOver = Locked(false)

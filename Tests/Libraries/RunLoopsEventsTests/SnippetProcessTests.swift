@@ -26,7 +26,7 @@ import Testing
     @Test(
         .enabled(if: BuiltPrograms.folder(with: "EventsChild", "EventsDescriptor", "EventsService") != nil),
         arguments: snippets)
-    func `A snippet does what its first line says, and ends`(snippet: Snippet) throws {
+    func `Each snippet succeeds and prints the expected text`(snippet: Snippet) throws {
         let path = try #require(BuiltPrograms.path(snippet.name))
         let said = try withLoop { loop in
             let child = try Child.spawn(.path(path), input: .pipe, output: .pipe, error: .combinedWithOutput)

@@ -11,7 +11,7 @@ import Testing
 
 /// Addresses whose bytes could be taken for something else, and a socket that meets itself.
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SocketEdgeTests {
-    @Test func `A path with a zero after its first byte is refused, and an abstract name with one is not`() throws {
+    @Test func `A path with a zero byte is refused, and an abstract name may contain one`() throws {
         for path in ["s\0other", "s\0"] {
             #expect(throws: RunLoop.SystemCallError(call: "sockaddr_un", code: EINVAL)) {
                 try RunLoop.SocketAddress.unix(path)
@@ -23,7 +23,8 @@ import Testing
         }
     }
 
-    @Test func `A socket file whose name begins with an at sign is reached, and removed at the end`() throws {
+    @Test func `A socket file whose name begins with an at sign accepts connections and is removed at the end`() throws
+    {
         try withLoop { loop in
             // The directory of this thread alone.
             guard makeOwnWorkingDirectory() else { return }
@@ -38,7 +39,8 @@ import Testing
         }
     }
 
-    @Test func `A socket file whose name is not UTF-8 is reached, and its path is given in bytes`() throws {
+    @Test func `A socket file whose name is not UTF-8 accepts connections, and its path is available as bytes`() throws
+    {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let path = directory.path(FileNames.notUTF8)

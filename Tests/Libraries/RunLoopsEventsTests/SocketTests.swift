@@ -11,7 +11,7 @@ import Testing
 @Suite(.ownThread, .timeLimit(.minutes(10)), .leavesNothing) struct SocketTests {
     // MARK: Addresses
 
-    @Test func `Addresses are written as they are read`() throws {
+    @Test func `Socket addresses are described by their text, and invalid addresses throw`() throws {
         #expect(try RunLoop.SocketAddress.internet("127.0.0.1", port: 80).description == "127.0.0.1:80")
         #expect(try RunLoop.SocketAddress.internet("::1", port: 65535).description == "[::1]:65535")
         #expect(try RunLoop.SocketAddress.internet("::1", port: 65535).port == 65535)
@@ -32,7 +32,7 @@ import Testing
     // MARK: Listening and connecting
 
     @Test(arguments: ["tcp", "unix", "abstract"])
-    func `A client that connects is accepted, and both can speak`(kind: String) throws {
+    func `A client that connects is accepted, and both sides can send`(kind: String) throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let address =
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `A connection that nobody takes is refused`() throws {
+    @Test func `Connecting to an address without a listener fails`() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let errors = Box<[CInt]>([])
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `A task that connects gets the socket or the refusal`() async throws {
+    @Test func `connect(to:) returns the socket to a task or throws the error`() async throws {
         let directory = TemporaryDirectory()
         let thread = try RunLoopThread(name: "connect")
         let listener = try SocketListener.sendable(on: .unix(directory.path("socket"))) { _, _ in }
@@ -116,7 +116,7 @@ import Testing
         end(thread)
     }
 
-    @Test func `Two cannot listen in one place`() throws {
+    @Test func `A second listener on an address throws EADDRINUSE until the first is invalidated`() throws {
         let directory = TemporaryDirectory()
         for address in [RunLoop.SocketAddress.loopback(), try .unix(directory.path("socket"))] {
             let first = try SocketListener.sendable(on: address) { _, _ in }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `A listener that is paused lets them wait`() throws {
+    @Test func `A paused listener accepts no client until it is resumed`() throws {
         try withLoop { loop in
             let accepted = Box(0)
             let listener = try SocketListener(on: .loopback()) { listener, event in
@@ -149,7 +149,7 @@ import Testing
 
     // MARK: Streams
 
-    @Test func `Megabytes arrive whole and in order, with the buffer held small`() throws {
+    @Test func `Megabytes arrive complete and in order through a small buffer`() throws {
         try withLoop { loop in
             let total = isFull ? 32 << 20 : 2 << 20
             let (here, there) = try RunLoop.Socket.pair()
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func `A reader that pauses holds off the writer, and loses nothing`() throws {
+    @Test func `A paused reader makes the writer wait, and no byte is lost`() throws {
         try withLoop { loop in
             let (here, there) = try RunLoop.Socket.pair()
             let total = 1 << 20
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `One side can end and go on reading`() throws {
+    @Test func `A stream that has finished can still read`() throws {
         try withLoop { loop in
             let (here, there) = try RunLoop.Socket.pair()
             let said = Box<[SocketStream.Event]>([])
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func `A write after the end sends nothing, and the other side can go on`() throws {
+    @Test func `A write after finish sends nothing, and the other side can still write`() throws {
         try withLoop { loop in
             let (here, there) = try RunLoop.Socket.pair()
             let received = Box<[UInt8]>([])
@@ -269,7 +269,7 @@ import Testing
         }
     }
 
-    @Test func `Many threads write to one stream, each call whole`() throws {
+    @Test func `Each write of many threads to one stream arrives unbroken`() throws {
         try withLoop { loop in
             let (here, there) = try RunLoop.Socket.pair()
             let writes = isFull ? 20_000 : 2000
@@ -301,7 +301,7 @@ import Testing
 
     // MARK: The worst
 
-    @Test func `A connection closed in the middle of a message is an error after the earlier messages`() throws {
+    @Test func `A connection reset in the middle of a message fails after the earlier bytes are received`() throws {
         try withLoop { loop in
             let here: RunLoop.Socket
             do {
@@ -322,7 +322,7 @@ import Testing
         }
     }
 
-    @Test func `Writing to a closed connection is an error and raises no signal`() throws {
+    @Test func `Writing to a closed connection fails with EPIPE and raises no signal`() throws {
         try withLoop { loop in
             let stream: SocketStream
             let said = Box<[SocketStream.Event]>([])
@@ -363,7 +363,7 @@ import Testing
         }
     }
 
-    @Test func `Invalidated in its closure, a stream closes its socket and says nothing more`() throws {
+    @Test func `A stream invalidated in its closure closes its socket and reports nothing more`() throws {
         try withLoop { loop in
             let (here, there) = try RunLoop.Socket.pair()
             let stream = SocketStream(here) { stream, event in
@@ -379,7 +379,7 @@ import Testing
         }
     }
 
-    @Test(.needsDescriptors(2000)) func `A thousand streams at once each get their answer`() throws {
+    @Test(.needsDescriptors(2000)) func `Each of a thousand concurrent streams gets its answer`() throws {
         try withLoop { loop in
             let answers = Box(0)
             for number in 0..<1000 {
@@ -403,7 +403,7 @@ import Testing
         }
     }
 
-    @Test(.needsDescriptors(3000)) func `A thousand who connect are all accepted`() throws {
+    @Test(.needsDescriptors(3000)) func `A thousand connecting clients are all accepted`() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             let connected = Box(0)

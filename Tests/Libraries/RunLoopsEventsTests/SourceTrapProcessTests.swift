@@ -32,7 +32,7 @@ import Testing
         expectText(result, "cannot be added to the loop of thread")
     }
 
-    @Test func `A source is in one loop at a time`() async {
+    @Test func `Adding a source to a second loop traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let source = try SignalSource.sendable(SIGUSR1, label: "torn") { _, _ in }
             try withLoop { loop in
@@ -44,7 +44,7 @@ import Testing
         expectText(result, "remove it there first, or make a second source")
     }
 
-    @Test func `An error of a sequence is thrown and is not an element`() async {
+    @Test func `Making a signal source for SIGSEGV traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try SignalSource.sendable(SIGSEGV) { _, _ in }
         }
@@ -53,7 +53,7 @@ import Testing
 
     // MARK: Descriptors
 
-    @Test func `A listener without descriptors reports an error, pauses, and accepts again when it is resumed`() async {
+    @Test func `Without free descriptors a listener reports an error, pauses, and accepts again after resume`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let said = Box<[CInt]>([])
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `A client that connects while no descriptors are left is accepted when there are some`() async {
+    @Test func `A client that connects while no descriptor is free is accepted when one is free again`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let directory = TemporaryDirectory()
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `No descriptor is left of any source`() async {
+    @Test func `Using every kind of source leaves no descriptor open`() async {
         await #expect(processExitsWith: .success) {
             await letDispatchOpenItsTimers()
             // The first of each may bring something that stays.
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `A child that was forked does not take its parent's signals`() async {
+    @Test func `A signal of a forked child is not reported to its parent's source`() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
                 let told = Box(0)

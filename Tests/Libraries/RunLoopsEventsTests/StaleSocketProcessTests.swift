@@ -13,7 +13,7 @@ import Testing
     .ownThread, .timeLimit(.minutes(10)), .leavesNothing,
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct StaleSocketProcessTests {
-    @Test func `A listener takes over the socket of a process that was killed, and is reached there`() async {
+    @Test func `A listener takes over the socket file of a killed process and accepts connections there`() async {
         await #expect(processExitsWith: .success) {
             let directory = TemporaryDirectory()
             let address = try RunLoop.SocketAddress.unix(directory.path("socket"))
@@ -31,7 +31,9 @@ struct StaleSocketProcessTests {
         }
     }
 
-    @Test func `Of starters at once one wins, over a stale socket and where there is none`() async {
+    @Test func `If several processes listen on one path at once, one succeeds, with or without a stale socket file`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let directory = TemporaryDirectory()
             let address = try RunLoop.SocketAddress.unix(directory.path("socket"))
@@ -50,7 +52,7 @@ struct StaleSocketProcessTests {
         }
     }
 
-    @Test func `A living listener is not pushed out, nor one whose backlog is full or whose child lives on`() async {
+    @Test func `A live listener is not replaced, even if its backlog is full or only a child holds its socket`() async {
         await #expect(processExitsWith: .success) {
             let directory = TemporaryDirectory()
             let address = try RunLoop.SocketAddress.unix(directory.path("socket"))
@@ -86,7 +88,7 @@ struct StaleSocketProcessTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
-    func `The stale socket of another user is refused and stays`() throws {
+    func `The stale socket file of another user is refused and not removed`() throws {
         let directory = TemporaryDirectory()
         let path = directory.path("socket")
         let address = try RunLoop.SocketAddress.unix(path)
@@ -98,7 +100,7 @@ struct StaleSocketProcessTests {
         #expect(reach(address) == ECONNREFUSED)
     }
 
-    @Test func `While somebody keeps the directory's lock, nothing is taken over`() throws {
+    @Test func `A stale socket file is not taken over while the directory's lock is held`() throws {
         let directory = TemporaryDirectory()
         let address = try RunLoop.SocketAddress.unix(directory.path("socket"))
         leaveStale(address)

@@ -14,7 +14,9 @@ import Testing
     .timeLimit(.minutes(10)),
     .disabled(if: Sanitizer.isAny, "a sanitizer makes newer system calls of its own"))
 struct StrictFilterProcessTests {
-    @Test func `A loop, its timers, files and children work where newer system calls end the process`() async {
+    @Test func `Loops, timers, files and children work under a filter that ends the process at newer system calls`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             guard holding_trap_newer_calls() else { return }
             try TestThread.run { () throws in
@@ -47,7 +49,7 @@ struct StrictFilterProcessTests {
         }
     }
 
-    @Test func `Calls that the filter refuses are known, and older ones are permitted`() async {
+    @Test func `rl_permits is false for system calls that the filter refuses and true for older ones`() async {
         await #expect(processExitsWith: .success) {
             guard holding_trap_newer_calls() else { return }
             #expect(!rl_permits(RL_CALL_EPOLL_PWAIT2))
@@ -56,7 +58,7 @@ struct StrictFilterProcessTests {
         }
     }
 
-    @Test func `Calls are permitted where no filter ends the process`() {
+    @Test func `rl_permits is true for all system calls without a filter`() {
         for call in [RL_CALL_EPOLL_PWAIT2, RL_CALL_CLOSE_RANGE, RL_CALL_PIDFD_OPEN] { #expect(rl_permits(call)) }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// A timer of the loop itself is a source for the wall clock: no other is needed.
 @Suite(.ownThread, .leavesNothing) struct WallClockTests {
-    @Test func `A date holds when the clock is set, and when the machine sleeps`() {
+    @Test func `A timer at a date fires at that date even if the clock is set or the machine sleeps before`() {
         ManualRunLoop.with { manual in
             let date = manual.now(.realtime).advanced(by: .seconds(3600))
             var fired: RunLoop.Instant?
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `A date that the clock is set past is due at once`() {
+    @Test func `A timer is due at once if the clock is set past its date`() {
         ManualRunLoop.with { manual in
             var fires = 0
             let date = manual.now(.realtime).advanced(by: .seconds(3600))
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `A real date is not early`() throws {
+    @Test func `A timer at a date on the real clock is not early`() throws {
         try withLoop { loop in
             let date = RunLoop.Instant.now(.realtime).advanced(by: .milliseconds(5))
             loop.add(RunLoop.Timer(.at(date)) { _ in #expect(RunLoop.Instant.now(.realtime) >= date) }, in: .default)

@@ -10,7 +10,8 @@ import Testing
 
 /// Frames on the real clock, beside a bare timer descriptor that does the same work.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct DisplayLinkRealTests {
-    @Test(arguments: [60.0, 144]) func `Delivered and skipped frames are the due frames, and the phase is kept`(
+    @Test(arguments: [60.0, 144])
+    func `On the real clock delivered and skipped frames add up to the due frames, and the phase is kept`(
         rate: Double
     ) {
         let length = isFull ? Duration.seconds(20) : .milliseconds(300)

@@ -10,7 +10,8 @@ import Testing
 
 /// Frames on a grid.
 @Suite(.ownThread) struct DisplayLinkTests {
-    @Test(arguments: [60.0, 144, 59.94, 1, 0.5]) func `A second has as many frames as the rate, on one grid`(
+    @Test(arguments: [60.0, 144, 59.94, 1, 0.5])
+    func `A link delivers as many frames a second as its rate, on one grid`(
         rate: Double
     ) {
         ManualRunLoop.with { manual in
@@ -63,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `A paused link does not wake the loop and after it resumes does not count missed frames`() {
+    @Test func `A paused link does not wake the loop, and a resumed link counts no missed frames`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             let link = RunLoop.DisplayLink(framesPerSecond: 60, isPaused: true) { _ in }

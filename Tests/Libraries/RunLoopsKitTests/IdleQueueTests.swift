@@ -9,7 +9,7 @@ import Testing
 
 /// Jobs spread over idle moments.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct IdleQueueTests {
-    @Test func `Jobs run a portion a turn and the loop makes no extra turn`() {
+    @Test func `One portion of jobs runs in each turn, and the loop makes no extra turn`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue(limits: .init(count: 3))
             let portions = Box<[Int]>([])
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `A portion ends when a timer is due and runs at least one job`() {
+    @Test func `A portion of jobs ends when a timer is due, but not before one job has run`() {
         ManualRunLoop.with { manual in
             let queue = RunLoop.IdleQueue(limits: .init(time: .seconds(1000)))
             let lines = Box<[String]>([])
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `A timer is late by less than a portion beside many jobs`() {
+    @Test func `Beside many jobs a timer is late by less than the time of a portion`() {
         ManualRunLoop.with { manual in
             let jobs = isFull ? 100_000 : 10_000
             let budget = Duration.milliseconds(4)

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `Invalidating a throttle, debouncer or watchdog cancels its pending call and later ones`() {
+    @Test func `Invalidating a throttle, debouncer or watchdog cancels pending and later calls`() {
         ManualRunLoop.with { manual in
             keepAlive(manual.loop)
             let lines = Box<[String]>([])

@@ -35,7 +35,7 @@ import Testing
         #expect(errors.copy == [.cycle([asking.identity, joining.identity])])
     }
 
-    @Test func `A join waits for a thread whose performAndWait times out`() {
+    @Test func `A join returns after performAndWait of the joined thread has thrown`() {
         let (joining, asking) = (makeThread("joining"), makeThread("asking"))
         let errors = Locked<[RunLoop.PerformError?]>([])
         let (busy, proceed) = (Permit(), Permit())
@@ -86,7 +86,7 @@ import Testing
 
 /// Joins that trap, each in a process of its own.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct JoinTrapProcessTests {
-    @Test func `A join of a thread that waits for the caller traps and names both`() async {
+    @Test func `Joining a thread that waits for the caller traps and names both threads`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (joining, asking) = (makeThread("joining"), makeThread("asking"))
             // The closure of the one runs on the other, which then waits for its end.

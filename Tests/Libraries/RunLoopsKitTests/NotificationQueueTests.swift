@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `Style now delivers before post returns and asSoonAsPossible before whenIdle`() {
+    @Test func `Style now delivers before post returns, and asSoonAsPossible delivers before whenIdle`() {
         with { manual, queue, lines in
             queue.post(.init("idle"), .whenIdle)
             queue.post(.init("soon"), .asSoonAsPossible)

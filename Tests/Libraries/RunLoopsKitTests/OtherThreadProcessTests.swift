@@ -8,49 +8,49 @@ import Testing
 
 /// Objects of one thread that another thread uses, as code in language mode 5 can do without a word of the compiler.
 @Suite(.timeLimit(.minutes(10))) struct OtherThreadProcessTests {
-    @Test func `Calling a debouncer on another thread traps with a remedy`() async {
+    @Test func `Calling a debouncer on another thread traps with a message that names the remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Misuse.debouncer.play()
         }
         expectText(result, "was used by another thread than the one that made it: post the call")
     }
 
-    @Test func `Calling a throttle on another thread traps with a remedy`() async {
+    @Test func `Calling a throttle on another thread traps with a message that names the remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Misuse.throttle.play()
         }
         expectText(result, "was used by another thread than the one that made it: post the call")
     }
 
-    @Test func `Feeding a watchdog on another thread traps with a remedy`() async {
+    @Test func `Feeding a watchdog on another thread traps with a message that names the remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Misuse.watchdog.play()
         }
         expectText(result, "was used by another thread than the one that made it: post the call")
     }
 
-    @Test func `Pausing a display link on another thread traps with a remedy`() async {
+    @Test func `Pausing a display link on another thread traps with a message that names the remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Misuse.displayLink.play()
         }
         expectText(result, "was used by another thread than the one that made it: post the call")
     }
 
-    @Test func `Adding to an idle queue on another thread traps with a remedy`() async {
+    @Test func `Adding to an idle queue on another thread traps with a message that names the remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Misuse.idleQueue.play()
         }
         expectText(result, "was used by another thread than the one that made it: post the call")
     }
 
-    @Test func `Posting to a notification queue on another thread traps with a remedy`() async {
+    @Test func `Posting to a notification queue on another thread traps with a message that names the remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Misuse.notificationQueue.play()
         }
         expectText(result, "was used by another thread than the one that made it: post the call")
     }
 
-    @Test func `Marking a transaction on another thread traps with a remedy`() async {
+    @Test func `Marking a transaction on another thread traps with a message that names the remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Misuse.transaction.play()
         }

@@ -87,7 +87,7 @@ struct PriorityTests {
         #expect(schedule(of: ten) == .realTime(10))
     }
 
-    @Test func `The highest priority of the waiting threads counts, and the thread's own returns after the last`()
+    @Test func `A thread gets the highest priority of the threads that wait for it, and its own after the last wait`()
         throws
     {
         let other = makeThread("other")

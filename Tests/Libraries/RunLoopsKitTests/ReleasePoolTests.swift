@@ -11,7 +11,7 @@ import Testing
 ///
 /// Each test begins with the thread's pools closed.
 @Suite(.ownThread) struct ReleasePoolTests {
-    @Test func `A held object lives until the turn sleeps`() {
+    @Test func `A held object is released before the loop sleeps`() {
         ManualRunLoop.with { manual in
             let pool = RunLoop.ReleasePool()
             let lines = Locked<[String]>([])
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `A scope releases its objects at its end, the last first, also after an error`() {
+    @Test func `A scope releases its objects in reverse order when it ends, also after an error`() {
         struct Failure: Error {}
         let lines = Locked<[String]>([])
         RunLoop.ReleasePool.with {
@@ -97,7 +97,7 @@ import Testing
         #expect(lines.lines == ["second", "first", "outer"])
     }
 
-    @Test func `An object held by a deinitialiser is released too`() {
+    @Test func `An object that a deinitialiser holds during a release is released`() {
         let lines = Locked<[String]>([])
         RunLoop.ReleasePool.with { () -> Void in
             RunLoop.ReleasePool.hold(
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `The most objects held at once are those of one turn`() {
+    @Test func `No more objects are held at once than those of one turn`() {
         let perTurn = 1000
         ManualRunLoop.with { manual in
             let pool = RunLoop.ReleasePool()

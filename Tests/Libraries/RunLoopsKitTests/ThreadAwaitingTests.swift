@@ -31,7 +31,8 @@ import Testing
         thread.end()
     }
 
-    @Test func `Several tasks may wait for a thread's end, and its loop is torn down by then`() async throws {
+    @Test func `Several tasks may wait for a thread's end, which is reported after its loop is torn down`() async throws
+    {
         let thread = try RunLoopThread(name: "awaited")
         let waited = Locked(0)
         let tasks = (0..<4).map { _ in
@@ -47,7 +48,7 @@ import Testing
         #expect(!thread.loop.add(RunLoop.Source.sendable { _ in }, in: .default))
     }
 
-    @Test func `Items of a thread's loop are released before the wait for its end returns`() async throws {
+    @Test func `The items of a thread's loop are released before ended() returns`() async throws {
         for _ in 0..<20 {
             let thread = try RunLoopThread(name: "released")
             let released = Locked(0)

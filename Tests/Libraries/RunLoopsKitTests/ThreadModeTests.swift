@@ -55,7 +55,7 @@ import Testing
         #expect(numbers.copy == Array(0..<1000))
     }
 
-    @Test func `A task whose wake-up was served by a run in another mode still runs`() throws {
+    @Test func `A task still runs if a run in another mode has consumed its wake-up`() throws {
         let thread = makeThread("left behind")
         let left = running("private", thread)
         let modes = Locked<[String]>()

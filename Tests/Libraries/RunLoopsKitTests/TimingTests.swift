@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `A throttle without a trailing call drops early calls, and cancel drops a trailing one`() {
+    @Test func `A throttle without trailing calls drops early calls, and cancel drops a pending trailing call`() {
         with { manual, seconds in
             let dates = Box<[Double]>([])
             let throttle = RunLoop.Throttle(every: .seconds(1), isTrailing: false) { dates.value.append(seconds()) }
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `A fed watchdog costs one wake-up a limit and a stopped one none`() {
+    @Test func `A fed watchdog costs one wake-up per limit, and a cancelled watchdog costs none`() {
         with { manual, _ in
             let fires = Box(0)
             let dog = RunLoop.WatchdogTimer(limit: .seconds(1)) { fires.value += 1 }

@@ -41,7 +41,8 @@ import Testing
         }
     }
 
-    @Test func `Observers of lower and higher order are called before and after the commit and its hooks`() {
+    @Test func `Observers of lower order are called before the commit and its hooks, and those of higher order after`()
+    {
         ManualRunLoop.with { manual in
             let transaction = RunLoop.Transaction()
             let lines = Box<[String]>([])
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `Objects that mark each other forever are limited and reported and do not block the loop`() {
+    @Test func `Objects that mark each other forever are stopped at the round limit and reported`() {
         ManualRunLoop.with { manual in
             let transaction = RunLoop.Transaction(roundLimit: 4)
             let view = View()

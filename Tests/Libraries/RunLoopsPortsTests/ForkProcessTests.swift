@@ -16,7 +16,7 @@ struct ForkProcessTests {
     // Swift Testing before 6.3 takes no value into an exit test.
     #if compiler(>=6.3)
     @Test(arguments: ["invalidate", "release", "exit"])
-    func `A child's calls on a port leave its parent's name and messages alone`(_ deed: String) async {
+    func `A child's calls on a port do not affect its parent's name and messages`(_ deed: String) async {
         await #expect(processExitsWith: .success) { [deed] in
             let directory = try TestDirectory()
             try TestThread.run { () throws in
@@ -119,7 +119,9 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `In a child a sender to the parent's port is dead and a sender to its name connects again`() async {
+    @Test func `In a child, a sender to the parent's port is dead, and a sender to the port's name connects again`()
+        async
+    {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let received = Locked<[String]>([])

@@ -33,7 +33,8 @@ import Testing
 
     private var rounds: Int { isFull ? 1000 : 50 }
 
-    @Test func `A released sender leaves the port even if a child holds a copy of its connection`() throws {
+    @Test func `A released sender is disconnected from its port even if a child holds a copy of its connection`() throws
+    {
         let directory = try TestDirectory()
         let server = Server(.sendable { _ in nil })
         defer { server.end() }
@@ -50,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `A waiting sender learns that the port has given up its name`() throws {
+    @Test func `A sender whose connection was never accepted throws noSuchPort after the port is invalidated`() throws {
         let directory = try TestDirectory()
         let forker = Forker(holding: 2_000)
         defer { forker.end() }

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `A directory's path with a zero is refused`() throws {
+    @Test func `A directory path that contains a zero byte is refused`() throws {
         let directory = try TestDirectory()
         let path = directory.path + "\0other"
         let expected = RunLoop.PortError.system(RunLoop.SystemCallError(call: "open", code: EINVAL))
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `A name has one living owner`() throws {
+    @Test func `A name that a valid port has published cannot be published by another port`() throws {
         let directory = try TestDirectory()
         let first = RunLoop.MessagePort.sendable { _ in nil }
         try first.publish(as: "one", in: directory.ports)

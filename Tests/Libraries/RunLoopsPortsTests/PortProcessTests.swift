@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `The port commands of the tool listen, send, request and list`() async throws {
+    @Test func `The port commands of the tool can listen, send, request and list`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
             let listener = try Tool.start("port listen clock --echo --count 3")
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `The name of a killed process can be taken by the next`() async throws {
+    @Test func `The name of a killed process can be taken by another process`() async throws {
         await #expect(processExitsWith: .success) {
             let directory = try UserDirectory()
             let sender = try RunLoop.MessagePort.Sender(named: "mortal")

@@ -56,11 +56,11 @@ struct PriorityTests {
         #expect(try niceValues(sender: 10, receiver: 5, carries: true) == (5, 5))
     }
 
-    @Test func `A port that does not carry priorities runs its closure at the receiver's own`() throws {
+    @Test func `A port that does not carry priorities runs its closure at the receiver's priority`() throws {
         #expect(try niceValues(sender: 0, receiver: 10, carries: false) == (10, 10))
     }
 
-    @Test func `A priority that the closure sets stays`() throws {
+    @Test func `A priority that the closure sets is kept after the callout`() throws {
         #expect(try niceValues(sender: 0, receiver: 10, carries: true, changingTo: 7) == (0, 7))
     }
 }

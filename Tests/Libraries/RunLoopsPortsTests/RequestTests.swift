@@ -10,7 +10,7 @@ import Testing
 
 /// Messages and the answers to questions, which tasks wait for.
 @Suite(.ownThread, .timeLimit(.minutes(10))) struct RequestTests {
-    @Test func `Messages arrive as a sequence in order that ends with the port`() async throws {
+    @Test func `A port's messages arrive in order as a sequence, which ends when the port ends`() async throws {
         let thread = try RunLoopThread(name: "messages")
         let (port, messages) = try thread.loop.messages()
         let sender = port.sender
@@ -24,7 +24,7 @@ import Testing
         thread.end()
     }
 
-    @Test func `A task gets the answer without a blocked thread`() async throws {
+    @Test func `A task gets the answer, also from a port on the task's own loop`() async throws {
         try await withLoop { loop in
             let port = try echo(on: loop)
             let reply = try await port.sender.request(RunLoop.MessagePort.Message(id: 3, text: "hello"), on: loop)
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `A request throws noReply for a dropped message and dead for an ended port`() async throws {
+    @Test func `A request throws noReply if its message is dropped and dead if the port has ended`() async throws {
         try await withLoop { loop in
             let silent = RunLoop.MessagePort.sendable { _ in nil }
             try loop.add(silent, in: .common)
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `A request waits for a full queue, at most for its time`() async throws {
+    @Test func `A request to a full queue waits for room, at most for its timeout`() async throws {
         try await withLoop { loop in
             // The port is in no loop yet, so nothing takes messages out.
             let port = RunLoop.MessagePort.sendable(limits: .init(queue: 1)) {

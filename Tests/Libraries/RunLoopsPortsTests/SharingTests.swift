@@ -22,7 +22,9 @@ import Testing
         subscript(sender: UInt8) -> [Int32] { ids.withLock { $0[sender] ?? [] } }
     }
 
-    @Test(arguments: [1, 2, 3]) func `More senders than connections take turns`(limit: Int) throws {
+    @Test(arguments: [1, 2, 3]) func `If there are more senders than connections, all senders can send in turn`(
+        limit: Int
+    ) throws {
         let directory = try TestDirectory()
         let log = Log()
         let server = Server(

@@ -180,7 +180,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A sender with no time to wait throws timedOut and continues later`() throws {
+    @Test func `A sender whose timeout passes throws timedOut and can send later`() throws {
         let directory = try TestDirectory()
         let port = RunLoop.MessagePort.sendable { _ in nil }
         try port.publish(as: "quick", in: directory.ports)
@@ -263,7 +263,7 @@ import Testing
         return header
     }
 
-    @Test(.needsDescriptors(2000)) func `A thousand peers are served`() throws {
+    @Test(.needsDescriptors(2000)) func `A port receives the messages of a thousand peers`() throws {
         let directory = try TestDirectory()
         let received = Locked([Int32: Int]())
         let server = Server(
@@ -283,7 +283,7 @@ import Testing
         server.end()
     }
 
-    @Test func `A message refused for its dead port does not change the order of the others`() throws {
+    @Test func `A message refused for its dead reply port does not change the order of the other messages`() throws {
         let directory = try TestDirectory()
         let (received, permit) = (Locked<[Int32]>([]), Permit())
         let server = Server(

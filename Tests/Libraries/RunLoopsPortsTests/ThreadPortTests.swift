@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `A port without a reference ends and a port in a mode is kept`() throws {
+    @Test func `A port without a reference is dead, and a port in a mode is retained`() throws {
         try TestThread.run {
             let sender = RunLoop.MessagePort { _ in nil }.sender
             #expect(sender.isDead)
@@ -256,7 +256,7 @@ import Testing
         }
     }
 
-    @Test func `A batch of messages is limited and ends with the run`() throws {
+    @Test func `A batch has at most the limit of messages and ends when the run is stopped`() throws {
         try TestThread.run {
             let loop = RunLoop.current
             var order: [String] = []

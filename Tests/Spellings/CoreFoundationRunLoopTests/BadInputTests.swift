@@ -36,7 +36,7 @@ import Testing
         expectText(result, "import CoreFoundationRunLoop in the file that makes it")
     }
 
-    @Test func `A missing source context and one of an unknown version trap`() async {
+    @Test func `A missing source context and a source context of an unknown version trap`() async {
         let version = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             var context = CFRunLoopSourceContext()
             context.version = 2
@@ -50,7 +50,7 @@ import Testing
         expectText(none, "was given no context")
     }
 
-    @Test func `A port context without getPort and one without a descriptor trap`() async {
+    @Test func `A port context without getPort and a port context without a descriptor trap`() async {
         let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             makePort(nil)
         }
@@ -76,7 +76,7 @@ import Testing
         expectText(result, "Return a CFData that the caller owns")
     }
 
-    @Test func `A timer without a callout and an observer without a block trap`() async {
+    @Test func `Creating a timer without a callout or an observer without a block traps`() async {
         let timer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             CFRunLoopTimerCreate(nil, 0, 0, 0, 0, nil, nil)
         }

@@ -10,7 +10,7 @@ import Testing
 
 /// A loop that other threads add to, take from and release what it calls; and the loop under both of its names.
 @Suite(.ownThread) struct ForeignThreadTests {
-    @Test func `Other threads add, remove, invalidate and release while the loop runs`() {
+    @Test func `Other threads may add, remove, invalidate and release items while the loop runs`() {
         let open = Locked(0)
         let calls = Locked(0)
         let loops = Locked<CFRunLoop?>(nil)

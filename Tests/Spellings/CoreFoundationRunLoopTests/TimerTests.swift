@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, -0.5, -1e300, -Double.infinity]) func `An interval of zero or less fires once`(
+    @Test(arguments: [0, -0.5, -1e300, -Double.infinity]) func `A timer with an interval of zero or less fires once`(
         interval: Double
     ) {
         TestThread.run {

@@ -11,7 +11,7 @@ import Testing
     .ownThread, .timeLimit(.minutes(10)),
     .disabled(if: Sanitizer.isAny, "a sanitizer copies its locks, and calls a leak what a child inherits"))
 struct ForkProcessTests {
-    @Test func `A child has a new loop and invalidating its parent's timer there does not affect the parent`() async {
+    @Test func `A child has a new loop, and invalidating its parent's timer does not affect the parent`() async {
         await #expect(processExitsWith: .success) {
             TestThread.run {
                 let loop = RunLoop.current

@@ -21,12 +21,12 @@ struct FoundationProcessTests {
         #expect(try scene("process") == ["process: 7", "done"])
     }
 
-    @Test func `Process.waitUntilExit() serves Foundation's loop and not this one`() throws {
+    @Test func `Process.waitUntilExit() serves Foundation's loop and not this package's loop`() throws {
         #expect(
             try scene("wait-for-exit") == ["exit: 7 in Foundation's loop: true in this loop: false", "done"])
     }
 
-    @Test func `A Stream is not served by this loop and can be read without one`() throws {
+    @Test func `This package's loop does not serve a Stream, which can be read without a loop`() throws {
         #expect(try scene("stream") == ["in this loop alone: false", "stream: bytes", "done"])
     }
 
@@ -34,7 +34,7 @@ struct FoundationProcessTests {
         #expect(try scene("file-handle") == ["file handle: bytes", "done"])
     }
 
-    @Test func `The main queue, the main actor and the main operation queue are served`() throws {
+    @Test func `The main loop serves the main queue, the main actor and the main operation queue`() throws {
         #expect(try scene("main-queue") == ["main queue, main actor, operation queue: true", "done"])
     }
 
@@ -48,7 +48,7 @@ struct FoundationProcessTests {
     }
 
     @Test(.enabled(if: BuiltPrograms.path("FoundationRunLoopXCTestPrograms") != nil, "the program was not built"))
-    func `The main loop is served while a program waits as XCTest does`() throws {
+    func `The main loop is served while a program waits in the way XCTest does`() throws {
         let said = try BuiltPrograms.output(of: "FoundationRunLoopXCTestPrograms")
         #expect(
             said == [
@@ -61,7 +61,7 @@ struct FoundationProcessTests {
     @Test(
         .enabled(
             if: BuiltPrograms.folder(with: "FoundationRunLoopSameSource", "FoundationRunLoopSameSourceOurs") != nil))
-    func `One source file prints the same with Foundation's loop and with this loop`() throws {
+    func `A program prints the same output with Foundation's loop and with this package's loop`() throws {
         let foundations = try BuiltPrograms.output(of: "FoundationRunLoopSameSource")
         #expect(foundations.count == 30)
         #expect(try BuiltPrograms.output(of: "FoundationRunLoopSameSourceOurs") == foundations)

@@ -72,7 +72,7 @@ import class FoundationRunLoop.Timer
 
     private struct Kept: @unchecked Sendable { let loop: RunLoop }
 
-    @Test func `Sending by Port itself and a subclass that overrides too little trap`() async {
+    @Test func `Port.send traps, and invalidate() traps in a subclass that does not override it`() async {
         let made = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             Port().send(before: .distantFuture, components: nil, from: nil, reserved: 0)
         }

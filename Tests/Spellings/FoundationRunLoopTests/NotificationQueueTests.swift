@@ -84,7 +84,7 @@ import class FoundationRunLoop.RunLoop
         }
     }
 
-    @Test func `A notification waits for its modes and with style now is dropped in another mode`() {
+    @Test func `A notification waits for its modes, but style now drops it in another mode`() {
         with { manual, queue in
             queue.enqueue(note("soon"), postingStyle: .asap, coalesceMask: [], forModes: [.tracking])
             queue.enqueue(note("idle"), postingStyle: .whenIdle, coalesceMask: [], forModes: [.tracking])

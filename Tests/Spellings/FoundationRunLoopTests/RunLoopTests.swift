@@ -12,7 +12,7 @@ import class FoundationRunLoop.Timer
 
 /// Finding loops, running them, and closures on them.
 @Suite(.ownThread) struct RunLoopTests {
-    @Test func `RunLoop.current is one object for each thread and its native loop leads back to it`() {
+    @Test func `RunLoop.current is one object for each thread, and its native loop's foundation is that object`() {
         let isSame = TestThread.run {
             let loop = RunLoop.current
             return loop === RunLoop.current && loop.native === RunLoops.RunLoop.current
@@ -226,7 +226,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `Requests run by order, equal orders first in first out`() {
+    @Test func `Requests run in ascending order, and requests of equal order run first in, first out`() {
         ManualRunLoop.with { manual in
             let (lines, target) = (Locked<[String]>(), Token())
             for (text, order) in [("c", 7), ("a", -1), ("d", 7), ("b", 0)] {

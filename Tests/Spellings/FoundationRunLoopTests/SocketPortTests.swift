@@ -88,7 +88,7 @@ import class FoundationRunLoop.SocketPort
         }
     }
 
-    @Test func `Socket ports exchange messages with Foundation's own`() throws {
+    @Test func `Socket ports exchange messages with Foundation's socket ports`() throws {
         try onThread {
             let (ours, notes) = (try #require(SocketPort(tcpPort: 0)), PortNotes())
             ours.setDelegate(notes)

@@ -81,7 +81,7 @@ import class FoundationRunLoop.Timer
     }
 
     @Test(arguments: [0, -1, -Double.infinity])
-    func `An interval that is not positive is a tenth of a millisecond`(interval: Double) {
+    func `An interval that is not positive becomes a tenth of a millisecond`(interval: Double) {
         ManualRunLoop.with { manual in
             let timer = Timer(timeInterval: interval, repeats: true, block: noting(manual))
             #expect(timer.timeInterval == 0.0001)
@@ -114,7 +114,7 @@ import class FoundationRunLoop.Timer
         }
     }
 
-    @Test func `fire keeps the dates and invalidates a timer that does not repeat`() {
+    @Test func `fire does not move the next fire date and invalidates a timer that does not repeat`() {
         ManualRunLoop.with { manual in
             let repeating = Timer.scheduledTimer(withTimeInterval: 1, repeats: true, block: noting(manual))
             repeating.fire()

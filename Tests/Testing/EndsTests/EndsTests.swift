@@ -32,7 +32,7 @@ private let names: [String] =
         "Simultaneous accesses",
     ]
 
-    @Test(arguments: names) func `A number at the end of its type is accepted, or the trap says what to do`(
+    @Test(arguments: names) func `A number at the limit of its type is accepted, or the trap says what to do`(
         name: String
     ) throws {
         let program = try #require(program)

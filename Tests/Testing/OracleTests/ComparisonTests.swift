@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `The real CFRunLoop has the same trace twice`() {
+    @Test func `The real CFRunLoop has the same trace in two runs of a scenario`() {
         let comparison = Comparison(subject: CoreFoundationEngine.self)
         for number in 0..<100 {
             let scenario = ScenarioGenerator.scenario(number, seed: 2, mainThread: false)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `A loop that does not remove sources differs in a short scenario`() throws {
+    @Test func `The comparison finds a loop that does not remove sources, with a short scenario`() throws {
         let comparison = Comparison(subject: FaultyEngine.self, reruns: 1)
         let first = (0..<500).lazy.compactMap { number -> Difference? in
             let scenario = ScenarioGenerator.scenario(number, seed: 3, mainThread: false)

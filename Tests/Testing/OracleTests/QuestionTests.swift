@@ -26,7 +26,8 @@ import Testing
         }
     }
 
-    @Test func `FourResults: a stopping source ends a run with 4 or 2 and an unknown mode is finished`() {
+    @Test func `FourResults: a source that stops the loop ends a run with 4 or 2, and an unknown mode ends it with 1`()
+    {
         onThread {
             for (returnsAfterSource, expected) in [(true, CFRunLoopRunResult.handledSource), (false, .stopped)] {
                 let source = makeSource { CFRunLoopStop(CFRunLoopGetCurrent()) }
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `PoolsOfATurn: two observers open first and empty last`() {
+    @Test func `PoolsOfATurn: observers of the least and the greatest order are called first and last`() {
         onThread {
             var calls: [String] = []
             func observe(_ activities: CFRunLoopActivity, _ order: CFIndex, _ name: String) {
@@ -179,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `ThreadThatLives: a source that nobody signals keeps a loop and an observer alone does not`() {
+    @Test func `ThreadThatLives: an unsignalled source keeps a run from finishing, and an observer alone does not`() {
         onThread {
             let observer = CFRunLoopObserverCreateWithHandler(nil, CFRunLoopActivity.allActivities.rawValue, true, 0) {
                 _, _ in
@@ -193,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `ThreadThatWouldNotDie: a timer keeps what its closure holds until it is invalid`() {
+    @Test func `ThreadThatWouldNotDie: a timer retains what its closure captures until it is invalidated`() {
         onThread {
             weak var held: Count?
             let timer: CFRunLoopTimer
@@ -210,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func `TimerSkippedADate: a late timer fires once and goes on in its grid`() {
+    @Test func `TimerSkippedADate: a late timer fires once and continues on its grid`() {
         onThread {
             let start = CFAbsoluteTimeGetCurrent() + 0.1
             var dates: [CFAbsoluteTime] = []

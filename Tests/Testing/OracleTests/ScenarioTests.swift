@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `Actions are removed by their index through every list`() {
+    @Test func `Removing the action at an index keeps all other actions of the scenario`() {
         let scenario = ScenarioGenerator.scenario(4, seed: 1, mainThread: false)
         let actions = scenario.allActions
         for index in actions.indices {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `A date is shown as the kind it was set to`() {
+    @Test func `A date set as due, slot, far or sentinel is shown as that kind`() {
         let now: Int64 = 5_000_000
         #expect(Dates.seen(Dates.offset(.past(3), now: now), now: now) == .due)
         #expect(Dates.seen(Dates.offset(.now, now: now), now: now) == .due)

@@ -11,7 +11,7 @@ import Testing
 
     init() { stops.runBegins() }
 
-    @Test mutating func `A run after a stop serves its wake-up until the sleep is over`() {
+    @Test mutating func `areTakenByRun is true from a stop before the sleep until the sleep is over`() {
         stops.calloutBegins(.beforeSleep)
         #expect(!stops.areTakenByRun)
         stops.stop()
@@ -22,13 +22,13 @@ import Testing
         #expect(!stops.areTakenByRun)
     }
 
-    @Test mutating func `A stop after the sleep has no wake-up`() {
+    @Test mutating func `A stop after the sleep does not set areTakenByRun`() {
         stops.calloutBegins(.afterSleep)
         stops.stop()
         #expect(!stops.areTakenByRun)
     }
 
-    @Test mutating func `A stop belongs to the innermost run`() {
+    @Test mutating func `A stop sets areTakenByRun for the innermost run only`() {
         stops.calloutBegins(.beforeSleep)
         stops.runBegins()
         stops.calloutBegins(.beforeSleep)
@@ -38,7 +38,7 @@ import Testing
         #expect(!stops.areTakenByRun)
     }
 
-    @Test mutating func `A stop without a run has no wake-up`() {
+    @Test mutating func `A stop without a run does not set areTakenByRun`() {
         stops.runEnds()
         stops.stop()
         #expect(!stops.areTakenByRun)

@@ -72,7 +72,7 @@ struct TerminalProcessTests {
         try expectRestored(terminal)
     }
 
-    @Test func `Ctrl-Z returns the terminal to the shell and fg takes it again`() throws {
+    @Test func `Ctrl-Z returns the terminal to the shell, and fg gives it back to top`() throws {
         let program = try Inspected()
         let terminal = try PseudoTerminal(
             """

@@ -54,7 +54,7 @@ struct TopTests {
         }
     }
 
-    @Test func `rates are those of the last interval and other figures those of the last ten`() throws {
+    @Test func `rates are those of the last interval, and other figures cover the last ten intervals`() throws {
         var model = TopModel()
         model.take(Self.report(0, Self.loop(0)))
         #expect(model.loops[0].turnRate == 0)

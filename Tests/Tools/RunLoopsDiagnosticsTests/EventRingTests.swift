@@ -31,7 +31,7 @@ struct EventRingTests {
         #expect(lost == 0)
     }
 
-    @Test func `a reader of a ring that is being written finds whole events in sequence`() {
+    @Test func `a reader of a ring gets whole events in sequence while the ring is written`() {
         let ring = EventRing(capacity: 64)
         let writer = TestThread {
             for number in 0..<200_000 as Range<Int64> {

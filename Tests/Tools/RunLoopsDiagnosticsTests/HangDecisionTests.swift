@@ -21,7 +21,7 @@ final class HangDetectorTests {
         HangDetector.Look(now: now * millisecond, isBusy: false, since: since * millisecond)
     }
 
-    @Test func `a hang begins at the limit, and the next look is at the limit`() {
+    @Test func `a hang begins when the limit has passed, and the next look is set to that time`() {
         #expect(detector.look(busy(1000, since: 990)) == .newStretch)
         #expect(detector.nextLook == 1240 * millisecond)
         #expect(detector.look(busy(1239, since: 990)) == .nothing)
@@ -31,14 +31,14 @@ final class HangDetectorTests {
         #expect(detector.look(asleep(1500, since: 1395)) == .nothing)
     }
 
-    @Test func `short stretches in sequence are not a hang`() {
+    @Test func `short busy periods in sequence are not a hang`() {
         for start in stride(from: Int64(0), to: 100_000, by: 125) {
             #expect(detector.look(busy(start + 120, since: start)) == .newStretch)
         }
         #expect(!detector.isHanging)
     }
 
-    @Test func `the end that the loop's thread noted is more exact than the look that finds it`() {
+    @Test func `a hang ends at the time that the loop's thread noted, not at the time of the look that finds it`() {
         _ = detector.look(busy(1000, since: 1000))
         _ = detector.look(busy(1250, since: 1000))
         var look = busy(1900, since: 1800)
@@ -76,7 +76,7 @@ final class HangDetectorTests {
         #expect(detector.look(asleep(4500, since: 4500)) == .ended(300 * millisecond))
     }
 
-    @Test func `a stretch that began during a standstill loses at most its own time`() {
+    @Test func `a standstill from before a busy period is deducted only for the time within the period`() {
         _ = detector.look(asleep(1000, since: 500))
         #expect(detector.look(busy(4000, since: 1100, standstill: 3000)) == .newStretch)
         #expect(detector.standstill == 2900 * millisecond)
@@ -123,18 +123,18 @@ struct HangEvidenceTests {
         #expect(cause(300, processor: 290, longest: 200, others: true) == .computing)
     }
 
-    @Test func `a thread that does not run is waiting for what was seen most`() {
+    @Test func `a thread that does not run has as its cause the wait that was seen most often`() {
         #expect(cause(300, processor: 5, waits: [.lock: 3, .sleep: 1]) == .waiting(.lock))
         #expect(cause(300, processor: 5, waits: [.lock: 1, .sleep: 1]) == .waiting(.lock), "always the same of equals")
         #expect(cause(300, processor: 5) == .waiting(.other(call: -1)))
     }
 
-    @Test func `many callouts of which none took half are congestion`() {
+    @Test func `many callouts, none of which took half of the time, are congestion`() {
         #expect(cause(300, processor: 290, longest: 20, others: true) == .congestion)
         #expect(cause(300, processor: 290, longest: 20) == .computing, "the loop's own work")
     }
 
-    @Test func `a stretch that would be no hang with a processor is starvation`() {
+    @Test func `a busy period that would be below the limit with a free processor is starvation`() {
         #expect(cause(1000, processor: 50, delay: 900) == .starvation)
         #expect(cause(1000, processor: 50, delay: 900, longest: 10, others: true) == .starvation)
         #expect(cause(1000, processor: 400, delay: 600) == .computing, "it would have been a hang anyway")
@@ -161,7 +161,7 @@ final class StandstillTests {
         clock.standstill(now, wanted: wanted * millisecond, askedAt: 1000 * millisecond) / millisecond
     }
 
-    @Test func `a thread that is much later than its wanted time was stopped`() {
+    @Test func `a thread that wakes much later than requested was stopped`() {
         #expect(standstill(at(1000), wanted: 900) == 0, "the first time")
         #expect(standstill(at(1130), wanted: 1125) == 0)
         #expect(standstill(at(4000), wanted: 1255) == 2870)
@@ -172,12 +172,12 @@ final class StandstillTests {
         #expect(standstill(at(4000, delay: 2870), wanted: 1125) == 0)
     }
 
-    @Test func `a thread that asked too late was not stopped`() {
+    @Test func `a thread that asked for a time already past was not stopped`() {
         _ = standstill(at(500), wanted: 500)
         #expect(standstill(at(1001), wanted: 600) == 0)
     }
 
-    @Test func `a suspended machine shows in the difference of the clocks`() {
+    @Test func `a suspension of the machine is found by the difference of the clocks`() {
         _ = standstill(at(1000), wanted: 1000)
         #expect(standstill(at(1126, suspended: 60_000), wanted: 1125) == 126)
         #expect(standstill(at(1251, suspended: 60_000), wanted: 1250) == 0)
@@ -223,7 +223,7 @@ struct HangAnnealerTests {
         #expect(same == (true, 1) && stack == (true, 0) && callout == (true, 0))
     }
 
-    @Test func `the keys that are oldest are dropped`() {
+    @Test func `the oldest keys are dropped`() {
         var annealer = HangAnnealer()
         annealer.ends(key(1))
         for function in 2...65 { annealer.ends(key(UInt64(function))) }
@@ -239,17 +239,17 @@ struct MajorityStackTests {
         HangSamples.majority(of: stacks)
     }
 
-    @Test func `no stack gives no majority`() {
+    @Test func `without a stack or a common function there is no majority`() {
         #expect(HangSamples.majority(of: []) == nil)
         #expect(HangSamples.majority(of: [[]]) == nil)
         #expect(find([1], [2]) == nil, "one in each")
     }
 
-    @Test func `one stack is the majority as a whole`() {
+    @Test func `a single stack is the majority with all its functions`() {
         #expect(find([3, 2, 1])! == (0, 3, 1))
     }
 
-    @Test func `inner functions that differ are left off`() {
+    @Test func `inner functions that differ are removed from the majority`() {
         #expect(find([9, 2, 1], [8, 2, 1], [7, 6, 2, 1], [2, 1])! == (0, 2, 4))
     }
 

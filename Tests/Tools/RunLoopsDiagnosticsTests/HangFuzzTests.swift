@@ -47,7 +47,7 @@ private struct Sample {
 
 @Suite("Symbols of a damaged library", .ownThread, .timeLimit(.minutes(60)))
 struct HangFuzzTests {
-    @Test func `are read or missing`() throws {
+    @Test func `are read or left out without a trap`() throws {
         let sample = try Sample()
         var random = SeededRandom(13)
         let file = try #require(ELFFile { offset, count in Array(sample.bytes.dropFirst(Int(offset)).prefix(count)) })
@@ -78,7 +78,7 @@ struct HangFuzzTests {
         #expect(found > inputs / 10, "most were spoilt before any function was read")
     }
 
-    @Test func `can be unwound as far as they make sense`() throws {
+    @Test func `allow unwinding as far as they are intact`() throws {
         let sample = try Sample()
         try #require(sample.code.index_size > 0)
         let index = Int(sample.code.index - sample.base)

@@ -70,11 +70,11 @@ struct HangHostileProcessTests {
         #expect(try end("fibre", program: program).contains(#""label":"hostile""#))
     }
 
-    @Test func `that sleeps and runs in turn has no sleep that ends early`() throws {
+    @Test func `that alternates between sleep and work has no sleep that ends early`() throws {
         #expect(try end("naps 2000").contains("early: 0 of "))
     }
 
-    @Test func `with threads that hang and end at once survives`() {
+    @Test func `with threads that end directly after a hang survives`() {
         let lines = shell("timeout 400 '\(hangPrograms ?? "")' ends 2>&1; echo survived: $?")
         #expect(lines.contains("all ended\n") && lines.hasSuffix("survived: 0\n"), "\(lines)")
     }
@@ -90,7 +90,7 @@ struct HangHostileProcessTests {
         #expect(lines.split(separator: "\n").filter { $0.hasPrefix(#"{"stage":"ended""#) }.count == 2, "\(lines)")
     }
 
-    @Test func `that is busy and healthy is not reported and no sleep ends early`() throws {
+    @Test func `that is busy and healthy is not reported, and none of its sleeps ends early`() throws {
         let lines = shell("timeout 400 '\(hangPrograms ?? "")' busy 3 2>&1; echo survived: $?")
         #expect(lines.contains(", early: 0\n") && lines.hasSuffix("survived: 0\n"), "\(lines)")
         let wrong = lines.split(separator: "\n").filter {

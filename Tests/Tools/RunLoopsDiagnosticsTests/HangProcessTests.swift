@@ -118,7 +118,7 @@ struct HangProcessTests {
         #expect(text.contains(#"{"stage":"began","number":1"#))
     }
 
-    @Test func `that survives a hang completes its report, and reports a folder that it cannot write to`() {
+    @Test func `that survives a hang completes its report, and prints an error if the folder cannot be written`() {
         let text = shell(
             """
             folder=$(mktemp -d /tmp/run-loops-hangs.XXXXXX)

@@ -87,7 +87,8 @@ struct StackSamplerTests {
     }
 
     /// A function that has made room in a page of its stack, and has not written to it, has its pointer where nothing is yet.
-    @Test func `The copy of a stack whose pointer is in an unreadable page begins with the next page`() throws {
+    @Test func `If the stack pointer is in an unreadable page, the copy of the stack begins with the next page`() throws
+    {
         let page = 4096
         let memory = try #require(mmap(nil, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
         defer { munmap(memory, 3 * page) }
@@ -106,17 +107,17 @@ struct StackSamplerTests {
     }
 
     @Test(.enabled(if: dlsym(nil, "__tsan_init") == nil, "the thread sanitizer holds signals back"))
-    func `is found while it computes`() throws { #expect(try find("spinsForTheTest", .spin) == nil) }
+    func `is found while the thread computes`() throws { #expect(try find("spinsForTheTest", .spin) == nil) }
 
-    @Test func `is found while it sleeps without ending the sleep`() throws {
+    @Test func `is found while the thread sleeps, and the sleep does not end`() throws {
         #expect(try find("napsForTheTest", .nap) == .sleep)
     }
 
-    @Test func `is found while it waits for descriptors`() throws {
+    @Test func `is found while the thread waits for descriptors`() throws {
         #expect(try find("waitsForTheTest", .wait) == .descriptors)
     }
 
-    @Test func `does not end a sleep however often it is sampled`() throws {
+    @Test func `may be sampled any number of times without ending a sleep`() throws {
         let sampler = StackSampler(signal: try StackSampler.start(signal: nil))
         let victim = Victim(.longNap)
         // Before it sleeps it may be sent the signal.
@@ -150,7 +151,7 @@ struct StackSamplerTests {
         #expect(sampler.sample(victim.thread, stackEnd: victim.stackEnd).counters.isEmpty)
     }
 
-    @Test func `a signal that is in use is refused, and so is a second signal`() throws {
+    @Test func `a second sampling signal is refused by StackSampler and by HangWatch`() throws {
         let own = try StackSampler.start(signal: nil)
         #expect(try StackSampler.start(signal: own) == own)
         #expect(throws: RunLoop.SystemCallError(call: "sigaction", code: EBUSY)) {
@@ -200,7 +201,7 @@ struct SymbolizerTests {
         #expect(LoadedCode(Array("junk\n7f-6f r-xp 0 0 0 /x\n1-2 r-xp 00 0:0 0 /y\n".utf8)).codes.map(\.start) == [1])
     }
 
-    @Test func `an unreadable page ends the copy`() {
+    @Test func `a copy of memory ends at an unreadable page`() {
         // SAFETY: two pages, of which the second may not be read.
         let pages = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
         defer { munmap(pages, 8192) }

@@ -61,7 +61,7 @@ struct StretchTallyTests {
         #expect(present.callouts == 1)
     }
 
-    @Test func `a thousand labels take no more room than eight and the label with the most time is kept`() {
+    @Test func `a thousand labels take no more room than eight, and the label with the most time is kept`() {
         let tally = StretchTally(limit: .max)
         tally.begins(at: 0)
         var time: Int64 = 0

@@ -33,7 +33,7 @@ struct InspectorGarbageTests {
         thread.end()
     }
 
-    @Test func `nearly correct requests are refused or answered and do no harm`() throws {
+    @Test func `nearly correct requests are refused or answered, and the next client is served`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         let lines = ["loops", "dump", "statistics", "record 16", "recorded"].map {
@@ -55,7 +55,7 @@ struct InspectorGarbageTests {
         waitUntil { inspector.server.loops.followerCount == 0 }
     }
 
-    @Test func `requests behind one whose answer the client does not take are not answered`() throws {
+    @Test func `requests are not answered if the client cannot take the answer of an earlier request`() throws {
         let inspector = try TestInspector()
         let ends = DescriptorPair.sockets()
         let connection = InspectorConnection(

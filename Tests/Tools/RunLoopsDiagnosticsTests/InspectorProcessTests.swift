@@ -133,7 +133,8 @@ struct InspectorProcessTests {
         #expect(said.contains("cannot be looked into: it must be this user's") && said.contains("status 1"))
     }
 
-    @Test func `the socket is removed when the process ends, or by the next command after it was killed`() throws {
+    @Test func `the socket is removed when the process ends, or by the next command if the process was killed`() throws
+    {
         let count = "ls run-loop-inspect | wc -l"
         let killed = try during("idle", "\(count); kill -9 $pid; wait $pid; \(count); $tool ps >/dev/null; \(count)")
         #expect(killed.split(separator: "\n").map { $0.trimming(" ") }.filter { $0.count == 1 } == ["1", "1", "0"])

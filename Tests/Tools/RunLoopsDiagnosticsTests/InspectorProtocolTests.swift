@@ -49,7 +49,7 @@ struct InspectorProtocolTests {
         }
     }
 
-    @Test func `a recording above the size of an answer loses its oldest events`() throws {
+    @Test func `a recording above the size limit of an answer loses its oldest events`() throws {
         let events = (0..<1000 as Range<Int64>).flatMap { turn in
             [
                 RunLoop.Trace.Event(time: turn * 2000, depth: 1, kind: .calloutBegan(.block, "number \(turn)")),

@@ -129,7 +129,8 @@ struct InspectorTests {
 
     // MARK: Only while somebody looks
 
-    @Test func `counts from the first request and removes its meter with the client`() throws {
+    @Test func `starts counting at a client's first request and removes its meter when the client disconnects`() throws
+    {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         var client: InspectorClient? = try inspector.connect()
@@ -185,7 +186,7 @@ struct InspectorTests {
         newcomer.end()
     }
 
-    @Test func `a live trace of a hanging loop shows the callout since it began`() throws {
+    @Test func `a live trace of a hanging loop shows the callout from its beginning`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         let (isInside, mayGo) = (Permit(), Permit())
@@ -208,7 +209,7 @@ struct InspectorTests {
         thread.end()
     }
 
-    @Test func `a live trace of a sleeping loop shows since when it sleeps`() throws {
+    @Test func `a live trace of a sleeping loop shows the sleep from the beginning of the recording`() throws {
         let inspector = try TestInspector()
         let thread = InspectedThread(inspector)
         waitUntil { thread.loop.isWaiting }

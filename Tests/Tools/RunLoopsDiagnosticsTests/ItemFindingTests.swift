@@ -115,7 +115,9 @@ struct ItemFindingTests {
     /// Each signal of the process takes a place in a row that all of them share: the more others come after this one, the
     /// less is kept of it.
     @Test(arguments: [0, 2_000, 1_100_000])
-    func `a source signalled and never woken for is found at the end`(andOthersAfterwards others: Int) throws {
+    func `a source signalled without a later wake-up is found at the end of the recording`(
+        andOthersAfterwards others: Int
+    ) throws {
         let recording = RunLoop.Recording()
         let made = Locked<(RunLoop, RunLoop.Source)?>(nil)
         let thread = TestThread {
@@ -142,7 +144,7 @@ struct ItemFindingTests {
         thread.join()
     }
 
-    @Test func `a block posted without a wake-up is found at the end`() throws {
+    @Test func `a block posted without a wake-up is found at the end of the recording`() throws {
         let recording = RunLoop.Recording()
         let made = Locked<RunLoop?>(nil)
         let ran = Permit()

@@ -50,7 +50,7 @@ import Testing
         #expect(keeper.count <= 6144)
     }
 
-    @Test func `A timer has its name after a month of virtual time`() throws {
+    @Test func `A timer still has its name in statistics and traces after a month of virtual time`() throws {
         try ManualRunLoop.with { manual in
             let loop = manual.loop
             let stream = try #require(LoopStream.of(loop))

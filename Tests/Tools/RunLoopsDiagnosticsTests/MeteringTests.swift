@@ -28,7 +28,7 @@ struct MeteringTests {
         }
     }
 
-    @Test func `A turn counts at most one wake-up whatever is posted, postponed and run inside it`() throws {
+    @Test func `A turn counts at most one wake-up, whatever is posted, postponed or run in the turn`() throws {
         let result = Locked<RunLoop.Statistics?>(nil)
         let thread = TestThread {
             let loop = RunLoop.current
@@ -102,7 +102,7 @@ struct MeteringTests {
         }
     }
 
-    @Test func `includes the sleep, the callout and the pending work under way`() {
+    @Test func `includes the present sleep, the present callout and the pending work`() {
         let metering = RunLoop.Metering()
         let shared = Locked<RunLoop?>(nil)
         let gate = Locked(false)
@@ -184,7 +184,7 @@ struct LoopWatchTests {
         #expect(!told.copy.contains { $0.callee == .block })
     }
 
-    @Test func `reports one kind and label at most once a pause and counts the others`() {
+    @Test func `reports slow callouts of one kind and label at most once per pause and counts the others`() {
         let told = Locked<[RunLoop.Watch.SlowCallout]>([])
         ManualRunLoop.with { manual in
             let limits: [RunLoop.Trace.Event.Callee: Duration] = [.timer: .milliseconds(10)]
@@ -210,7 +210,7 @@ struct LoopWatchTests {
         #expect(told.copy.first?.description.hasSuffix(": 20 ms, limit 10 ms") == true)
     }
 
-    @Test func `the sleep of a nested run does not count for its callout`() {
+    @Test func `the sleep of a nested run does not count as time of the callout that runs it`() {
         let told = Locked<[String]>([])
         ManualRunLoop.with { manual in
             let watch = RunLoop.Watch(limits: [.block: .milliseconds(5)], watchesRuns: false) { event in

@@ -177,7 +177,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `keeps the labels of its events if there are more than the limit of unused labels`() {
+    @Test func `keeps the labels of its events even beyond the limit of unused labels`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)
@@ -193,7 +193,7 @@ struct RecordingTests {
         }
     }
 
-    @Test func `ends when it is stopped and is removed from the loop`() {
+    @Test func `records nothing after stop and is removed from the loop`() {
         ManualRunLoop.with { manual in
             let recording = RunLoop.Recording()
             recording.add(manual.loop)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A histogram of durations")
 struct DurationHistogramTests {
-    @Test func `has a step for every duration, in order, and none exceeds the end of its step`() {
+    @Test func `has an ascending step for every duration, and no duration exceeds the end of its step`() {
         var last = -1
         for power in 0..<44 {
             for offset in [0, 1, 3] {
@@ -42,7 +42,7 @@ struct DurationHistogramTests {
         #expect(RunLoop.DurationHistogram().percentile(0.5) == 0)
     }
 
-    @Test func `a difference has the durations added since`() {
+    @Test func `a difference has the durations added since the earlier histogram`() {
         var histogram = RunLoop.DurationHistogram()
         histogram.add(nanoseconds: 5)
         let earlier = histogram
@@ -91,7 +91,7 @@ struct LoopStatisticsTests {
         }
     }
 
-    @Test func `the sleep of a nested run does not count for its callout`() throws {
+    @Test func `the sleep of a nested run does not count as time of the callout that runs it`() throws {
         try ManualRunLoop.with { manual in
             let meter = try Self.metered(manual.loop)
             let loop = manual.loop
@@ -145,7 +145,7 @@ struct LoopStatisticsTests {
         }
     }
 
-    @Test func `of more kinds of callouts than the table has room for are counted as not assigned`() {
+    @Test func `count callouts beyond the size of the table as not assigned`() {
         let table = CalloutTable()
         for number in 1...300 { table.add(.block, (0, UInt64(number)), 1) }
         let statistics = Self.read(table)

@@ -75,7 +75,7 @@ struct TraceFormatTests {
         }
     }
 
-    @Test func `is complete if the beginning was overwritten`() throws {
+    @Test func `is valid if the beginning of the recording was overwritten`() throws {
         for capacity in [16, 32, 64] {
             let trace = ManualRunLoop.with { manual in
                 let recording = RunLoop.Recording(capacity: capacity)
@@ -114,7 +114,7 @@ struct TraceFormatTests {
         #expect(report.findings().map(\.kind) == [.takesFrame])
     }
 
-    @Test func `has a sleep to the end of the trace without a wake-up for a sleeping loop`() throws {
+    @Test func `shows a loop that still sleeps with a sleep to the end of the trace and no wake-up`() throws {
         let report = try report(
             [(0, .runBegan(.default)), (1, .passed(.beforeTimers)), (2, .passed(.beforeWaiting))], asleepSince: 2)
         let sleep = try #require(report.slices.last)
@@ -123,7 +123,7 @@ struct TraceFormatTests {
         #expect(report.awake == [1000])
     }
 
-    @Test func `has a sleep older than the recording from the beginning of the trace`() throws {
+    @Test func `shows a sleep that is older than the recording from the beginning of the trace`() throws {
         let waking = RunLoop.Trace.Event.Waking(cause: .timer, asleepSince: 1_000_000, calledAt: 0, thread: 0)
         let report = try report([(50, .runBegan(.default)), (60, .woke(waking))])
         #expect(report.slices.map(\.kind) == ["run", "sleep"])

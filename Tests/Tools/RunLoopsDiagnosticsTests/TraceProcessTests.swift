@@ -138,7 +138,7 @@ struct TraceProcessTests {
         #expect(folder.text("output").hasPrefix("Error: \(name.hasPrefix("/") ? name : folder.path)"))
     }
 
-    @Test func `runloop trace keeps an older trace if the program leaves none and otherwise replaces it`() throws {
+    @Test func `runloop trace replaces an older trace, and keeps it if the program leaves none`() throws {
         let folder = Folder()
         #expect(shell("echo old >$folder/trace.json; $tool trace -o $folder/trace.json -- true 2>&-", in: folder) == 1)
         #expect(folder.text("trace.json") == "old\n")
@@ -179,7 +179,7 @@ struct TraceProcessTests {
         #expect(report.program == "RunLoopsDiagnosticsPrograms")
     }
 
-    @Test func `a program's own signal handler is called alone`() {
+    @Test func `a signal with a handler of the program calls only that handler and writes no trace`() {
         let folder = Folder()
         #expect(shell("RUNLOOP_TRACE=$folder/trace.json $program end handler", in: folder) == 7)
         #expect(folder.text("trace.json") == "")

@@ -25,6 +25,9 @@ extension RunLoop {
         /// Distinguishes the loop from all others of the process.
         let number = UInt32(truncatingIfNeeded: rl_next_number())
         let defaultMode: ModeState
+        /// When the loop was made, and the processor time of its thread by then.
+        private let madeAt = SystemCalls.now(.monotonic)
+        private let runTimeBefore: Int64
         /// Whether the kernel's clocks are the system's, which can be read without asking the kernel.
         private let hasSystemClock: Bool
 
@@ -41,7 +44,6 @@ extension RunLoop {
         ///
         /// Relaxed: a hint; a thread that finds it looks again with the lock held.
         let hasStaleSignals = Atomic<Bool>(false)
-        let sleepTime = SleepTime()
 
         // MARK: Guarded by the lock
 
@@ -79,6 +81,7 @@ extension RunLoop {
         @exclusivity(unchecked) var runsBegun: UInt64 = 0
         /// Whether the thread has ended.
         @exclusivity(unchecked) private(set) var isDead = false
+        private var timesAtEnd: (run: Int64, sleep: Int64)?
         /// The guest, if a host waits for the loop; usually `nil`.
         ///
         /// Written by the loop's thread.
@@ -93,11 +96,21 @@ extension RunLoop {
         init(kernel: any Kernel, threadID: Int32) {
             self.kernel = kernel
             self.threadID = threadID
+            runTimeBefore = max(0, rl_thread_processor_time(threadID))
             hasSystemClock = kernel is EpollKernel
             defaultMode = ModeState(.default, number: 0, readiness: kernel.makeReadiness())
             defaultMode.markCommon()
             modeStates = [defaultMode]
             modeReferences = [.passUnretained(defaultMode)]
+        }
+
+        /// How long the thread has computed, and has not, since the loop was made, in nanoseconds.
+        ///
+        /// The system counts the first, so that a turn does nothing for these numbers.
+        var threadTimes: (run: Int64, sleep: Int64) {
+            if let timesAtEnd { return timesAtEnd }
+            let run = max(0, rl_thread_processor_time(threadID) - runTimeBefore)
+            return (run, max(0, SystemCalls.now(.monotonic) - madeAt - run))
         }
 
         // MARK: The lock
@@ -204,6 +217,7 @@ extension RunLoop {
         /// Empties all modes; returns the sources whose cancel closures are to be called, and all that must outlive the
         /// lock.
         func takeEverythingOut() -> Waste {
+            timesAtEnd = threadTimes
             isDead = true
             putListedBack(pausing: false)
             var waste = Waste()

@@ -164,22 +164,20 @@ public final class RunLoop: @unchecked Sendable {
     /// the value is `true` even while the host's own code runs. Corresponds to `CFRunLoopIsWaiting`.
     public var isWaiting: Bool { state.wakeWord.phase.isAsleep }
 
-    /// How long the thread has slept in runs of this loop, on the monotonic clock; a sleep that still lasts counts up to now.
+    /// The processor time that the loop's thread has used since the loop was made.
     ///
-    /// Waiting in a host (``pollDescriptor``) does not count: that is the host's sleep. Corresponds to the field `_sleepTime` of
-    /// Core Foundation's loop. Thread safety: any thread.
-    /// - Complexity: O(1), without a lock.
-    public var sleepTime: Duration { .nanoseconds(state.sleepTime.total { now(.monotonic) }) }
-
-    /// The processor time that the loop's thread has used, in this loop and elsewhere; zero if the thread has ended.
-    ///
-    /// The system keeps this number, and a turn does nothing for it. In place of the field `_runTime` of Core Foundation's loop,
-    /// which is never set. Thread safety: any thread.
+    /// The system counts it, so that no turn costs more for it. Stands still when the thread has ended. Corresponds to the field
+    /// `_runTime` of Core Foundation's loop, which is never set there. Thread safety: any thread.
     /// - Complexity: one system call.
-    public var runTime: Duration {
-        // With the lock held: the number of a thread that has ended may be another thread's.
-        .nanoseconds(withLock { isDead ? 0 : max(0, rl_thread_processor_time(threadID)) })
-    }
+    public var runTime: Duration { .nanoseconds(withLock { state.threadTimes.run }) }
+
+    /// The time since the loop was made in which its thread did not compute: it slept in the loop, or waited elsewhere.
+    ///
+    /// The real time of the machine, also for a loop whose own time is virtual. Together with ``runTime`` it is the age of the loop.
+    /// Stands still when the thread has ended. Corresponds to the field `_sleepTime` of Core Foundation's loop, which counts the sleep in
+    /// the loop alone; `Metering` of `RunLoopsDiagnostics` does that. Thread safety: any thread.
+    /// - Complexity: one system call.
+    public var sleepTime: Duration { .nanoseconds(withLock { state.threadTimes.sleep }) }
 
     /// The date of the next timer of `mode`, on that timer's clock; `nil` if there is none.
     ///

@@ -17,26 +17,6 @@ struct Sleep {
     func isIn(_ other: ModeState) -> Bool { mode?.toOpaque() == Unmanaged.passUnretained(other).toOpaque() }
 }
 
-/// How long a thread has slept, in nanoseconds of the loop's monotonic clock.
-///
-/// The loop's thread writes, and any thread reads. One word has both the sum and the beginning of a sleep that still lasts,
-/// so that a reader never counts a sleep twice.
-struct SleepTime: ~Copyable {
-    // Awake: the sum. Asleep: the complement of the beginning less the sum, which is negative.
-    private let word = Atomic<Int64>(0)
-
-    @inline(__always)
-    borrowing func begin(at now: Int64) { word.store(~(now - word.load(ordering: .relaxed)), ordering: .relaxed) }
-    @inline(__always)
-    borrowing func end(at now: Int64) { word.store(now - ~word.load(ordering: .relaxed), ordering: .relaxed) }
-
-    /// The sum, with the sleep that still lasts at `now`.
-    borrowing func total(_ now: () -> Int64) -> Int64 {
-        let word = word.load(ordering: .relaxed)
-        return word < 0 ? now() - ~word : word
-    }
-}
-
 // Steps 6 to 8: finding out what there is to do, and sleeping until there is. The loop's thread.
 extension RunLoop {
     /// The token of the main queue's descriptor, which no source has.
@@ -235,10 +215,8 @@ extension RunLoop {
             if mode.ready.isEmpty {
                 if var limit {
                     limit.monotonic = min(limit.monotonic, run.deadline)
-                    state.sleepTime.begin(at: monotonicNow())
                     mode.descriptors.readiness.wait(state.wakeWord, until: limit, into: &fetched)
                     knownNow = .min
-                    state.sleepTime.end(at: monotonicNow())
                 } else {
                     mode.descriptors.look(into: &fetched)
                 }

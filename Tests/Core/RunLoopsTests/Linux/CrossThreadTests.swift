@@ -32,42 +32,36 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func `The sleepTime that another thread reads includes the sleep that is still going on`(
-        hasDescriptor: Bool
-    ) {
+    @Test func `sleepTime grows while the loop sleeps, and runTime does not`() {
         withRealLoop { loop in
-            let pipe = prepare(loop, hasDescriptor)
-            #expect(loop.sleepTime == .zero)
+            loop.addSource()
             let reader = TestThread {
-                waitUntil { loop.isWaiting && loop.sleepTime > .zero }
-                let began = SystemCalls.now(.monotonic)
-                let slept = loop.sleepTime
-                waitUntil { SystemCalls.now(.monotonic) >= began + 10_000_000 }
-                #expect(loop.sleepTime - slept >= .milliseconds(10))
+                waitUntilAtRest(loop)
+                let (began, slept, ran) = (SystemCalls.now(.monotonic), loop.sleepTime, loop.runTime)
+                waitUntil { SystemCalls.now(.monotonic) >= began + 20_000_000 }
+                #expect(loop.sleepTime - slept >= .milliseconds(19))
+                #expect(loop.runTime - ran < .milliseconds(1))
                 loop.stop()
             }
             #expect(loop.runPlenty() == .stopped)
             reader.join()
-            // Awake: the sum stands still.
-            let slept = loop.sleepTime
-            #expect(slept >= .milliseconds(10))
-            #expect(loop.sleepTime == slept)
-            withExtendedLifetime(pipe) {}
         }
     }
 
-    @Test func `The runTime is the processor time of the loop's thread, and zero after the thread has ended`() {
+    @Test func `runTime grows while the loop's thread computes, and both times stand still after its end`() throws {
         let ended = Locked<RunLoop?>(nil)
         let thread = TestThread {
             let loop = RunLoop.current
-            let before = loop.runTime
-            while loop.runTime - before < .milliseconds(2) {}
-            #expect(before > .zero)
+            while loop.runTime < .milliseconds(2) {}
             ended.withLock { $0 = loop }
         }
         thread.join()
-        #expect(ended.copy?.runTime == .zero)
+        let loop = try #require(ended.copy)
+        waitUntil { loop.isEnded }
+        let times = (loop.runTime, loop.sleepTime)
+        #expect(times.0 >= .milliseconds(2))
+        usleep(2000)
+        #expect(loop.runTime == times.0 && loop.sleepTime == times.1)
     }
 
     @Test(arguments: [false, true]) func `A signal and a wake-up from another thread perform the source`(

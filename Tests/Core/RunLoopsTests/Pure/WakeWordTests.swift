@@ -317,7 +317,7 @@ import Testing
         #expect(word.fallAsleep() == nil)
     }
 
-    @Test func `An unserved wake-up keeps its instant when the nested run ends`() {
+    @Test func `An unserved wake-up keeps its instant when a nested run ends`() {
         let word = Word()
         _ = word.beginRun()
         _ = word.stop(at: 3)
@@ -429,7 +429,7 @@ import Testing
         }
     }
 
-    @Test func `Each kind of news changes the lower half`() {
+    @Test func `Each kind of news during a sleep changes the lower half of the wake word`() {
         for news in News.allCases {
             for phase in [WakeWord.Phase.asleepOnWord, .asleepOnDescriptors] {
                 let word = Word()
@@ -442,7 +442,7 @@ import Testing
         }
     }
 
-    @Test func `Two sleeps without news have the same lower half`() {
+    @Test func `The lower half of the wake word is the same in two sleeps without news`() {
         let word = Word()
         _ = word.beginRun()
         let first = word.fallAsleep()
@@ -452,7 +452,7 @@ import Testing
 
     // MARK: Many threads
 
-    @Test func `One of many threads that wake a sleeping loop calls the kernel`() {
+    @Test func `If many threads wake a sleeping loop, only one of them calls the kernel`() {
         let core = SharedWord()
         for round in 0..<50 {
             let told = Locked(0)
@@ -465,7 +465,9 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)), arguments: [false, true])
-    func `A change made by another thread before its news is seen before the sleep or ends it`(isWakeUp: Bool) {
+    func `A change that another thread makes before it sends its news is seen before the sleep or ends the sleep`(
+        isWakeUp: Bool
+    ) {
         let core = SharedWord()
         let rounds = isFull ? 200_000 : 5000
         let sleeper = TestThread { core.serveUntil(rounds) }

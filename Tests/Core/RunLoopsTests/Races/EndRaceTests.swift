@@ -11,7 +11,7 @@ import Testing
     private static let rounds = min(raceRounds(orElse: 24), 2_000)
 
     @Test(arguments: ItemKind.allCases)
-    func `A call on an item during the end of the loop's thread acts as if before or after it`(kind: ItemKind) {
+    func `A call on an item while its loop's thread ends acts as if made before or after the end`(kind: ItemKind) {
         let faults = TestThread.run {
             let elsewhere = RunningLoop()
             let races = ItemCall.raced(on: kind).map { EndRace(kind, $0) }
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: LoopCall.allCases)
-    func `A call on a loop during the end of its thread takes effect once or not at all`(call: LoopCall) {
+    func `A call on a loop while its thread ends takes effect once or not at all`(call: LoopCall) {
         let faults = TestThread.run {
             let race = LoopEndRace(call)
             race.run(Self.rounds)

@@ -18,7 +18,7 @@ func raceRounds(orElse few: Int) -> Int {
     private static var isLarge: Bool { rounds > 16 }
 
     @Test(arguments: ItemKind.allCases)
-    func `Two concurrent calls on an item have the result of one order or the other`(kind: ItemKind) {
+    func `Two concurrent calls on an item act as if made one after the other`(kind: ItemKind) {
         let results = TestThread.run {
             let loops = RaceLoops()
             let arenas = ItemRace.all(kind).enumerated().map { index, race in

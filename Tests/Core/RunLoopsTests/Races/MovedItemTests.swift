@@ -20,7 +20,7 @@ import Testing
         return [timer, observer]
     }
 
-    @Test func `A new common mode skips common items that are now in another loop`() {
+    @Test func `A new common mode does not get common items that are now in another loop`() {
         let (home, elsewhere) = (RunningLoop(), RunningLoop())
         for item in makeMovedItems(home.loop, elsewhere.loop) {
             let mode = RunLoop.Mode("new \(item.label)")
@@ -34,7 +34,7 @@ import Testing
         elsewhere.end()
     }
 
-    @Test func `A new common mode gets the common items that have left the other loop`() {
+    @Test func `A new common mode gets common items that were in another loop and have left it`() {
         let (home, elsewhere) = (RunningLoop(), RunningLoop())
         let items = makeMovedItems(home.loop, elsewhere.loop)
         for item in items { elsewhere.loop.remove(item, from: .default) }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test
-    func `A timer moved in its callout to a loop that ends before the callout returns is in no loop`() {
+    func `A timer moved in its callout to another loop is in no loop if that loop ends before the callout returns`() {
         let witness = Witness()
         TestThread.run {
             let loop = RunLoop.current

@@ -13,7 +13,7 @@ import Testing
         getenv("RUNLOOPS_RACE_SEED").flatMap { UInt64(String(cString: $0)) } ?? UInt64(SystemCalls.now(.realtime))
     }
 
-    @Test func `All calls of eight threads on shared items release everything and run each closure once`() {
+    @Test func `Random calls of eight threads on shared items release everything and run each closure once`() {
         let seed = Self.firstSeed
         // Half a second each.
         let rounds = min(raceRounds(orElse: 2), 500)

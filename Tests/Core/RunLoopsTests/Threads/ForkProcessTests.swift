@@ -89,7 +89,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `The end of the forking thread in the child does not end the parent's loop`() async {
+    @Test func `The parent's loop continues when the thread that forked ends in the child`() async {
         await #expect(processExitsWith: .success) {
             let cancelled = Locked(0)
             let ends: ForkedChild.End? = TestThread.run {
@@ -157,7 +157,9 @@ struct ForkProcessTests {
 
     // MARK: When the parent forks
 
-    @Test func `A child's own loop runs in a callout of its parent's loop, and the end of that callout traps`() async {
+    @Test func `A child's own loop runs inside a callout of its parent's loop, and returning from that callout traps`()
+        async
+    {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             TestThread.run {
                 let loop = RunLoop.current
@@ -193,7 +195,7 @@ struct ForkProcessTests {
         expectText(result, "If fork() was called in a callout of the loop, the child must not return from the callout.")
     }
 
-    @Test func `A sleeping loop goes on after another thread forks`() async {
+    @Test func `A sleeping loop still runs closures after another thread forks`() async {
         await #expect(processExitsWith: .success) {
             let loops = Locked<RunLoop?>(nil)
             let timers = Locked<[RunLoop.Timer]>([])
@@ -224,7 +226,7 @@ struct ForkProcessTests {
         }
     }
 
-    @Test func `Repeated forks while other threads change a loop give each child a working loop`() async {
+    @Test func `Each child forked while other threads change a loop has a working loop`() async {
         await #expect(processExitsWith: .success) {
             let isOver = Locked(false)
             let began = Permit()

@@ -134,7 +134,7 @@ import Testing
     }
 
     // Such a loop goes in the last round of the thread's destructors, when the sanitizer has given the thread up.
-    @Test(.disabled(if: Sanitizer.isThread)) func `A loop made while a thread ends is torn down as well`() {
+    @Test(.disabled(if: Sanitizer.isThread)) func `A loop made while its thread ends is torn down`() {
         let witness = Witness()
         TestThread.run {
             // A destructor of the thread that uses its loop, made before the loop has one.
@@ -169,7 +169,9 @@ import Testing
     }
 
     @Test(.disabled(if: Sanitizer.isThread), arguments: 1...3, [false, true])
-    func `A loop made in any but the last round of a thread's destructors is torn down`(round: Int, hadLoop: Bool) {
+    func `A loop made in one of the first three rounds of a thread's destructors is torn down`(
+        round: Int, hadLoop: Bool
+    ) {
         let witness = Witness()
         TestThread.run {
             if hadLoop { _ = RunLoop.current }

@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `An error of a closure is thrown by sync and by the test, and the thread ends`() {
+    @Test func `An error thrown by a closure is rethrown by sync and by TestThread.with, and the thread ends`() {
         let witness = Witness()
         #expect(throws: Failure.self) {
             try RunLoop.TestThread.with { thread in
@@ -90,7 +90,7 @@ import Testing
         #expect(witness.isGone)
     }
 
-    @Test func `The end stops nested runs and releases the loop's items`() throws {
+    @Test func `The end of TestThread.with stops nested runs and releases the loop's items`() throws {
         let (witness, began) = (Witness(), Permit())
         let value = try RunLoop.TestThread.with { thread in
             hold(witness.makeToken(), in: thread.loop)
@@ -125,7 +125,9 @@ import Testing
         }
     }
 
-    @Test func `The end of the test throws a timeout that describes the loop and the test's own error`() {
+    @Test
+    func `If the loop does not end, TestThread.with throws a timeout that describes the loop and the test's own error`()
+    {
         let (began, proceed, witness) = (Permit(), Permit(), Witness())
         let error = #expect(throws: RunLoop.TestThread.Timeout.self) {
             try RunLoop.TestThread.with(within: soon) { thread in
@@ -164,7 +166,7 @@ import Testing
         waitUntil { witness.isGone }
     }
 
-    @Test func `sync after the end of the test traps with a remedy`() async {
+    @Test func `sync after the end of the test traps with a message that names the remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try TestThread.run {
                 let thread = try RunLoop.TestThread.with { $0 }

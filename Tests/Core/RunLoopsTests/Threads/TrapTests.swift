@@ -79,7 +79,7 @@ import Testing
         expectText(timer, "was given an instant of the boottime clock: give instant.converted(to: .monotonic)")
     }
 
-    @Test func `Running a loop inherited through fork traps and the parent loses nothing`() async {
+    @Test func `Waking a loop inherited through fork traps in the child, and the parent's loop continues`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let fires = Locked(0)
             let status = TestThread.run { () -> CInt in
