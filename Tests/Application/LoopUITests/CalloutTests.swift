@@ -397,7 +397,7 @@ import Testing
         }
     }
 
-    @Test func `A nested run inside an action delivers the next inputs`() throws {
+    @Test func `Keys that were read before an action runs the loop are delivered after the action`() throws {
         try TestApplication.with { app in
             let (view, log) = (View(), Log())
             let field = TextField { _ in }.at(0, 1, 10)
@@ -414,7 +414,7 @@ import Testing
             button.becomeFirstResponder()
             for key in [Key.enter, .character("a"), .character("b")] { app.display.push(.key(KeyInput(key))) }
             app.settle()
-            #expect(log.lines == ["begins", "a", "ab", "ends"])
+            #expect(log.lines == ["begins", "ends", "a", "ab"])
         }
     }
 
@@ -456,7 +456,7 @@ import Testing
             app.show(view)
             app.tap(at: .zero)
             app.advance(by: .seconds(1))
-            #expect(taps == 1)
+            #expect(taps == 0)
             one.isEnabled = true
             #expect(one.state == .possible)
         }

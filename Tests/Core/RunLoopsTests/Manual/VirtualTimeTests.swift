@@ -63,24 +63,6 @@ import Testing
         #expect(lines.count == expected.count, sourceLocation: sourceLocation)
     }
 
-    @Test func `The sleepTime excludes the time of callouts and includes the sleeps of nested runs`() {
-        ManualRunLoop.with { manual in
-            let kernel = manual.loop.virtualKernel as? ManualKernel
-            let timer = RunLoop.Timer(.after(.seconds(1))) { _ in
-                kernel?.advance(to: manual.now.advanced(by: .seconds(5)).nanoseconds)
-                #expect(manual.loop.sleepTime == .seconds(1))
-                manual.advance(by: .seconds(2), in: "nested")
-            }
-            manual.loop.add(timer, in: .default)
-            manual.loop.add(RunLoop.Source { _ in }, in: "nested")
-            manual.loop.add(RunLoop.Source { _ in }, in: .default)
-            #expect(manual.loop.sleepTime == .zero)
-            // The callout of the timer takes 7 of the 10 seconds, 2 of them asleep.
-            manual.advance(by: .seconds(10))
-            #expect(manual.loop.sleepTime == .seconds(5))
-        }
-    }
-
     @Test(arguments: 1...8) func `Many small advances have the result of one large advance`(seed: UInt64) {
         let whole = Duration.seconds(3)
         let once = run(seed, withTolerance: false, [whole])
