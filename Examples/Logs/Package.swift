@@ -14,21 +14,27 @@ let strict: [SwiftSetting] = [
 ]
 
 func product(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-run-loops") }
+func loader(_ name: String) -> Target.Dependency { .product(name: name, package: "Loader") }
 
 let package = Package(
     name: "logs",
     // A link with the name of the package: the folder of a checkout may have any.
-    dependencies: [.package(path: "../.package/swift-run-loops")],
+    dependencies: [.package(path: "../.package/swift-run-loops"), .package(path: "../Loader")],
     targets: [
         // Reads, follows, filters and searches; knows no screen.
         .target(
-            name: "LogModel", dependencies: [product("RunLoops"), product("RunLoopsEvents")], swiftSettings: strict),
+            name: "LogModel", dependencies: [loader("Loading"), product("RunLoops"), product("RunLoopsEvents")],
+            swiftSettings: strict),
         .target(
-            name: "LogScreens", dependencies: ["LogModel", product("LoopUI"), product("RunLoops")],
+            name: "LogScreens",
+            dependencies: ["LogModel", loader("LoadingPictures"), product("LoopUI"), product("RunLoops")],
             swiftSettings: strict),
         .executableTarget(
             name: "Logs",
-            dependencies: ["LogScreens", product("LoopUI"), product("LoopUITerminal"), product("RunLoopsKit")],
+            dependencies: [
+                "LogModel", "LogScreens", loader("Loading"), product("LoopUI"), product("LoopUITerminal"),
+                product("RunLoopsKit"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "LogModelTests", dependencies: ["LogModel", product("RunLoops"), product("RunLoopsKit")],
@@ -36,7 +42,8 @@ let package = Package(
         .testTarget(
             name: "LogScreensTests",
             dependencies: [
-                "LogModel", "LogScreens", product("LoopUI"), product("LoopUITesting"), product("RunLoops"),
+                "LogModel", "LogScreens", loader("Loading"), loader("Serving"), product("LoopUI"),
+                product("LoopUITesting"), product("RunLoops"),
             ],
             swiftSettings: strict),
     ]

@@ -12,6 +12,8 @@
 #include <pango/pangocairo.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
 #include <xcb/xcb.h>
 #include <xcb/xcbext.h>
 #include <xcb/xinput.h>
@@ -65,6 +67,52 @@ static inline void rlx_select_touches(xcb_connection_t *connection, xcb_window_t
             XCB_INPUT_XI_EVENT_MASK_TOUCH_END,
     };
     xcb_input_xi_select_events(connection, window, 1, &events.head);
+}
+
+// The extension that counts the frames of screens (Present), as far as it is used here: three requests and one event. Its own
+// library would be one more to install.
+static xcb_extension_t rlx_present = {"Present", 0};
+
+static inline unsigned rlx_present_request(
+    xcb_connection_t *connection, uint8_t opcode, bool is_void, void *request, size_t size) {
+    struct iovec parts[4];
+    memset(parts, 0, sizeof parts);
+    // xcb uses the two before, and fills the head of the request in.
+    parts[2].iov_base = request;
+    parts[2].iov_len = size;
+    const xcb_protocol_request_t info = {.count = 2, .ext = &rlx_present, .opcode = opcode, .isvoid = is_void};
+    return xcb_send_request(connection, is_void ? 0 : XCB_REQUEST_CHECKED, parts + 2, &info);
+}
+
+// The number of the extension; 0 if the server has none.
+static inline uint8_t rlx_present_extension(xcb_connection_t *connection) {
+    const xcb_query_extension_reply_t *extension = xcb_get_extension_data(connection, &rlx_present);
+    if (!extension || !extension->present) return 0;
+    struct {
+        uint32_t head, major, minor;
+    } request = {0, 1, 0};
+    const unsigned number = rlx_present_request(connection, 0, false, &request, sizeof request);
+    void *reply = xcb_wait_for_reply(connection, number, NULL);
+    const bool is_known = reply != NULL;
+    free(reply);
+    return is_known ? extension->major_opcode : 0;
+}
+
+// Has the server report frames that are asked for.
+static inline void rlx_select_frames(xcb_connection_t *connection, xcb_window_t window) {
+    struct {
+        uint32_t head, event, window, mask;
+    } request = {0, xcb_generate_id(connection), window, 1 << 1};
+    rlx_present_request(connection, 3, true, &request, sizeof request);
+}
+
+// Asks for the report of a frame; of the present one, if that is later.
+static inline void rlx_ask_for_frame(xcb_connection_t *connection, xcb_window_t window, uint32_t serial, uint64_t frame) {
+    struct {
+        uint32_t head, window, serial, unused;
+        uint64_t target, divisor, remainder;
+    } request = {0, window, serial, 0, frame, 0, 0};
+    rlx_present_request(connection, 2, true, &request, sizeof request);
 }
 
 // SAFETY: both take pointers that the caller has just received from Pango.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import LoopUI
-internal import RunLoops
+package import RunLoops
 
 /// A display without a device: it keeps the frames, and its input comes from the test.
 @MainActor public final class SyntheticDisplay: Display {
@@ -44,6 +44,9 @@ internal import RunLoops
         return .taken
     }
 
+    /// Asks what the test has set, if it has; else the application takes its own grid.
+    public func requestScreenFrame() -> Bool { frameRequestHandler?() ?? false }
+
     /// Notes it.
     public func suspend() { isSuspended = true }
 
@@ -57,6 +60,14 @@ internal import RunLoops
 
     /// Pushes an input, as a device's source would.
     public func push(_ input: RawInput) { queue?.push(input) }
+
+    /// Called for each frame of a screen that the application asks for.
+    package var frameRequestHandler: (() -> Bool)?
+
+    /// Reports a frame of a screen.
+    package func screenFrameBegan(at instant: RunLoop.Instant, number: Int) {
+        queue?.screenFrameBegan(at: instant, number: number)
+    }
 
     /// Whether the application wants no more input for now.
     public var isQueueFull: Bool { queue?.isFull ?? false }

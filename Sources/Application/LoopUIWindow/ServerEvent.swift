@@ -43,6 +43,8 @@ enum ServerEvent: Hashable {
     case selection(isThere: Bool)
     /// Another program asks for the text that was copied here.
     case selectionAsked(ServerWindow.Question)
+    /// A frame of the screen that was asked for.
+    case frame(serial: UInt32, microseconds: UInt64, number: UInt64)
     /// Someone else has destroyed the window.
     case destroyed
 
@@ -61,6 +63,8 @@ enum ServerEvent: Hashable {
         var ping: xcb_atom_t
         var keyboard: UInt8
         var touches: UInt8
+        /// The number of the extension that counts the screen's frames; 0 if there is none.
+        var frames: UInt8 = 0
     }
 
     /// The event; nil if nobody has asked for it.
@@ -114,6 +118,16 @@ enum ServerEvent: Hashable {
         case XCB_GE_GENERIC:
             // SAFETY: all events of extensions begin so; the type says which structure follows.
             let head = event.load(as: xcb_ge_generic_event_t.self)
+            if numbers.frames != 0, head.extension == numbers.frames {
+                // Only reports of frames are selected: the second byte of the kind tells them from those of pictures.
+                guard head.event_type == 1, event.load(fromByteOffset: 10, as: UInt8.self) == 1 else { return nil }
+                // xcb puts a number of its own behind the first 32 bytes.
+                self = .frame(
+                    serial: event.load(fromByteOffset: 20, as: UInt32.self),
+                    microseconds: event.loadUnaligned(fromByteOffset: 24, as: UInt64.self),
+                    number: event.loadUnaligned(fromByteOffset: 36, as: UInt64.self))
+                return
+            }
             guard numbers.touches != 0, head.extension == numbers.touches, let phase = Self.phase(head.event_type)
             else { return nil }
             // The three events have the same layout.

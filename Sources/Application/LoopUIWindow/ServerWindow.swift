@@ -63,7 +63,8 @@ final class ServerWindow {
             ])
         numbers = ServerEvent.Numbers(
             protocols: atoms["WM_PROTOCOLS"] ?? 0, deleteWindow: atoms["WM_DELETE_WINDOW"] ?? 0,
-            ping: atoms["_NET_WM_PING"] ?? 0, keyboard: keyboardEvent, touches: rlx_touch_extension(connection))
+            ping: atoms["_NET_WM_PING"] ?? 0, keyboard: keyboardEvent, touches: rlx_touch_extension(connection),
+            frames: rlx_present_extension(connection))
         window = xcb_generate_id(connection)
         graphics = xcb_generate_id(connection)
         create(size, background)
@@ -244,6 +245,17 @@ final class ServerWindow {
         free(reply)
         free(error)
         return true
+    }
+
+    // MARK: Frames of the screen
+
+    /// Has the server report frames that are asked for.
+    func selectFrames() { rlx_select_frames(connection, window) }
+
+    /// Asks for the report of a frame, or of the present one if that is later.
+    func askForFrame(_ number: UInt64, serial: UInt32) {
+        rlx_ask_for_frame(connection, window, serial, number)
+        flush()
     }
 
     // MARK: The end

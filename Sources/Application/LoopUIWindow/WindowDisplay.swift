@@ -50,6 +50,9 @@ internal import RunLoopsEvents
     private var awaited: UInt32?
     private var hasRefused = false
     private var isBroken = false
+    private var clock: PresentClock?
+    /// Whether the frames of the screen are asked for where the server counts them; tests of the fallback say no.
+    package var usesScreenFrames = true
 
     /// A window that is opened by the application.
     ///
@@ -99,6 +102,7 @@ internal import RunLoopsEvents
         pointer = PointerTranslator(cell: cell)
         queue = input
         self.server = server
+        clock = usesScreenFrames ? PresentClock(server, input) : nil
         do {
             try addItems(input, server)
         } catch {
@@ -163,6 +167,13 @@ internal import RunLoopsEvents
         return .taken
     }
 
+    /// Asks the server for the next frame of the window's screen, if it counts them (extension Present).
+    public func requestScreenFrame() -> Bool {
+        guard let clock, let server, !server.isBroken else { return false }
+        clock.request()
+        return true
+    }
+
     /// Has the program go on at once: a window has no device to give back.
     public func suspend() { queue?.push(.resumed) }
 
@@ -175,6 +186,7 @@ internal import RunLoopsEvents
         for item in items { item.invalidate() }
         for signal in signals { signal.invalidate() }
         (items, signals) = ([], [])
+        clock = nil
         picture?.free(isLast: true)
         picture = nil
         server?.close()
@@ -283,6 +295,8 @@ internal import RunLoopsEvents
         case .selection(let isThere):
             if isThere, let text = server.takeSelection() { queue?.push(.paste(text, isLast: true)) }
         case .selectionAsked(let question): server.answer(question, with: Pasteboard.general.text)
+        case .frame(let serial, let microseconds, let number):
+            clock?.reported(serial: serial, microseconds: microseconds, number: number)
         case .ping: break
         }
     }

@@ -130,6 +130,25 @@ final class Idle: View {
     }
 }
 
+/// Moves a block for two seconds, is busy meanwhile, and says how many frames came.
+final class Moving: View {
+    func begin() {
+        let block = View(frame: Rect(0, 2, 4, 2))
+        block.backgroundColor = .red
+        addSubview(block)
+        View.animate(
+            withDuration: .seconds(2), animations: { block.frame.origin.x = 30 },
+            completion: { finished in
+                guard let application = Application.current else { return }
+                let (frames, missed) = (application.screenFrames, application.commit.counts.missedFrames)
+                let source = frames.isInStep ? "screen" : "grid"
+                say("frames \(frames.delivered) missed \(missed) by \(source) finished \(finished)")
+            })
+        let busy = RunLoop.Timer(.after(.seconds(1))) { _ in usleep(200_000) }
+        RunLoop.current.add(busy, in: .common)
+    }
+}
+
 final class Delegate: ApplicationDelegate {
     let scene = CommandLine.arguments.dropFirst().first ?? "echo"
 
@@ -142,6 +161,7 @@ final class Delegate: ApplicationDelegate {
             let idle = Idle()
             controller.view = idle
             idle.begin(after: .seconds(1), lasting: .seconds(5))
+        case "moving", "moving-by-grid": controller.view = Moving()
         case "gallery": controller.view = Gallery()
         case "slow":
             // Before the display's own observer, which is the last.
@@ -155,6 +175,7 @@ final class Delegate: ApplicationDelegate {
         window.makeKeyAndVisible()
         window.makeFirstResponder(controller.view)
         (controller.view as? Gallery)?.begin()
+        (controller.view as? Moving)?.begin()
         controller.view.setNeedsDisplay()
         application.commit.afterCommit { say("shown") }
     }
@@ -169,7 +190,9 @@ do {
     let scene = CommandLine.arguments.dropFirst().first ?? "echo"
     let size = scene == "gallery" ? Size(76, 21) : Size(40, 10)
     let theme: WindowTheme = CommandLine.arguments.contains("light") ? .light : .dark
-    try Application.runInWindow(Delegate.self, display: WindowDisplay(size: size, theme: theme))
+    let display = WindowDisplay(size: size, theme: theme)
+    display.usesScreenFrames = scene != "moving-by-grid"
+    try Application.runInWindow(Delegate.self, display: display)
     say("end")
 } catch {
     say("error \(error)")

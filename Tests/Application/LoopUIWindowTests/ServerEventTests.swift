@@ -10,7 +10,8 @@ import Testing
 
 /// What the server reports, taken apart.
 @Suite struct ServerEventTests {
-    private let numbers = ServerEvent.Numbers(protocols: 100, deleteWindow: 101, ping: 102, keyboard: 85, touches: 131)
+    private let numbers = ServerEvent.Numbers(
+        protocols: 100, deleteWindow: 101, ping: 102, keyboard: 85, touches: 131, frames: 148)
 
     /// The event in a structure of xcb, in a buffer as large as xcb's.
     private func decode<Value>(_ value: Value) -> ServerEvent? {
@@ -34,6 +35,16 @@ import Testing
         motion.response_type = UInt8(XCB_MOTION_NOTIFY)
         (motion.event_x, motion.event_y, motion.state) = (8, 9, 256)
         #expect(decode(motion) == .pointerMoved(to: Pixel(x: 8, y: 9), state: 256))
+    }
+
+    @Test func `A frame of the screen has its question, its time and its number`() {
+        // Head, kind, window and serial number, microseconds, xcb's own number and the frame's.
+        func event(kind: UInt64) -> (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) {
+            (35 | 148 << 8, 1 | kind << 16, 9 << 32, 1_000_001, 0xFFFF_FFFF | 70 << 32, 1)
+        }
+        #expect(
+            decode(event(kind: 1)) == .frame(serial: 9, microseconds: 1_000_001, number: 1 << 32 | 70))
+        #expect(decode(event(kind: 0)) == nil)
     }
 
     private func touch(_ type: CInt, _ number: UInt32, x: Double, y: Double) -> xcb_input_touch_begin_event_t {

@@ -39,6 +39,34 @@ struct WindowProcessTests {
         #expect(screen.program.end().status == 0)
     }
 
+    /// Plays an animation of two seconds, in which the thread is busy once for 200 ms.
+    private func frames(_ scene: String) throws -> (delivered: Int, missed: Int, source: Substring, end: Substring) {
+        let screen = try Screen(scene)
+        let words = try #require(screen.program.lines(to: "frames").last).split(separator: " ")
+        return (try #require(Int(words[1])), try #require(Int(words[3])), words[5], words[7])
+    }
+
+    @Test func `An animation is in step with the frames that the server reports and missed ones are counted`() throws {
+        let frames = try frames("moving")
+        #expect(frames.source == "screen" && frames.end == "true")
+        // Xvfb counts 60 frames a second, and the thread is busy for twelve of them.
+        #expect(frames.missed >= 10)
+        // A machine that is busy ends it later, and delivers fewer.
+        #expect(frames.delivered + frames.missed >= 115)
+    }
+
+    @Test func `An animation takes the application's grid if the server reports no frames`() throws {
+        let frames = try frames("moving-by-grid")
+        #expect(frames.source == "grid" && frames.end == "true")
+        #expect(frames.missed >= 10 && frames.delivered + frames.missed >= 115)
+    }
+
+    @Test func `An animation ends on time in a window that is hidden`() throws {
+        let screen = try Screen("moving")
+        try screen.xdotool("windowunmap --sync \(screen.window)")
+        #expect(try screen.program.lines(to: "frames").last?.hasSuffix("true") == true)
+    }
+
     @Test func `A flood of keys arrives whole and in order`() throws {
         let screen = try Screen("echo")
         try screen.focus()

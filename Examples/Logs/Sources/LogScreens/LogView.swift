@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LoadingPictures
 internal import LogModel
 internal import LoopUI
 
 /// A log: a table of its lines, and beside it the picture that the marked line names.
 final class LogView: View, TableViewDataSource, TableViewDelegate {
     let document: LogDocument
+    /// Where the log comes from, if it is no file of the user's.
+    private let remote: RemoteLog?
     let table = LogTable()
     let picture = ImageView()
     private let stack: StackView
@@ -38,8 +41,9 @@ final class LogView: View, TableViewDataSource, TableViewDelegate {
         changed()
     }
 
-    init(_ document: LogDocument) {
+    init(_ document: LogDocument, remote: RemoteLog? = nil) {
         self.document = document
+        self.remote = remote
         stack = StackView(.horizontal, spacing: 1)
         super.init()
         stack.addArrangedSubview(table, flex: 3)
@@ -53,6 +57,9 @@ final class LogView: View, TableViewDataSource, TableViewDelegate {
     }
 
     override func layoutSubviews() { stack.frame = bounds }
+
+    /// The path or the address, as the user gave it.
+    var name: String { remote.map { "\($0.address)" } ?? document.path }
 
     // MARK: What the document says
 
@@ -226,21 +233,34 @@ final class LogView: View, TableViewDataSource, TableViewDelegate {
     // MARK: Picture
 
     private var shownPath: String?
+    /// The picture of a server that is on its way.
+    private var pictureLoad: PictureLoad?
 
     /// Loads the picture that the marked line names, if there is one.
     private func showPicture() {
-        let directory = document.path.lastIndex(of: "/").map { String(document.path[...$0]) } ?? ""
+        let own = document.path.lastIndex(of: "/").map { String(document.path[...$0]) } ?? ""
+        let directory = remote?.address.directory ?? own
         let line = table.selectedRow.map { text(ofRow: $0, from: 0, width: 4000) } ?? ""
         let path = PortableMap.paths(in: line, directory: directory).first
         if path == shownPath { return }
         shownPath = path
+        pictureLoad = nil
+        picture.cancelLoad()
         guard let path else {
-            picture.cancelLoad()
             picture.isHidden = true
             return
         }
-        let load: @Sendable () throws -> Picture = { try PortableMap.preview(path) }
-        picture.load(completion: { [weak self] in self?.picture.isHidden = (try? $0.get()) == nil }, load)
+        let whenLoaded: (Result<Picture, any Error>) -> Void = { [weak self] in
+            self?.picture.isHidden = (try? $0.get()) == nil
+        }
+        if let remote {
+            // In the default mode only, as the other pictures.
+            pictureLoad = PictureLoad(
+                path, port: remote.address.port, into: picture, loader: remote.loader,
+                decode: { PortableMap.preview(try PortableMap.picture($0)) }, completion: whenLoaded)
+        } else {
+            picture.load(completion: whenLoaded) { try PortableMap.preview(path) }
+        }
     }
 }
 

@@ -20,12 +20,14 @@ public import RunLoops
     /// - Parameters:
     ///   - paths: The files.
     ///   - loader: The loop that reads them.
+    ///   - remote: The logs of servers, which follow the files.
     ///   - watches: Whether the system reports changes.
-    /// - Precondition: there is a file.
-    public init(paths: [String], loader: RunLoop, watches: Bool = true) {
-        precondition(!paths.isEmpty, "There is no log to show.")
-        logs = paths.map { LogView(LogDocument(path: $0, loader: loader, watches: watches)) }
-        segments = SegmentedControl(paths.map { String($0.split(separator: "/").last ?? "") })
+    /// - Precondition: there is a log.
+    public init(paths: [String], remote: [RemoteLog] = [], loader: RunLoop, watches: Bool = true) {
+        precondition(!paths.isEmpty || !remote.isEmpty, "There is no log to show.")
+        func document(_ path: String) -> LogDocument { LogDocument(path: path, loader: loader, watches: watches) }
+        logs = paths.map { LogView(document($0)) } + remote.map { LogView(document($0.path), remote: $0) }
+        segments = SegmentedControl(logs.map { String($0.name.split(separator: "/").last ?? "") })
         super.init()
     }
 
@@ -68,8 +70,8 @@ public import RunLoops
 
     private func updateStatus() {
         let (document, table) = (log.document, log.table)
-        title = document.path
-        var left = document.path
+        title = log.name
+        var left = log.name
         if let error = document.error { left += ": \(error)" }
         status.left = left
         let searches: [(String, LogDocument.Search?)] = [("&", document.filter), ("/", document.search)]

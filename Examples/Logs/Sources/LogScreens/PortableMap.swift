@@ -18,8 +18,10 @@ public enum PortableMap {
     }
 
     /// Reads a file, and makes the picture no larger than a terminal can show.
-    static func preview(_ path: String) throws(LogError) -> Picture {
-        let picture = try read(path)
+    static func preview(_ path: String) throws(LogError) -> Picture { preview(try read(path)) }
+
+    /// The picture, no larger than a terminal can show.
+    static func preview(_ picture: Picture) -> Picture {
         let scale = min(1, 400 / Double(max(picture.width, picture.height)))
         func scaled(_ side: Int) -> Int { max(1, Int(Double(side) * scale)) }
         return picture.scaled(width: scaled(picture.width), height: scaled(picture.height))

@@ -1,28 +1,44 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+import Loading
+import LogModel
 import LogScreens
 import LoopUI
 import LoopUITerminal
 import RunLoopsKit
 
-/// Shows logs: `Logs FILE…`.
+/// Shows logs: `Logs LOG…`, each a file or `localhost:PORT/NAME`.
 @main final class Logs: ApplicationDelegate {
-    private let loader: RunLoopThread
-    private let paths = Array(CommandLine.arguments.dropFirst())
+    private let reader: RunLoopThread
+    private let paths: [String]
+    private let remote: [RemoteLog]
 
     init() {
-        if paths.isEmpty || paths.contains("--help") { fail("usage: Logs FILE…", code: paths.isEmpty ? 2 : 0) }
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.isEmpty || arguments.contains("--help") {
+            fail("usage: Logs LOG…, each a file or localhost:PORT/NAME", code: arguments.isEmpty ? 2 : 0)
+        }
+        paths = arguments.filter { RemoteLog.Address($0) == nil }
+        let addresses = arguments.compactMap { RemoteLog.Address($0) }
         do {
-            loader = try RunLoopThread(name: "loader")
+            let reader = try RunLoopThread(name: "reader")
+            self.reader = reader
+            if addresses.isEmpty {
+                remote = []
+            } else {
+                let loader = try LoaderThread()
+                // On the thread that reads, and writes the files too.
+                remote = try reader.performAndWait { try addresses.map { try RemoteLog($0, loader: loader) } }
+            }
         } catch {
-            fail("Logs: no thread to read with: \(error)", code: 1)
+            fail("Logs: cannot begin: \(error)", code: 1)
         }
     }
 
     func applicationDidFinishLaunching(_ application: Application) {
         let window = Window()
-        window.rootViewController = LogsController(paths: paths, loader: loader.loop)
+        window.rootViewController = LogsController(paths: paths, remote: remote, loader: reader.loop)
         window.makeKeyAndVisible()
     }
 }

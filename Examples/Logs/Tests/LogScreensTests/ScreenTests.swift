@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Loading
 import LoopUI
 import LoopUITesting
 import RunLoops
+import Serving
 import Testing
 
 @testable import LogModel
@@ -370,6 +372,69 @@ final class TestDirectory {
             app.type("q")
             #expect(app.application.state == .notRunning)
         }
+    }
+
+    @Test func `A log of a server is followed and its pictures come from there`() throws {
+        let picture = Array("P6 1 1 255\n".utf8) + [255, 0, 0]
+        let server = try Server(growing: ["logs/a.log"]) { name in
+            switch name {
+            case "logs/a.log": Array("one\nwrote x.ppm\n".utf8)
+            case "logs/x.ppm": picture
+            default: []
+            }
+        }
+        let loader = try LoaderThread()
+        defer {
+            loader.stop()
+            server.stop()
+        }
+        try TestApplication.with(size: Size(60, 8)) { app in
+            let address = try #require(RemoteLog.Address("localhost:\(server.port)/logs/a.log"))
+            let log = try RemoteLog(address, loader: loader)
+            let controller = LogsController(paths: [], remote: [log], loader: .current, watches: false)
+            app.show(controller)
+            // The threads that load take their own time.
+            func wait(until isTrue: () -> Bool) {
+                while !isTrue() {
+                    controller.document.look()
+                    app.settle()
+                }
+            }
+            wait { lines(app)[1] == "   2 wrote x.ppm" }
+            #expect(lines(app)[0] == "   1 one" && status(app).contains("localhost:"))
+            app.type("f")
+            server.append(Array("three\nwrote missing.ppm\n".utf8), to: "logs/a.log")
+            wait { lines(app)[3] == "   4 wrote missing.ppm" }
+            #expect(status(app).contains("4 of 4"))
+            let pictures = { app.text.contains("▀") }
+            #expect(!pictures())
+            app.press(.up, .up)
+            wait(until: pictures)
+        }
+    }
+
+    @Test func `A server that is not there is named in the log`() throws {
+        let server = try Server()
+        server.stop()
+        let loader = try LoaderThread()
+        defer { loader.stop() }
+        try TestApplication.with(size: Size(60, 8)) { app in
+            let log = try RemoteLog(#require(RemoteLog.Address("localhost:\(server.port)/x")), loader: loader)
+            let controller = LogsController(paths: [], remote: [log], loader: .current, watches: false)
+            app.show(controller)
+            while lines(app)[0].isEmpty {
+                controller.document.look()
+                app.settle()
+            }
+            #expect(lines(app)[0] == "   1 connect: Connection refused")
+        }
+    }
+
+    @Test(arguments: [
+        ("localhost:80/a", 80), ("localhost:8080/a/b.log", 8080), ("localhost:0/a", nil), ("localhost:70000/a", nil),
+        ("localhost:80", nil), ("localhost:80/", nil), ("other:80/a", nil), ("a.log", nil),
+    ]) func `The address of a log has a port and a name`(text: String, port: UInt16?) {
+        #expect(RemoteLog.Address(text)?.port == port)
     }
 
     @Test func `A missing file is reported, and its lines are shown when it exists`() throws {

@@ -217,6 +217,25 @@ import Testing
         }
     }
 
+    @Test func `Rows that the main thread draws show no placeholder`() throws {
+        try Playing.with(8) { story in
+            try story.tap("[x] on other threads")
+            // What was set is seen in the next frame.
+            story.app.advance(by: .milliseconds(100))
+            let first = try story.number(before: "rows drawn on the main thread")
+            let before = try story.number(before: "rows drawn elsewhere")
+            #expect(first > 0)
+            try story.press(.enter, on: "Drag for 2 s")
+            for _ in 0..<10 {
+                story.app.advance(by: .milliseconds(90))
+                #expect(!story.app.text.contains(#/[0-9] +\.\.\. {3}/#))
+            }
+            story.app.advance(by: .seconds(3))
+            #expect(try story.number(before: "rows drawn elsewhere") == before)
+            #expect(try story.number(before: "rows drawn on the main thread") > first)
+        }
+    }
+
     @Test func `A modal question stops a timer in the default mode but not a timer in the common modes`() throws {
         try Playing.with(9) { story in
             story.app.advance(by: .milliseconds(1100))

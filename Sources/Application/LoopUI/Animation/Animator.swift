@@ -3,17 +3,15 @@
 
 internal import RunLoops
 internal import RunLoopsConcurrency
-internal import RunLoopsKit
 
 /// Moves what views show to the values that were set, once a frame.
 ///
-/// A display link in the common modes drives it, so that values move during a drag too. There is a link while values
+/// The frames of the screen drive it in the common modes, so that values move during a drag too. There is a link while values
 /// move, and a timer while all of them wait for their delays: otherwise nothing wakes the loop.
 @MainActor final class Animator {
-    static let framesPerSecond = 60.0
-
     private let loop: RunLoop
     private let commit: CommitTransaction
+    private let frames: ScreenFrames
     private let reducesMotion: () -> Bool
     /// The views with values on their way, each once; the values of some views may have arrived since the last frame.
     private var views: [View] = []
@@ -21,14 +19,17 @@ internal import RunLoopsKit
     private var groups: [AnimationGroup] = []
     /// The groups that have ended, and whose completions were not called.
     private var ended: [AnimationGroup] = []
-    private var link: RunLoop.DisplayLink?
+    private var link: FrameLink?
     private var alarm: RunLoop.Timer?
     private var isInvalid = false
     private var isInFrame = false
 
-    init(_ loop: RunLoop, _ commit: CommitTransaction, reducesMotion: @escaping () -> Bool) {
+    init(
+        _ loop: RunLoop, _ commit: CommitTransaction, _ frames: ScreenFrames, reducesMotion: @escaping () -> Bool
+    ) {
         self.loop = loop
         self.commit = commit
+        self.frames = frames
         self.reducesMotion = reducesMotion
     }
 
@@ -138,9 +139,7 @@ internal import RunLoopsKit
             alarm?.invalidate()
             alarm = nil
             if link != nil { return }
-            link = RunLoop.DisplayLink(framesPerSecond: Self.framesPerSecond) { [weak self] frame in
-                self?.frame(at: frame.time)
-            }
+            link = FrameLink(frames, in: [.common]) { [weak self] time in self?.frame(at: time) }
             return
         }
         stop()

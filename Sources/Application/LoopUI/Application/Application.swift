@@ -69,6 +69,8 @@ internal import RunLoopsKit
     private var madeIdleQueue: RunLoop.IdleQueue?
     let windowStack = WindowStack()
     let gestures: GestureArbiter
+    /// The frames by which values and content move.
+    package let screenFrames: ScreenFrames
     /// The modal controller whose run is the innermost.
     var modalSession: ModalSession?
     let animator: Animator
@@ -91,13 +93,15 @@ internal import RunLoopsKit
         pool = RunLoop.ReleasePool()
         gestures = GestureArbiter(loop)
         commit = CommitTransaction(loop, display, windowStack)
-        animator = Animator(loop, commit) { [unowned display] in display.abilities.reducesMotion }
+        screenFrames = ScreenFrames(display, loop, commit)
+        animator = Animator(loop, commit, screenFrames) { [unowned display] in display.abilities.reducesMotion }
         super.init()
         commit.whenPresenting = { [weak animator] in animator?.commitIsPresented(at: $0) }
         commit.whenPresented = { [weak self] in self?.presses.prepare() }
         input = InputQueue(
             loop: loop, modes: [.common], handle: { [weak self] in self?.handleEventQueue() },
-            displayIsReady: { [weak commit] in commit?.displayIsReady() })
+            displayIsReady: { [weak commit] in commit?.displayIsReady() },
+            screenFrameBegan: { [weak screenFrames] in screenFrames?.began(at: $0, number: $1) })
         gestures.whenDecided = { [weak self] in self?.input?.resume() }
         Self.current = self
     }
@@ -158,6 +162,7 @@ internal import RunLoopsKit
         display.close()
         input?.invalidate()
         animator.invalidate()
+        screenFrames.invalidate()
         madeIdleQueue?.invalidate()
         commit.invalidate()
         gestures.invalidate()

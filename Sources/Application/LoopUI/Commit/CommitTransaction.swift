@@ -25,6 +25,8 @@ internal import RunLoopsKit
         public var frames = 0
         /// Frames that the display refused, because it was busy.
         public var refusals = 0
+        /// Frames of the screen, or of the application's own grid, that passed while something moved and the thread was busy.
+        public var missedFrames = 0
     }
 
     /// What was done so far.

@@ -16,6 +16,15 @@
     /// - Throws: what keeps the display from being used, as the error of the display.
     func open(_ input: InputQueue) throws
 
+    /// Has the next frame of the screen reported, once; does nothing and returns false unless implemented.
+    ///
+    /// A display that hears of its screen's frames calls ``InputQueue/screenFrameBegan(at:number:)`` when the next one begins, and
+    /// animations and decelerations are in step with the screen. Each frame is asked for. If no report has come in time, the
+    /// application goes on by its own grid, and asks once more: one report answers both.
+    ///
+    /// - Returns: Whether the frame will be reported; if not, the application takes a grid of 60 frames a second.
+    func requestScreenFrame() -> Bool
+
     /// Shows a frame; never blocks.
     ///
     /// A display that is ``Presentation/busy`` has not taken the frame, and calls
@@ -32,6 +41,11 @@
 
     /// Gives the device back for good; a second call does nothing.
     func close()
+}
+
+extension Display {
+    /// Does nothing: the application takes its own grid.
+    public func requestScreenFrame() -> Bool { false }
 }
 
 /// The result of presenting a frame.

@@ -19,15 +19,18 @@ public import RunLoops
     private var wasFull = false
     private let source: RunLoop.Source
     private let ready: () -> Void
+    private let frameBegan: (RunLoop.Instant, Int) -> Void
     /// Called when a full queue has room again; a display reads on then.
     public var roomHandler: (() -> Void)?
 
     init(
-        loop: RunLoop, modes: [RunLoop.Mode], handle: @escaping () -> Void, displayIsReady: @escaping () -> Void
+        loop: RunLoop, modes: [RunLoop.Mode], handle: @escaping () -> Void, displayIsReady: @escaping () -> Void,
+        screenFrameBegan: @escaping (RunLoop.Instant, Int) -> Void
     ) {
         self.loop = loop
         self.modes = modes
         ready = displayIsReady
+        frameBegan = screenFrameBegan
         source = RunLoop.Source(order: -1, label: "handleEventQueue") { _ in handle() }
         for mode in modes { loop.add(source, in: mode) }
     }
@@ -53,6 +56,15 @@ public import RunLoops
 
     /// The display can take the next frame.
     public func displayIsReady() { ready() }
+
+    /// A frame of the screen has begun, which ``Display/requestScreenFrame()`` asked for; another one is ignored.
+    ///
+    /// What moves is moved in the same or the next turn.
+    ///
+    /// - Parameters:
+    ///   - instant: When the frame began, on the loop's clock.
+    ///   - number: The frame's number on its screen; the frames between two numbers were missed.
+    public func screenFrameBegan(at instant: RunLoop.Instant, number: Int) { frameBegan(instant, number) }
 
     private static func join(_ first: RawInput, _ second: RawInput) -> RawInput? {
         switch (first, second) {

@@ -56,18 +56,22 @@ struct ScrollAnimation {
 
 /// Calls a step once a frame, with the time since the beginning, until it is released.
 @MainActor final class ScrollMotion {
-    static let framesPerSecond = 60.0
+    private var frames: FrameLink?
 
-    /// The link, so that its counts can be compared.
-    private(set) var link: RunLoop.DisplayLink?
+    /// The grid, so that its counts can be compared; nil while the frames are those of the display's screen.
+    var link: RunLoop.DisplayLink? { frames?.grid }
 
     /// - Parameters:
+    ///   - application: The application, whose frames are taken.
     ///   - modes: The modes in which frames come.
     ///   - start: When the movement begins.
     ///   - step: Receives the milliseconds since then.
-    init(in modes: [RunLoop.Mode], from start: RunLoop.Instant, step: @escaping (Double) -> Void) {
-        link = RunLoop.DisplayLink(framesPerSecond: Self.framesPerSecond, in: modes) { frame in
-            step(start.duration(to: frame.time) / .milliseconds(1))
+    init(
+        _ application: Application, in modes: [RunLoop.Mode], from start: RunLoop.Instant,
+        step: @escaping (Double) -> Void
+    ) {
+        frames = FrameLink(application.screenFrames, in: modes) { time in
+            step(start.duration(to: time) / .milliseconds(1))
         }
     }
 }

@@ -77,12 +77,12 @@ extension ScrollView {
             if drag == nil { endTracking() }
             return
         }
-        decelerate(deceleration, from: application.now)
+        decelerate(deceleration, application)
     }
 
-    private func decelerate(_ deceleration: Deceleration, from start: RunLoop.Instant) {
+    private func decelerate(_ deceleration: Deceleration, _ application: Application) {
         isDecelerating = true
-        motion = ScrollMotion(in: [.tracking], from: start) { [weak self] time in
+        motion = ScrollMotion(application, in: [.tracking], from: application.now) { [weak self] time in
             guard let self else { return }
             let own = motion
             let place = deceleration.offset(after: time) + shift

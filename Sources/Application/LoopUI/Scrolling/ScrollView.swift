@@ -138,7 +138,7 @@ internal import RunLoops
         }
         shift = .zero
         let animation = ScrollAnimation(start: contentOffset, target: target)
-        motion = ScrollMotion(in: [.common], from: application.now) { [weak self] time in
+        motion = ScrollMotion(application, in: [.common], from: application.now) { [weak self] time in
             guard let self else { return }
             let own = motion
             bounds.origin = animation.offset(after: time) + shift

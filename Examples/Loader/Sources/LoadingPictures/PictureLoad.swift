@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The swift-run-loops contributors
+// SPDX-License-Identifier: Apache-2.0
+
+import Loading
+import LoopUI
+import RunLoops
+
+/// A picture on its way from a server to an image view.
+///
+/// The view gets it in the modes of the load: with `[.default]` not while the user drags, with `[.common]` also then. Releasing the load
+/// cancels it.
+@MainActor public final class PictureLoad {
+    private let connection: LoadConnection
+
+    /// Starts to load a picture.
+    ///
+    /// - Parameters:
+    ///   - name: What is asked of the server.
+    ///   - port: Where the server listens on this machine.
+    ///   - view: Shows the picture; it is not kept.
+    ///   - modes: The modes in which bytes and the picture are received.
+    ///   - loader: The threads that load.
+    ///   - decode: Makes the picture of the bytes, on the main thread.
+    ///   - completion: Called once, unless the load is cancelled.
+    public init(
+        _ name: String, port: UInt16, into view: ImageView, modes: [RunLoop.Mode] = [.default], loader: LoaderThread,
+        decode: @escaping @MainActor ([UInt8]) throws -> Picture,
+        completion: @escaping @MainActor (Result<Picture, any Error>) -> Void = { _ in }
+    ) {
+        let receiver = Receiver { [weak view] result in
+            let result = result.flatMap { bytes in Result { try decode(bytes) } }
+            if case .success(let picture) = result { view?.picture = picture }
+            completion(result)
+        }
+        connection = LoadConnection(name, port: port, modes: modes, loader: loader, delegate: receiver)
+        connection.start()
+    }
+
+    deinit { connection.cancel() }
+}
+
+/// Collects the bytes of a picture; the main thread alone uses it.
+private final class Receiver: LoadDelegate {
+    private var bytes: [UInt8] = []
+    private let finish: @MainActor (Result<[UInt8], any Error>) -> Void
+
+    init(_ finish: @escaping @MainActor (Result<[UInt8], any Error>) -> Void) { self.finish = finish }
+
+    func connection(_ connection: LoadConnection, didReceive bytes: [UInt8]) { self.bytes += bytes }
+
+    func connectionDidFinish(_ connection: LoadConnection) { end(.success(bytes)) }
+
+    func connection(_ connection: LoadConnection, didFailWith error: any Error) { end(.failure(error)) }
+
+    private func end(_ result: Result<[UInt8], any Error>) {
+        MainActor.assumeIsolated { [finish] in finish(result) }
+    }
+}
