@@ -200,7 +200,7 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
     /// The loop's timer fires: its date has come, somebody wants a look, or the clock was set back at this moment.
     private func fires(_ timer: RunLoop.Timer) {
         let (handler, date) = lock.withLock { () -> (Handler?, Int?) in
-            let date = takeDate(Self.second(RunLoop.Instant.now(.realtime).nanoseconds))
+            let date = takeDate(Self.second(RunLoop.TimeBase.realtime.threadNow))
             // The loop's timer fires once; restarted, it takes any date, also an earlier one.
             timer.restart(after: .zero)
             timer.fireInstant = dueInstant
@@ -215,7 +215,7 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
         // ECANCELED is the answer to be expected; EAGAIN in a test that has only said so. Either way the clock is looked at.
         _ = rl_read(descriptor, &expirations, MemoryLayout.size(ofValue: expirations))
         lock.withLock {
-            findNextDate(Self.second(RunLoop.Instant.now(.realtime).nanoseconds))
+            findNextDate(Self.second(RunLoop.TimeBase.realtime.threadNow))
             timer?.fireInstant = dueInstant
         }
     }

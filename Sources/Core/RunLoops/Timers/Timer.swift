@@ -298,7 +298,7 @@ extension RunLoop {
 extension RunLoop.TimeBase {
     /// The present time for a timer that is made outside a loop: the time of the thread's loop, which may be a test's.
     @inline(__always)
-    var threadNow: Int64 { rl_thread_has_clock() ? loopNow : SystemCalls.now(self) }
+    package var threadNow: Int64 { rl_thread_has_clock() ? loopNow : SystemCalls.now(self) }
 
     @inline(never)
     private var loopNow: Int64 { ThreadLoop.existing?.now(self) ?? SystemCalls.now(self) }

@@ -38,7 +38,7 @@ extension Int64 {
 extension Date {
     /// The date of the wall clock at that instant of the monotonic clock, as far as both go on as they do now.
     init(_ instant: RunLoops.RunLoop.Instant) {
-        let left = instant.nanoseconds.clampedAdding(-RunLoops.RunLoop.Instant.now(instant.base).nanoseconds)
+        let left = instant.nanoseconds.clampedAdding(-instant.base.threadNow)
         self.init(timeIntervalSinceNow: TimeInterval(left) / 1e9)
     }
 }
@@ -46,7 +46,7 @@ extension Date {
 extension RunLoops.RunLoop.Instant {
     /// The instant of the monotonic clock, or of a test's, when `duration` has passed from now.
     init(after duration: Duration) {
-        self.init(nanoseconds: RunLoops.RunLoop.Instant.now.nanoseconds.clampedAdding(duration.clampedNanoseconds))
+        self.init(nanoseconds: RunLoops.RunLoop.TimeBase.monotonic.threadNow.clampedAdding(duration.clampedNanoseconds))
     }
 }
 #endif
