@@ -48,7 +48,7 @@ public final class PollSource {
     private var descriptors: PolledDescriptors
     private var wait = Wait()
     private var phase = Phase.dispatched
-    /// Whether the library was asked before the sleep that has just ended.
+    /// Whether the last activity that `turn(_:)` handled was `beforeWaiting`: the library was asked just before the sleep.
     private var hasJustAsked = false
     private var descriptorSource: RunLoop.DescriptorSource?
     private var timer: RunLoop.Timer?

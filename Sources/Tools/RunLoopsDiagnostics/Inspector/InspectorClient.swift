@@ -150,7 +150,9 @@ package final class InspectorClient {
     /// Asks for what each loop is about; the answer is taken by ``takeReport(until:)``.
     package func requestLoops() throws(Failure) { try send(.loops) }
 
-    /// The same with what is counted from the first such request on.
+    /// Requests a report on each loop with its statistics, which are counted from the first such request on.
+    ///
+    /// ``takeReport(until:)`` returns the answer.
     package func requestStatistics() throws(Failure) { try send(.statistics) }
 
     /// The answer to what was requested; waits for it until `deadline` of the monotonic clock.
