@@ -63,7 +63,7 @@ extension RunLoop {
 }
 
 extension RunLoop.Watch {
-    /// What a ``Watch`` reports.
+    /// An event that a ``Watch`` reports.
     ///
     /// Thread safety: a value; any thread.
     public enum Event: Sendable {
