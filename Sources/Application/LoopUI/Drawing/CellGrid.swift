@@ -262,7 +262,7 @@ public struct CellRect: Hashable, Sendable {
         return result
     }
 
-    /// What lies in the other rectangle too.
+    /// Returns the part of this rectangle that lies in the other rectangle.
     public func clipped(to other: CellRect) -> CellRect {
         var result = self
         result.columns = columns.clamped(to: other.columns)

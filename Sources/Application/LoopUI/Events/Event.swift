@@ -5,7 +5,7 @@ public import RunLoops
 
 /// An input event, which the application makes from raw input and sends to responders.
 @MainActor public final class Event {
-    /// What kind of thing happened.
+    /// The kind of an input event.
     public enum Kind: Sendable {
         /// Fingers, or buttons of the mouse.
         case touches
@@ -17,7 +17,7 @@ public import RunLoops
         case paste
     }
 
-    /// What kind of thing happened.
+    /// The kind of an input event.
     public let kind: Kind
     /// When the event was handled, on the loop's own clock.
     public let time: RunLoop.Instant
@@ -92,7 +92,7 @@ public struct Paste: Hashable, Sendable {
 ///
 /// The object stays the same as long as the key is held.
 @MainActor public final class Press: Hashable {
-    /// What has happened to the key.
+    /// The phase of a press.
     public enum Phase: Sendable {
         /// The key went down.
         case began

@@ -7,7 +7,7 @@ public import RunLoops
 ///
 /// The object stays the same as long as the touch lasts. It keeps the view that it hit first.
 @MainActor public final class Touch: Hashable {
-    /// What has happened to the touch.
+    /// The phase of a touch.
     public enum Phase: Sendable {
         /// The touch has begun.
         case began
