@@ -8,7 +8,7 @@ package import RunLoops
 @MainActor public final class SyntheticDisplay: Display {
     /// How many points it shows; ``resize(to:)`` changes it.
     public private(set) var size: Size
-    /// What it can do.
+    /// The abilities of the display.
     public var abilities = DisplayAbilities()
     /// The last frame that it took.
     public private(set) var frame: Frame?

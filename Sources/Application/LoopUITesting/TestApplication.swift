@@ -19,9 +19,9 @@ public import RunLoopsTesting
 @MainActor public final class TestApplication {
     /// The application, launched.
     public let application: Application
-    /// What it is shown on.
+    /// The display that shows the application.
     public let display: SyntheticDisplay
-    /// Its loop.
+    /// The application's loop.
     public let manual: ManualRunLoop
     /// Draws the views that other threads draw in a program: at once, in the test's own time, unless its duration is set.
     public let drawing: VirtualDrawingExecutor

@@ -3,13 +3,13 @@
 
 public import LoopUI
 
-/// What fingers do, and when.
+/// A script of touches and their times.
 public struct TouchScript: Sendable {
     /// An input, and how long after the one before it comes.
     public struct Step: Sendable {
         /// The time since the step before.
         public var delay: Duration
-        /// What comes then.
+        /// The input at this time.
         public var input: PointerInput
     }
 

@@ -76,7 +76,7 @@ extension SystemText {
         return path
     }
 
-    /// Makes this the path to the entry `name` of the directory that it led to.
+    /// Appends `name` to this path of a directory, so that the path leads to the entry `name` in the directory.
     package mutating func append(_ name: SystemText) {
         self = SystemText(unchecked: bytes + (bytes.last == Self.slash ? [] : [Self.slash]) + name.bytes)
     }

@@ -90,10 +90,10 @@ public final class GLibContextSource {
         wait.limit = isReady ? .zero : timeout < 0 ? nil : .milliseconds(Int(timeout))
     }
 
-    /// Says whether something is ready.
+    /// Returns whether a source of the GLib context is ready to be dispatched.
     ///
-    /// Before any callout of the loop: from its preparation to its check a source of GLib's may hold what others wait for,
-    /// as GDK's source for Wayland does.
+    /// Called before any callout of the loop: between its preparation and its check a GLib source may hold something that other
+    /// code waits for, as GDK's source for Wayland does.
     private func check(_ descriptors: [pollfd]) -> Bool {
         var descriptors = descriptors
         let count = gint(descriptors.count)

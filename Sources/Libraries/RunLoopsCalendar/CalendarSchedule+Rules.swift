@@ -2,26 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CalendarSchedule {
-    /// What a schedule does when clocks or the calendar get in its way: one rule for each way in which this happens.
+    /// The rules for times and days that do not exist or exist twice, for dates that have passed, and for a clock that is set
+    /// back.
     ///
     /// The default rules drop no day and serve no date twice.
     public struct Rules: Hashable, Sendable {
-        /// What becomes of a time that its day does not have, because the zone's clocks are put forward over it.
+        /// The rule for a time that does not exist on its day, because the zone's clocks are put forward over the time.
         public var missingTime = MissingTime.whenGapEnds
-        /// What becomes of a time that its day has twice, because the zone's clocks are put back over it.
+        /// The rule for a time that exists twice on its day, because the zone's clocks are put back over the time.
         public var repeatedTime = RepeatedTime.first
-        /// What a monthly schedule does in a month without its day.
+        /// The rule of a monthly schedule for a month that does not have the schedule's day.
         public var missingDay = MissingDay.lastDay
-        /// What a ``CalendarTimer`` does about dates that have passed when it comes to serve them.
+        /// The rule of a ``CalendarTimer`` for dates that have passed before the timer can serve them.
         public var passedDates = PassedDates.once
-        /// What a ``CalendarTimer`` does when somebody sets the clock back.
+        /// The rule of a ``CalendarTimer`` for a clock that is set back.
         public var clockSetBack = ClockSetBack.notAgain
 
         /// The default rules.
         public init() {}
     }
 
-    /// A time that its day does not have: 02:30 on the day on which 03:00 follows 01:59.
+    /// The rule for a time that does not exist on its day: 02:30 on the day on which 03:00 follows 01:59.
     public enum MissingTime: Hashable, Sendable {
         /// The date is the moment at which the clocks are put forward: when they show 03:00.
         ///
@@ -35,7 +36,7 @@ extension CalendarSchedule {
         case skip
     }
 
-    /// A time that its day has twice: 02:30 on the day on which 02:00 follows 02:59.
+    /// The rule for a time that exists twice on its day: 02:30 on the day on which 02:00 follows 02:59.
     public enum RepeatedTime: Hashable, Sendable {
         /// The date is the first of the two.
         case first
@@ -45,7 +46,7 @@ extension CalendarSchedule {
         case both
     }
 
-    /// A day that its month does not have: 31 April.
+    /// The rule for a day that does not exist in its month: 31 April.
     ///
     /// A schedule of cron has no date then, as in cron.
     public enum MissingDay: Hashable, Sendable {
@@ -55,7 +56,7 @@ extension CalendarSchedule {
         case skip
     }
 
-    /// Dates that have passed when the timer comes to serve them.
+    /// The rule for dates that have passed before the timer can serve them.
     ///
     /// The reason may be that somebody has set the clock forward over them, that the machine was suspended, that the thread
     /// was busy, or that the loop ran in a mode without the timer.
@@ -71,7 +72,7 @@ extension CalendarSchedule {
         case skip(laterThan: Duration)
     }
 
-    /// Somebody sets the clock back, so that dates come again that the clock has reached before.
+    /// The rule for a clock that is set back, so that it reaches dates again that it has reached before.
     ///
     /// This is a change of the machine's clock, and not of the zone's: see ``RepeatedTime``.
     public enum ClockSetBack: Hashable, Sendable {

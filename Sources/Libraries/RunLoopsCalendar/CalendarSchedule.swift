@@ -29,7 +29,7 @@ public struct CalendarSchedule: Hashable, Sendable, CustomStringConvertible {
     public var time: Time { Time(second: times.first(from: 0) ?? 0) }
     /// The zone whose clocks count.
     public let zone: TimeZone
-    /// What happens when clocks or the calendar get in the way.
+    /// The rules for times and days that do not exist or exist twice, and for dates that have passed.
     public var rules = Rules()
 
     // MARK: Making

@@ -24,9 +24,9 @@ internal import RunLoops
 public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
     private typealias Handler = (CalendarTimer, Date) -> Void
 
-    /// Which dates the timer serves.
+    /// The schedule whose dates the timer serves.
     public let schedule: CalendarSchedule
-    /// What the timer is called in descriptions and tools: the label it was given, or where it was made.
+    /// The name of the timer in descriptions and tools: its label, or the place in the code where it was made.
     public let label: String
     private let tolerance: Duration
     /// The one thread whose loop may take the timer, by the kernel's number; 0 for any.
@@ -38,7 +38,7 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
     // The loop keeps both, and their closures keep this object: without a loop there is no circle.
     @exclusivity(unchecked) private weak var timer: RunLoop.Timer?
     @exclusivity(unchecked) private weak var clockWatch: RunLoop.DescriptorSource?
-    /// The second up to which dates are done with.
+    /// The second up to which all dates were served or passed over.
     @exclusivity(unchecked) private var doneUntil = Int.min
     /// The next date; the last second that there is after the schedule's last date.
     @exclusivity(unchecked) private var due = Int.max
@@ -103,7 +103,7 @@ public final class CalendarTimer: @unchecked Sendable, CustomStringConvertible {
 
     /// Whether the timer can still fire.
     ///
-    /// Once `false`, for ever `false`.
+    /// An invalid timer never becomes valid again.
     public var isValid: Bool { lock.withLock { handler != nil } }
 
     /// The date that the timer waits for; `nil` if it is invalid or in no loop.

@@ -46,9 +46,9 @@ extension CalendarSchedule {
         }
     }
 
-    /// Why a text is no schedule of cron.
+    /// The reason why a text is no schedule of cron.
     public enum CronError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The text has another number of fields than five.
+        /// The text does not have five fields; the number is the number of fields that it has.
         case fieldCount(Int, text: String)
         /// A field is not written as cron's fields are, or names a number that the field does not have.
         case field(CronField, text: String)
@@ -79,7 +79,7 @@ extension CalendarSchedule {
 
 /// The five fields of cron.
 struct CronFields: Hashable {
-    /// As they were written.
+    /// The fields as they were written.
     let text: String
     let times: DayTimes
     private let days: NumberSet

@@ -26,7 +26,7 @@ struct LocalClock {
         return min(before, now, after)...max(before, now, after)
     }
 
-    /// When the clocks show `local`: once, not at all or twice, in order, as the rules have it.
+    /// Returns the seconds, in order, at which the clocks show `local`: none, one or two, as the rules say.
     ///
     /// A zone changes its clocks at most once within 32 hours.
     func seconds(showing local: Int, _ rules: CalendarSchedule.Rules) -> [Int] {

@@ -36,7 +36,7 @@ extension RunLoop {
     /// Thread safety: any thread.
     public func contains(_ timer: CalendarTimer, in mode: Mode) -> Bool { timer.isIn(self, mode) }
 
-    /// The dates of a schedule, as a sequence: each comes when it has come, as to the closure of a ``CalendarTimer``.
+    /// The dates of a schedule, as a sequence: each date is delivered when a ``CalendarTimer`` would call its closure.
     ///
     /// - Parameters:
     ///   - schedule: The dates, and the rules.

@@ -6,14 +6,15 @@ internal import CCoreFoundationRunLoop
 internal import CoreFoundation
 internal import RunLoops
 
-/// The object that a Core Foundation instance of this library stands for.
+/// The Swift object behind a Core Foundation instance that this library makes.
 ///
-/// The instance is what programs hold: a real one, so that `CFRetain`, `CFEqual` and `CFShow` work. It owns the face, and
-/// releases the face when Core Foundation finalizes the instance. A face does not own its instance.
+/// Programs hold the instance, which is a real Core Foundation object, so that `CFRetain`, `CFEqual` and `CFShow` work. The
+/// instance owns its face, and releases the face when Core Foundation finalizes the instance. A face does not own its
+/// instance.
 ///
 /// SAFETY: faces hold constants, items of the loop, which any thread may use, and what a lock guards.
 class Face: @unchecked Sendable {
-    /// The instance, not counted.
+    /// The Core Foundation instance, which the face does not retain.
     let instance: UnsafeMutableRawPointer
 
     fileprivate static let areTypesRegistered: Void = {

@@ -13,21 +13,21 @@ internal import RunLoopsKit
     /// The application of this process; nil before one is made.
     public private(set) static weak var current: Application?
 
-    /// What the user sees of the program.
+    /// The state of the program: whether it is visible, and whether it receives events.
     public enum State: Sendable {
-        /// It is not launched yet, or has ended.
+        /// The program is not launched yet, or has ended.
         case notRunning
-        /// It is seen, and gets no events.
+        /// The program is visible, and receives no events.
         case inactive
-        /// It is seen, and gets events.
+        /// The program is visible, and receives events.
         case active
-        /// It is not seen.
+        /// The program is not visible.
         case background
-        /// It is stopped: nothing runs.
+        /// The program is stopped, and none of its code runs.
         case suspended
     }
 
-    /// What the user sees of the program.
+    /// The state of the program: whether it is visible, and whether it receives events.
     public private(set) var state = State.notRunning
     /// The loop that everything happens on.
     public let loop: RunLoop
@@ -50,7 +50,7 @@ internal import RunLoopsKit
     }
     private var ownTheme: Theme?
 
-    /// What is done once a turn.
+    /// The transaction that lays out, draws and presents the views, once a turn of the loop.
     public let commit: CommitTransaction
     /// Where views are drawn that have an ``View/asyncDrawing``: on the threads of Swift's tasks unless set.
     public var drawingExecutor: any DrawingExecutor {

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// What a view shows, as a value that another thread lays out and draws.
+/// The content of a view, as a value that another thread lays out and draws.
 ///
 /// A view that overrides ``View/asyncDrawing`` is drawn this way. The value has all that it needs: it is made on the main
 /// actor, and is then used on any thread. As it is `Sendable`, the compiler refuses a drawing that reads the view.
@@ -76,7 +76,7 @@ public struct AsyncDrawingClosure: AsyncDrawing {
     }
 }
 
-/// What a drawing on another thread can ask.
+/// The questions that a drawing on another thread can ask.
 public struct AsyncDrawingContext: Sendable {
     let counter: DrawingCounter
     let ticket: Int

@@ -4,7 +4,7 @@
 internal import RunLoops
 
 extension CommitTransaction {
-    /// What a commit does, in this order.
+    /// The phases of a commit, in the order in which they run.
     public enum Phase: String, Hashable, Sendable, CaseIterable {
         /// ``View/updateConstraints()`` of the views that asked for it, superviews first.
         case constraints

@@ -331,7 +331,7 @@ internal import RunLoopsKit
         return place + view.shownOffset
     }
 
-    /// On the observer before the commit: what was to follow the last one.
+    /// Calls the closures that wait for the end of the last commit; called by the observer that runs before the next commit.
     private func runFollowers() {
         let bodies = due
         due = []

@@ -5,19 +5,19 @@ internal import RunLoops
 
 /// Something that an alert lets the user do.
 @MainActor public final class AlertAction {
-    /// What an action means.
+    /// The style of an action, which says how serious the action is.
     public enum Style: Hashable, Sendable {
-        /// It does something.
+        /// The action does something.
         case `default`
-        /// It leaves everything as it is; the escape key does it.
+        /// The action leaves everything as it is; the escape key chooses it.
         case cancel
-        /// It does something that cannot be undone.
+        /// The action does something that cannot be undone.
         case destructive
     }
 
-    /// What its button says.
+    /// The title of the action's button.
     public let title: String
-    /// What it means.
+    /// The style of the action.
     public let style: Style
     /// Whether it can be chosen.
     public var isEnabled = true { didSet { button?.isEnabled = isEnabled } }
@@ -49,7 +49,7 @@ internal import RunLoops
 /// controller.present(alert)
 /// ```
 @MainActor public final class AlertController: ViewController {
-    /// What is asked.
+    /// The message of the alert.
     public let message: String
     /// The actions, in the order of their buttons.
     public private(set) var actions: [AlertAction] = []

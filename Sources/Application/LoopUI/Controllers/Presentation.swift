@@ -5,11 +5,11 @@ internal import RunLoops
 
 /// How a controller is presented over another one.
 public enum PresentationStyle: Hashable, Sendable {
-    /// It fills the window; what is below disappears.
+    /// The controller fills the window, and hides the views below.
     case fullScreen
-    /// It stands on the lower edge, above what can still be seen, inside a border with the controller's title.
+    /// The controller is at the lower edge, inside a border with its title; the views that it does not cover stay visible.
     case sheet
-    /// It stands in the middle, as small as it can be, inside a border with the controller's title.
+    /// The controller is in the middle, as small as it can be, inside a border with its title.
     case alert
 }
 

@@ -7,7 +7,7 @@
 /// let button = Button("Save") { _ in document.save() }
 /// ```
 @MainActor open class Button: Control {
-    /// What a button does, by its looks.
+    /// The role of a button, which decides the button's style.
     public enum Role: Hashable, Sendable {
         /// Something usual.
         case normal
@@ -15,7 +15,7 @@
         case destructive
     }
 
-    /// What it says.
+    /// The text of the button.
     public var title: String {
         didSet {
             if title == oldValue { return }
@@ -23,7 +23,7 @@
             invalidateIntrinsicContentSize()
         }
     }
-    /// What it does.
+    /// The role of the button.
     public var role = Role.normal { didSet { if role != oldValue { setNeedsDisplay() } } }
 
     /// A button.

@@ -6,7 +6,7 @@
 /// A touch gives it the focus; one of another button than the primary one goes on along the chain of responders. With
 /// the focus, Enter and Space do what a tap does.
 @MainActor open class Control: View {
-    /// What has happened to a control.
+    /// The events of a control.
     public struct Events: OptionSet, Hashable, Sendable {
         /// The bits.
         public let rawValue: UInt16

@@ -14,9 +14,9 @@
 @MainActor public final class Menu: Control {
     /// A line of a menu.
     public struct Item {
-        /// What it says.
+        /// The text of the item.
         public var title: String
-        /// What stands at the right edge: usually the key that does the same.
+        /// The text at the right edge of the item: usually the key that does the same as the item.
         public var hint: String
         /// Whether it can be chosen.
         public var isEnabled: Bool

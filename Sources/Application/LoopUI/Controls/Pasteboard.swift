@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was copied or cut last, for all text fields of the program.
+/// The text that was copied or cut last, which all text fields of the program share.
 ///
 /// A display hands the text of the general pasteboard to the system's clipboard. The other way, the clipboard's text
 /// comes when the user pastes it.

@@ -17,7 +17,7 @@ internal import RunLoopsKit
             setNeedsDisplay()
         }
     }
-    /// What stands beside it.
+    /// The text beside the spinner.
     public var title: String {
         didSet {
             if title == oldValue { return }

@@ -3,7 +3,7 @@
 
 /// Is on or off; a tap changes that.
 @MainActor open class Switch: Control {
-    /// What stands beside it.
+    /// The text beside the switch.
     public var title: String {
         didSet {
             if title == oldValue { return }

@@ -23,7 +23,7 @@ public struct Canvas: Sendable {
         return grid
     }
 
-    /// Its size, in points.
+    /// The size of the canvas, in points.
     public var size: Size { Size(Double(band.width), Double(band.height)) }
 
     /// The whole of it.

@@ -190,9 +190,9 @@ public struct CellGrid: Hashable, Sendable {
         if after < row.count, row[after].glyph == .continuation { row[after].glyph = .space }
     }
 
-    /// Whether a row is the same as a row of another grid of this width; as the row of the same number if `nil`.
+    /// Whether row `y` is equal to row `otherY` of another grid of the same width; to row `y` of it if `otherY` is `nil`.
     ///
-    /// Compares bytes, which a cell has no unused ones of: most rows of most frames are the same.
+    /// Compares the bytes of the rows, which is exact because a cell has no padding bytes: most rows of most frames are equal.
     package func hasRow(_ y: Int, of other: CellGrid, at otherY: Int? = nil) -> Bool {
         cells.withUnsafeBytes { here in
             other.cells.withUnsafeBytes { there in
@@ -262,7 +262,7 @@ public struct CellRect: Hashable, Sendable {
         return result
     }
 
-    /// What lies in the other rectangle too.
+    /// Returns the part of this rectangle that lies in the other rectangle.
     public func clipped(to other: CellRect) -> CellRect {
         var result = self
         result.columns = columns.clamped(to: other.columns)

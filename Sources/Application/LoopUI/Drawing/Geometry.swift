@@ -126,7 +126,7 @@ public struct Rect: Hashable, Sendable {
         point.x >= minX && point.x < maxX && point.y >= minY && point.y < maxY
     }
 
-    /// What both rectangles cover; empty if that is nothing.
+    /// Returns the rectangle that both rectangles cover; empty if they do not overlap.
     public func intersection(_ other: Rect) -> Rect {
         let (left, top) = (max(minX, other.minX), max(minY, other.minY))
         return Rect(left, top, min(maxX, other.maxX) - left, min(maxY, other.maxY) - top)

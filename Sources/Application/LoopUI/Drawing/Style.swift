@@ -8,7 +8,7 @@ public struct Color: Hashable, Sendable {
 
     private init(bits: UInt32) { self.bits = bits }
 
-    /// What the user has chosen for the terminal.
+    /// The colour that the user has chosen for the terminal.
     public static var `default`: Color { Color(bits: 0) }
     /// No colour: what lies below shows through.
     ///
@@ -44,7 +44,7 @@ public struct Color: Hashable, Sendable {
     /// The palette's grey.
     public static var gray: Color { palette(8) }
 
-    /// What a display has to do for a colour.
+    /// The kind of a colour, which a display has to tell apart.
     public enum Kind: Hashable, Sendable {
         /// The display's own colour.
         case `default`
@@ -72,7 +72,7 @@ public struct Color: Hashable, Sendable {
 
 /// How text looks: its colours and attributes.
 public struct Style: Hashable, Sendable {
-    /// What is done to the letters.
+    /// The attributes of the text, such as bold and underlined.
     public struct Attributes: OptionSet, Hashable, Sendable {
         /// The bits.
         public let rawValue: UInt32
@@ -98,7 +98,7 @@ public struct Style: Hashable, Sendable {
     public var foreground: Color
     /// The colour behind the letters.
     public var background: Color
-    /// What is done to the letters.
+    /// The attributes of the text, such as bold and underlined.
     public var attributes: Attributes
 
     /// Default letters on whatever lies below.

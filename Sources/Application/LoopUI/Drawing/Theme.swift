@@ -10,17 +10,17 @@ public struct Theme: Hashable, Sendable {
     public var text = Style.plain
     /// Text beside it: placeholders, hints.
     public var secondary = Style(.default, .dim)
-    /// What stands out: values, the filled part of a bar.
+    /// The style of emphasised parts: values, the filled part of a bar.
     public var accent: Style
-    /// What is selected.
+    /// The style of selected parts.
     public var selection = Style(.default, .inverse)
     /// The control that gets the keys.
     public var focus: Style
     /// The control that is being touched.
     public var highlight = Style(.default, [.inverse, .dim])
-    /// What cannot be undone.
+    /// The style of actions that cannot be undone.
     public var destructive: Style
-    /// What cannot be used.
+    /// The style of parts that cannot be used.
     public var disabled = Style(.default, .dim)
     /// Borders and dividers.
     public var border = Style(.default, .dim)
@@ -28,7 +28,7 @@ public struct Theme: Hashable, Sendable {
     public var field = Style(.default, .underline)
     /// The line with the program's state.
     public var bar = Style(.default, .inverse)
-    /// What lies behind sheets, alerts and menus.
+    /// The background colour of sheets, alerts and menus.
     public var background = Color.default
     /// Whether signs and lines beyond ASCII are used.
     public var usesUnicode = true

@@ -3,9 +3,9 @@
 
 public import RunLoops
 
-/// What happened, for responders: made of raw input, and sent by the application.
+/// An input event, which the application makes from raw input and sends to responders.
 @MainActor public final class Event {
-    /// What kind of thing happened.
+    /// The kind of an input event.
     public enum Kind: Sendable {
         /// Fingers, or buttons of the mouse.
         case touches
@@ -17,9 +17,9 @@ public import RunLoops
         case paste
     }
 
-    /// What kind of thing happened.
+    /// The kind of an input event.
     public let kind: Kind
-    /// When it was handled, on the loop's own clock.
+    /// When the event was handled, on the loop's own clock.
     public let time: RunLoop.Instant
     /// The keys that were held.
     public let modifiers: KeyModifiers
@@ -27,13 +27,13 @@ public import RunLoops
     public let touches: [Touch]
     /// The keys that changed.
     public var presses: [Press] { Array(pressSet) }
-    /// The same, as responders get them.
+    /// The keys that changed, as a set, which responders receive.
     let pressSet: Set<Press>
-    /// What all of these keys have done; nil if there are none.
+    /// The phase of all keys in `pressSet`; nil if the set is empty.
     let pressPhase: Press.Phase?
-    /// The turn of the wheel, if that is what happened.
+    /// The turn of the wheel; nil for an event of another kind.
     public let wheel: Wheel?
-    /// The pasted text, if that is what happened.
+    /// The pasted text; nil for an event of another kind.
     public let pasted: Paste?
 
     init(
@@ -53,10 +53,10 @@ public import RunLoops
     /// The buttons that the touches of this event came with; empty for an event without touches.
     public var buttonMask: ButtonMask { ButtonMask(touches.map(\.button)) }
 
-    /// The touches that a view was hit by.
+    /// Returns the touches that hit a view.
     public func touches(for view: View) -> [Touch] { touches.filter { $0.view === view } }
 
-    /// The touches that a recogniser sees.
+    /// Returns the touches that a recogniser receives.
     public func touches(for recognizer: GestureRecognizer) -> [Touch] {
         touches.filter { $0.recognizers.contains { $0 === recognizer } }
     }
@@ -66,15 +66,15 @@ public import RunLoops
 public struct Paste: Hashable, Sendable {
     /// The text, as it was; nothing in it was carried out.
     public let text: String
-    /// Whether no part follows.
+    /// Whether this is the last part of the pasted text.
     public let isLast: Bool
 }
 
 /// A turn of the wheel.
 @MainActor public final class Wheel {
-    /// Notches to the right and down.
+    /// The number of notches that the wheel was turned, to the right (`x`) and down (`y`).
     public let notches: Point
-    /// The window that it came to.
+    /// The window that receives the turn.
     public let window: Window
     private let position: Point
 
@@ -84,7 +84,7 @@ public struct Paste: Hashable, Sendable {
         self.position = position
     }
 
-    /// Where the pointer is, in the coordinates of a view; of the display if there is none.
+    /// Returns the position of the pointer in the coordinates of a view, or of the display if `view` is nil.
     public func location(in view: View?) -> Point { view?.convert(position, from: nil) ?? position }
 }
 
@@ -92,23 +92,23 @@ public struct Paste: Hashable, Sendable {
 ///
 /// The object stays the same as long as the key is held.
 @MainActor public final class Press: Hashable {
-    /// What has happened to the key.
+    /// The phase of a press.
     public enum Phase: Sendable {
-        /// It went down.
+        /// The key went down.
         case began
-        /// It is held, and repeats.
+        /// The key is held, and repeats.
         case repeated
-        /// It went up. A display that does not report that ends the press at once.
+        /// The key went up. On a display that does not report this, a press ends as soon as it has begun.
         case ended
-        /// Its end will not be known: the program or its window has lost the keys.
+        /// The end of the press will not be known, because the program or its window has lost the keyboard.
         case cancelled
     }
 
-    /// Which key.
+    /// The key.
     public internal(set) var key: Key
     /// The other keys that are held beside it.
     public internal(set) var modifiers: KeyModifiers = []
-    /// What has happened to it.
+    /// The phase of the press: whether the key went down, repeats or went up.
     public internal(set) var phase = Phase.began
 
     init(_ key: Key) { self.key = key }

@@ -7,23 +7,23 @@ public import RunLoops
 ///
 /// The object stays the same as long as the touch lasts. It keeps the view that it hit first.
 @MainActor public final class Touch: Hashable {
-    /// What has happened to the touch.
+    /// The phase of a touch.
     public enum Phase: Sendable {
-        /// It has begun.
+        /// The touch has begun.
         case began
-        /// It has moved.
+        /// The touch has moved.
         case moved
-        /// It has not changed since the event before.
+        /// The touch has not changed since the event before.
         case stationary
-        /// It has ended.
+        /// The touch has ended.
         case ended
-        /// It was taken away: by a gesture, or by the display.
+        /// The touch was cancelled, by a gesture or by the display.
         case cancelled
     }
 
-    /// What has happened to it.
+    /// The phase of the touch.
     public internal(set) var phase = Phase.began
-    /// When it changed last, on the loop's own clock.
+    /// When the touch changed last, on the loop's own clock.
     public internal(set) var time: RunLoop.Instant
     /// How many touches came at this place, each soon after the one before; 1 for the first.
     public internal(set) var tapCount = 1

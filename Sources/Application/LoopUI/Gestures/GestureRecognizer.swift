@@ -111,7 +111,7 @@ internal import RunLoops
         set { wish(newValue) }
     }
 
-    /// What was decided.
+    /// The state that was decided last, without the states in `wishes`.
     var settled = State.possible
     /// What was set and is not decided yet.
     var wishes: [State] = []

@@ -135,11 +135,11 @@ internal import RunLoops
 
     // MARK: Accessibility
 
-    /// What kind of thing the view is, in a word: "button".
+    /// The kind of the view in one word, such as "button", for users who do not see the view.
     open var accessibilityRole: String? { nil }
-    /// What the view is, in words, for users who do not see it.
+    /// The name of the view in words, for users who do not see the view.
     open var accessibilityLabel: String?
-    /// What the view stands at, in words.
+    /// The present value of the view in words, such as "on", for users who do not see the view.
     open var accessibilityValue: String? { nil }
 
     // MARK: Events
@@ -448,7 +448,7 @@ internal import RunLoops
     /// columns, 1,048,576 rows or 33,554,432 cells, the upper left part is drawn.
     open func draw(in canvas: inout Canvas) {}
 
-    /// What the view shows, as a value that another thread lays out and draws; nil unless overridden.
+    /// The content of the view, as a value that another thread lays out and draws; nil unless overridden.
     ///
     /// If it is not nil, ``draw(in:)`` is not called. Asked on the main actor whenever the view would draw. The result is
     /// shown when it is there, together with those of the other views of the same row of a table. A drawing is cancelled

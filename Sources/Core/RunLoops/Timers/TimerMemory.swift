@@ -9,7 +9,7 @@ internal import CLinuxKernel
 /// small blocks that were freed before: tens of milliseconds after a hundred thousand timers, in the middle of serving
 /// the others (Documentation/Decisions/0029-one-story.md). Pages leave glibc's heap alone.
 struct TimerMemory<Element: ~Copyable>: ~Copyable {
-    /// A table that has grown to this many elements does not become smaller again.
+    /// The smallest capacity, in elements, to which a table shrinks; a table with this capacity or less does not shrink.
     static var minKept: Int { 4096 }
     /// The maximum number of bytes that a table requests from the C library: with glibc's alignment it stays below a
     /// kilobyte.

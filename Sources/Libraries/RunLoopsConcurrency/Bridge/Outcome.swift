@@ -3,12 +3,12 @@
 
 public import RunLoops
 
-/// A result that a task waits for and that other code brings, once.
+/// A result that other code delivers once, and that one task waits for.
 ///
 /// The first result counts; it may come before the task waits. One task waits, once.
 package final class Outcome<Success: Sendable>: Sendable {
     private struct State {
-        /// A caller is about to bring the result.
+        /// Whether a caller has reserved the delivery of the result.
         var isClaimed = false
         var result: Result<Success, any Error>?
         var waiting: CheckedContinuation<Success, any Error>?
@@ -18,7 +18,7 @@ package final class Outcome<Success: Sendable>: Sendable {
 
     package init() {}
 
-    /// Brings the result; returns whether this result was the first.
+    /// Delivers the result; returns whether this result was the first.
     ///
     /// - Parameter cleanUp: Called for the first result, before the waiting task goes on.
     @discardableResult
@@ -37,7 +37,7 @@ package final class Outcome<Success: Sendable>: Sendable {
         }
     }
 
-    /// Brings the result; called by the caller that has claimed the delivery.
+    /// Delivers the result; called by the caller that has claimed the delivery.
     package func deliver(_ result: Result<Success, any Error>) {
         let waiting = state.withLock { state in
             state.result = result

@@ -31,7 +31,8 @@ package struct Scheduling: Equatable, Sendable {
             && left.schedule.priority == right.schedule.priority
     }
 
-    /// Whether the kernel prefers it; never for a class that is not ranked, such as the deadline class.
+    /// Whether the kernel prefers this scheduling to `other`; `false` if either has a class without a rank, such as the
+    /// deadline class.
     package func isBetter(than other: Scheduling) -> Bool { other.rank >= 0 && rank > other.rank }
 
     private var rank: Int32 { withUnsafePointer(to: schedule) { rl_schedule_rank($0) } }
@@ -49,7 +50,7 @@ package struct Scheduling: Equatable, Sendable {
         return raised
     }
 
-    /// Gives it to a thread that has `present`; returns whether the system did so.
+    /// Gives this scheduling to a thread that has `present`; returns whether the system did so.
     package func apply(to thread: Int32, insteadOf present: Scheduling) -> Bool {
         withUnsafePointer(to: present.schedule) { present in
             withUnsafePointer(to: schedule) { rl_schedule_change(thread, present, $0) == 0 }

@@ -25,7 +25,7 @@ final class SteeredRun: @unchecked Sendable {
 
     var isOver: Bool { over.load(ordering: .sequentiallyConsistent) }
 
-    /// Ends the run, or the next one; any thread.
+    /// Ends the run, or the next run if none is in progress; may be called on any thread.
     func end() {
         over.store(true, ordering: .sequentiallyConsistent)
         // Causes a turn in which the run looks at the mark.

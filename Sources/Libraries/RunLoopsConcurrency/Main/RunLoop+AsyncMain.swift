@@ -62,7 +62,7 @@ extension RunLoop {
         }
     }
 
-    /// The same for an executor of the runtime's.
+    /// Returns the description of `executor` if the main loop does not serve it; `nil` if the loop does.
     static func foreignMainExecutor(_ executor: UnownedSerialExecutor) -> String? {
         // SAFETY: two words, of which the first is the executor's object; Swift's own executors are objects of Swift.
         let identity = unsafeBitCast(executor, to: rl_executor.self).identity

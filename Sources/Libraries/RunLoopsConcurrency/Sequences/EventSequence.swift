@@ -59,7 +59,7 @@ extension RunLoop {
         /// Thread safety: any thread. A second call does nothing.
         public func invalidate() { registration.end() }
 
-        /// The one iterator.
+        /// Returns the iterator of the sequence, which has no other.
         public func makeAsyncIterator() -> Iterator {
             Iterator(base: stream.makeAsyncIterator(), registration: registration)
         }

@@ -5,10 +5,10 @@ internal import RunLoops
 
 /// A source that calls a closure on a loop's thread when something happens in the system.
 ///
-/// The subclasses say what: ``SignalSource``, ``ChildSource``, ``ChildCompletion``, ``FileWatch``, ``FileFollower``,
-/// ``InputReader``, ``OutputWriter``, ``SocketListener``, ``SocketConnector``, ``SocketStream``. A source is added to modes of
-/// one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works from then on until it is invalidated or taken out. A loop
-/// keeps its sources: the program does not have to.
+/// There is a subclass for each kind of event: ``SignalSource``, ``ChildSource``, ``ChildCompletion``, ``FileWatch``,
+/// ``FileFollower``, ``InputReader``, ``OutputWriter``, ``SocketListener``, ``SocketConnector``, ``SocketStream``. A source
+/// is added to modes of one loop with ``RunLoops/RunLoop/add(_:in:)-(EventSource,_)``, and works from then on until it is
+/// invalidated or taken out. A loop keeps its sources: the program does not have to.
 ///
 /// Like a timer, each kind is made in one of three ways: with a plain closure, which stays on the thread that makes the
 /// source; with `sendable`, for any loop; with `mainActor`, for the main loop.
@@ -29,7 +29,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     @exclusivity(unchecked) private var interest: Events
     // The loop keeps the item, and the item's closure keeps the source: without a loop there is no circle.
     @exclusivity(unchecked) private weak var item: RunLoop.DescriptorSource?
-    /// Why the system does not watch the descriptor again; reported on the loop's thread.
+    /// The error with which the system refused to watch the descriptor again; reported on the loop's thread.
     @exclusivity(unchecked) private var refusal: RunLoop.SystemCallError?
 
     init(_ file: Descriptor, for interest: Events, _ origin: SourceOrigin) {
@@ -45,12 +45,12 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
 
     // MARK: What the subclasses do
 
-    /// The descriptor is ready.
+    /// Called when the descriptor is ready.
     ///
     /// The loop's thread, no lock held.
     func ready(_ events: Events) { fatalError("every kind of source says what happens") }
 
-    /// The system refuses to watch the descriptor again.
+    /// Called when the system refuses to watch the descriptor again.
     ///
     /// The loop's thread, no lock held.
     func refused(_ error: RunLoop.SystemCallError) { fatalError("every kind of source says what happens") }
@@ -60,23 +60,23 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
     /// No lock held.
     func giveUp() { fatalError("every kind of source says what it keeps") }
 
-    /// The source has come into a mode, and with it what else it needs there; no lock held.
+    /// Called with no lock held when the source was added to a mode: a subclass adds the other items that it needs there.
     func entered(_ mode: RunLoop.Mode, of loop: RunLoop) {}
 
-    /// The source has left a mode; no lock held.
+    /// Called with no lock held when the source was removed from a mode.
     func left(_ mode: RunLoop.Mode, of loop: RunLoop) {}
 
     // MARK: State
 
-    /// What the source is called in descriptions and tools: the label it was given, or where it was made.
+    /// The name of the source in descriptions and tools: its label, or the place in the code where it was made.
     public final var label: String { origin.name }
 
-    /// Whether the source can still call its closure: neither ``invalidate()`` was called, nor is its work done.
+    /// Whether the source can still call its closure; `false` after ``invalidate()``, and when the source has done its work.
     ///
-    /// Once `false`, for ever `false`. A forked child finds its parent's sources invalid.
+    /// An invalid source never becomes valid again. A forked child finds its parent's sources invalid.
     public final var isValid: Bool { lock.withLock { file != nil } }
 
-    /// Takes the source out of its loop, for good, and releases its closure and what it holds of the system's.
+    /// Takes the source out of its loop, for good, and releases its closure and its resources of the system.
     ///
     /// Legal everywhere, also inside the source's own callout, which ends normally. A second call does nothing. As with
     /// all items of a loop, a sleeping run does not end because another thread takes its last source away.
@@ -100,7 +100,7 @@ public class EventSource: @unchecked Sendable, CustomStringConvertible {
         return "<\(type(of: self)) \(label)>{\(state)}"
     }
 
-    /// What `body` returns; `nil` once the source is invalid.
+    /// Returns the result of `body`; `nil` once the source is invalid.
     ///
     /// The descriptor stays open for `body`, even if another thread invalidates the source meanwhile.
     final func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result? {

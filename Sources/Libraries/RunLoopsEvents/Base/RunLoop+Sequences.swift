@@ -7,7 +7,7 @@ public import RunLoopsConcurrency
 extension RunLoop {
     /// The signals of one number that the process receives, as a sequence.
     ///
-    /// As long as the sequence lasts, the signal does nothing else; at the end of the sequence the signal's previous
+    /// As long as the sequence lasts, the signal has no other effect; at the end of the sequence the signal's previous
     /// action is restored. Of signals that no task waits for, the last 64 are kept.
     ///
     /// - Parameters:
@@ -26,7 +26,7 @@ extension RunLoop {
         }
     }
 
-    /// What happens to files and directories, as a sequence; each element is what a ``FileWatch`` reports at once.
+    /// The changes to files and directories, as a sequence; each element is one report of a ``FileWatch``.
     ///
     /// Nothing is dropped: all changes that no task waits for are kept.
     ///
@@ -52,7 +52,7 @@ extension RunLoop {
         }
     }
 
-    /// What happens to the file at a path, whichever file is there, as a sequence.
+    /// The changes to the file at a path, as a sequence that goes on when another file replaces the file.
     ///
     /// - Parameters:
     ///   - path: The file, which need not be there.

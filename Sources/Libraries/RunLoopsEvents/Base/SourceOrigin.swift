@@ -11,17 +11,17 @@ struct SourceOrigin: Sendable {
     /// The one thread whose loop may take the source, by the kernel's number; 0 for any.
     let allowedThread: Int32
 
-    /// For a closure that may use the state of the thread that makes it.
+    /// Returns the origin of a source whose closure may use the state of the thread that makes the source.
     static func here(_ label: String?, _ fileID: StaticString, _ line: UInt) -> SourceOrigin {
         SourceOrigin(label: label, fileID: fileID, line: line, allowedThread: SystemCalls.threadID)
     }
 
-    /// For a closure that may run on any thread.
+    /// Returns the origin of a source whose closure may run on any thread.
     static func anywhere(_ label: String?, _ fileID: StaticString, _ line: UInt) -> SourceOrigin {
         SourceOrigin(label: label, fileID: fileID, line: line, allowedThread: 0)
     }
 
-    /// For a closure of the main actor.
+    /// Returns the origin of a source whose closure runs on the main actor.
     static func mainThread(_ label: String?, _ fileID: StaticString, _ line: UInt) -> SourceOrigin {
         SourceOrigin(label: label, fileID: fileID, line: line, allowedThread: SystemCalls.mainThreadID)
     }

@@ -18,9 +18,9 @@ extension Child {
 
     /// The environment of a child.
     public enum Environment: Hashable, Sendable {
-        /// This process's own, as it is when the child is spawned.
+        /// The environment of this process, as it is when the child is spawned.
         case inherited
-        /// This process's own with changes; `nil` takes a variable away.
+        /// The environment of this process with changes; `nil` removes a variable.
         ///
         /// A name is compared by its bytes, and is neither empty nor has an `=` in it.
         case updating([String: String?])
@@ -34,7 +34,7 @@ extension Child {
     public enum Input: Hashable, Sendable {
         /// This process's own standard input.
         case inherited
-        /// Nothing: the child is at the end at once.
+        /// No input (`/dev/null`): the child reads the end of the input at once.
         case null
         /// A pipe, whose other end is ``Child/standardInput``.
         case pipe
@@ -46,9 +46,9 @@ extension Child {
 
     /// Where a child's standard output or standard error goes.
     public enum Output: Hashable, Sendable {
-        /// This process's own.
+        /// This process's own stream.
         case inherited
-        /// Nowhere.
+        /// No destination (`/dev/null`): the output is discarded.
         case null
         /// A pipe, whose other end is ``Child/standardOutput`` or ``Child/standardError``.
         case pipe
@@ -58,7 +58,7 @@ extension Child {
         case file(String, appending: Bool = false)
         /// A descriptor of this process, which keeps it too.
         case descriptor(CInt)
-        /// Where the standard output goes; for standard error alone.
+        /// The destination of the child's standard output; for standard error alone.
         case combinedWithOutput
     }
 
@@ -81,7 +81,7 @@ extension Child {
     public struct Limit: Hashable, Sendable {
         /// The resource, by the system's number, such as `RLIMIT_CPU`.
         public let resource: CInt
-        /// What the child may use now, and up to which it may raise that itself.
+        /// The limit that is in force, and the maximum to which the child itself may raise that limit.
         public let soft, hard: UInt64
 
         /// A limit of any resource.
@@ -116,32 +116,32 @@ extension Child {
 
     /// A child that could not be started: no process is left, and nothing is open.
     public struct SpawnError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What failed.
+        /// The step at which the start of a child failed.
         public enum Step: Hashable, Sendable {
             /// A text for the child has a zero in it, where C ends a text, or the name of a variable is empty or has an `=` in it
             /// (`EINVAL`).
             case text
-            /// A file for a standard stream was opened.
+            /// A file for a standard stream could not be opened.
             case open
-            /// A pipe was made.
+            /// A pipe could not be made.
             case pipe
-            /// The process was made.
+            /// The process could not be made.
             case clone
-            /// The child was given its signals, its group or session.
+            /// The child's signals, or its group or session, could not be set.
             case signals, group
-            /// The child changed to its directory.
+            /// The child could not change to its directory.
             case directory
-            /// The child was given its descriptors, and closed all others.
+            /// The child could not receive its descriptors, or could not close all others.
             case descriptors
-            /// The child was limited.
+            /// The child's limits could not be set.
             case limits
-            /// The child executed the program.
+            /// The child could not execute the program.
             case execute
         }
 
-        /// What failed.
+        /// The step at which the start of a child failed.
         public let step: Step
-        /// What it failed with: a path, a name, a number.
+        /// The path, name or number that the failed step was about.
         public let subject: String
         /// The error number (`errno`), such as `ENOENT`.
         public let code: CInt

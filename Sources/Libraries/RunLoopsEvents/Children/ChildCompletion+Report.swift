@@ -8,9 +8,9 @@ extension ChildCompletion {
     public struct Report: Hashable, Sendable {
         /// How the child ended, and what it has used.
         public let exit: ChildSource.Exit
-        /// What it has written to standard output; empty unless the child was spawned with a pipe.
+        /// The bytes that the child has written to standard output; empty unless the child was spawned with a pipe.
         public let output: [UInt8]
-        /// What it has written to standard error; empty unless the child was spawned with a pipe.
+        /// The bytes that the child has written to standard error; empty unless the child was spawned with a pipe.
         public let error: [UInt8]
 
         /// A report, for tests of a closure.
@@ -34,7 +34,7 @@ extension ChildCompletion {
         case error
     }
 
-    /// A child that has ended, and whose output is not all there.
+    /// The error of a child that has ended, and whose output is incomplete.
     ///
     /// A child that ends with an error code or by a signal is no failure: its ``Report`` says so.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {

@@ -9,9 +9,9 @@ extension ChildSource {
     public struct Exit: Hashable, Sendable {
         /// The number that the process had.
         public let process: CInt
-        /// How it ended.
+        /// How the process ended.
         public let status: Status
-        /// The resources that it used; `nil` if other code has waited for it.
+        /// The resources that the process used; `nil` if other code has waited for the process.
         public let usage: Usage?
 
         /// Makes an exit, for tests of a closure.
@@ -24,9 +24,9 @@ extension ChildSource {
 
     /// How a process ended.
     public enum Status: Hashable, Sendable {
-        /// It returned from `main` or called `exit` with this code.
+        /// The process returned from `main` or called `exit` with this code.
         case exited(CInt)
-        /// A signal ended it; with a core dump or without.
+        /// A signal with this number ended the process, with or without a core dump.
         case signalled(CInt, dumpedCore: Bool)
         /// The process ended, but only other code knows how: it was not a child of this process, or other code has
         /// waited for it, before Linux 6.15.
@@ -38,19 +38,19 @@ extension ChildSource {
 
     /// The resources that a process and the children that it waited for have used.
     public struct Usage: Hashable, Sendable {
-        /// Time spent in its own code.
+        /// The time that the process spent in its own code.
         public let userTime: Duration
-        /// Time spent in the kernel for it.
+        /// The time that the kernel spent on behalf of the process.
         public let systemTime: Duration
         /// The most memory that the process had at a time, in bytes.
         public let mostResidentBytes: Int
-        /// Pages that came without being read from a disk.
+        /// The number of page faults that were served without a read from a disk.
         public let minorFaults: Int
-        /// Pages that had to be read from a disk.
+        /// The number of page faults for which a page was read from a disk.
         public let majorFaults: Int
-        /// How often the process waited.
+        /// The number of times that the process gave up its processor in order to wait.
         public let voluntarySwitches: Int
-        /// How often the process was made to wait for others.
+        /// The number of times that the kernel took the processor from the process for the sake of others.
         public let involuntarySwitches: Int
     }
 }

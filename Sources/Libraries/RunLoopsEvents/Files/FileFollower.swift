@@ -30,15 +30,15 @@ public import RunLoops
 public final class FileFollower: EventSource, @unchecked Sendable {
     /// What has happened to the file at the path since the last report.
     public enum Change: Hashable, Sendable {
-        /// There is a file now: read it from its beginning.
+        /// A file has appeared at the path: read it from its beginning.
         case appeared
-        /// There is another file now: read it from its beginning.
+        /// Another file is at the path now: read it from its beginning.
         case replaced
         /// The same file may have new contents.
         case changed
         /// The same file is shorter than at the last report, such as a log that was copied and emptied.
         case truncated
-        /// There is no file any more.
+        /// No file is at the path any more.
         case vanished
         /// The path cannot be watched now, and changes may be missed until something else on the way changes.
         ///

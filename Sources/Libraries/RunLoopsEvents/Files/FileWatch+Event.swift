@@ -31,7 +31,7 @@ extension FileWatch {
         /// A file was read.
         public static var accessed: Changes { Changes(rawValue: 128) }
 
-        /// What changes the names of files, and their contents once these are complete: not each single write.
+        /// The changes to the names of files, and to their contents once these are complete: not each single write.
         public static var standard: Changes { [.created, .removed, .moved, .written] }
     }
 

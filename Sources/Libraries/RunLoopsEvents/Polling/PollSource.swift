@@ -33,9 +33,9 @@ public final class PollSource {
         ///
         /// A preparation finds what the one before has left. A negative number is passed over.
         public var descriptors: [pollfd] = []
-        /// For how long at most; `nil` for as long as no descriptor is ready.
+        /// The longest time that the library waits; `nil` to wait until a descriptor is ready, however long.
         ///
-        /// Without any time the library is dispatched in this turn.
+        /// With zero the library is dispatched in this turn.
         public var limit: Duration?
     }
 
@@ -48,7 +48,7 @@ public final class PollSource {
     private var descriptors: PolledDescriptors
     private var wait = Wait()
     private var phase = Phase.dispatched
-    /// Whether the library was asked before the sleep that has just ended.
+    /// Whether the last activity that `turn(_:)` handled was `beforeWaiting`: the library was asked just before the sleep.
     private var hasJustAsked = false
     private var descriptorSource: RunLoop.DescriptorSource?
     private var timer: RunLoop.Timer?
@@ -58,13 +58,13 @@ public final class PollSource {
 
     /// How far the library has come.
     private enum Phase {
-        /// It has worked, and was not asked since what it waits for.
+        /// The library was dispatched, and was not asked since then what it waits for.
         case dispatched
-        /// It was asked, and not checked since.
+        /// The library was asked what it waits for, and was not checked since then.
         case prepared
-        /// It was checked, and need not work yet.
+        /// The library was checked, and does not need to be dispatched yet.
         case passed
-        /// It was checked, and is about to work.
+        /// The library was checked, and is about to be dispatched.
         case ready
     }
 
@@ -193,7 +193,7 @@ public final class PollSource {
         return false
     }
 
-    /// Leaves an epoll behind that watches files under numbers that are other files' now.
+    /// Replaces an epoll that still watches files whose descriptor numbers now belong to other files.
     private func renewDescriptors(_ source: RunLoop.Source) {
         do throws(RunLoop.SystemCallError) {
             var renewed = try PolledDescriptors()

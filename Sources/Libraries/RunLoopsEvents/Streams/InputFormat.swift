@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// What an ``InputReader`` makes of the bytes that it reads.
+/// The elements that an ``InputReader`` makes of the bytes that it reads, such as lines.
 public struct InputFormat<Element: Sendable>: Sendable {
     /// Takes bytes, or the end of the input (`nil`), and appends what they complete.
     typealias Decoder = (UnsafeRawBufferPointer?, inout [Element]) throws(RunLoop.InputError) -> Void
@@ -67,6 +67,6 @@ extension InputFormat {
 }
 
 extension Int {
-    /// The limit of a line that none was given for.
+    /// The default limit of a line, in bytes.
     package static var inputLineLimit: Int { 1 << 20 }
 }

@@ -17,14 +17,14 @@ extension RunLoop {
     ///
     /// Thread safety: may be sent to any thread.
     public struct InputSequence<Element: Sendable>: AsyncSequence, Sendable {
-        /// What ends the sequence before the input's end.
+        /// The error that ends the sequence before the input's end.
         public typealias Failure = RunLoop.InputError
 
         private let intake: Intake<Element>
 
         init(_ intake: Intake<Element>) { self.intake = intake }
 
-        /// The same elements, as many at a time as were read at a time.
+        /// The elements of this sequence in arrays, one array for each read.
         public var batches: Batches { Batches(intake: intake) }
 
         /// Ends the sequence; nothing reads from the file any more.
@@ -51,9 +51,9 @@ extension RunLoop {
             }
         }
 
-        /// The elements, as many at a time as were read at a time.
+        /// The elements of an ``InputSequence`` in arrays, one array for each read.
         public struct Batches: AsyncSequence, Sendable {
-            /// What ends the sequence before the input's end.
+            /// The error that ends the sequence before the input's end.
             public typealias Failure = RunLoop.InputError
 
             fileprivate let intake: Intake<InputSequence.Element>

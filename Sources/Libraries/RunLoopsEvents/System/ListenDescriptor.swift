@@ -17,7 +17,7 @@ public import RunLoops
 public struct ListenDescriptor: Hashable, Sendable {
     /// The number, from 3 on; the program closes the descriptor.
     public let descriptor: CInt
-    /// What the unit calls it (`FileDescriptorName=`), such as `http.socket`; `unknown` if the manager does not say.
+    /// The descriptor's name in the unit (`FileDescriptorName=`), such as `http.socket`; `unknown` if the manager gives none.
     public let name: String
 
     /// The descriptors that the program was started with, in the unit's order; none without socket activation.
@@ -35,7 +35,9 @@ public struct ListenDescriptor: Hashable, Sendable {
         try inherited(from: 3, unsetting: unsetting)
     }
 
-    /// The same from another number on: in a test, 3 is taken.
+    /// Returns the descriptors that the program was started with, from the number `first` on.
+    ///
+    /// For tests, in which the number 3 is in use.
     package static func inherited(
         from first: CInt, unsetting: Bool
     ) throws(ServiceManagerError) -> [ListenDescriptor] {

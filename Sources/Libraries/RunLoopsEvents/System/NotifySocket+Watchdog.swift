@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension NotifySocket {
-    /// Within which time the service manager wants to hear from the program each time; `nil` if it does not watch this process.
+    /// The longest time between two messages to the service manager; `nil` if the manager does not watch this process.
     ///
     /// Corresponds to `sd_watchdog_enabled(3)`; the variables are `WATCHDOG_USEC` and `WATCHDOG_PID`.
     /// - Throws: ``ServiceManagerError/environment(variable:value:)`` if a variable is no positive number.
@@ -39,7 +39,7 @@ extension NotifySocket {
         try Self.watchdogInterval().map { watchdogTimer(interval: $0, label: label, onFailure: onFailure) }
     }
 
-    /// The same for a known interval of the watchdog.
+    /// Makes a timer that tells the service manager that the loop turns, twice in each `interval` of the watchdog.
     ///
     /// - Precondition: `interval` is at least two nanoseconds.
     public func watchdogTimer(

@@ -3,7 +3,7 @@
 
 public import RunLoops
 
-/// Why the service manager, such as systemd, was not told, or has given the program nonsense.
+/// The reason why a message to the service manager, such as systemd, was not sent, or why its variables are malformed.
 public enum ServiceManagerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A variable of the environment has a value that it must not have.
     case environment(variable: String, value: String)

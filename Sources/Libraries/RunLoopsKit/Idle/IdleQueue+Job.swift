@@ -6,14 +6,14 @@ public import RunLoops
 extension RunLoop.IdleQueue {
     /// The priority of a job; jobs of higher priority run first.
     public enum Priority: Int, CaseIterable, Comparable, Sendable {
-        /// After all others.
+        /// Runs after the jobs of all other priorities.
         case low
-        /// In the middle.
+        /// Runs after jobs of high priority and before jobs of low priority.
         case normal
-        /// Before all others.
+        /// Runs before the jobs of all other priorities.
         case high
 
-        /// Whether `left` goes after `right`.
+        /// Whether jobs of priority `left` run after jobs of priority `right`.
         public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
     }
 
@@ -21,7 +21,7 @@ extension RunLoop.IdleQueue {
     public final class Job {
         /// The priority of the job.
         public let priority: Priority
-        /// When the job runs even though the loop is not idle; `nil` for never.
+        /// The time from which on the job runs even if the loop is not idle; `nil` if it runs only when the loop is idle.
         public let latest: RunLoop.Instant?
         private var body: (() -> Void)?
         private weak var owner: (any IdleJobOwner)?

@@ -24,7 +24,7 @@ extension RunLoop.IdleQueue {
         public internal(set) var completed = 0
         /// Jobs that were added and not cancelled.
         public internal(set) var total = 0
-        /// The share that has run, from 0 to 1; 1 when there was nothing to do.
+        /// The share of the jobs that have run, from 0 to 1; 1 if there was no job.
         public var fraction: Double { total == 0 ? 1 : Double(completed) / Double(total) }
     }
 }

@@ -36,7 +36,7 @@ extension RunLoop {
         private var dated: [Job] = []
         private var pendingCount = 0
         private var isValid = true
-        /// Is in the modes while there are jobs, so that the modes are not empty.
+        /// A source that is in the modes while there are jobs, so that the modes are not empty.
         private let keeper = RunLoop.Source(label: "idle jobs") { _ in }
         private lazy var alarm = Alarm(in: [.common], label: "latest idle job") { [weak self] in self?.runLate() }
         /// Whether the loop has passed the queue's observer and not yet slept.

@@ -4,8 +4,8 @@
 public import RunLoops
 
 extension RunLoop {
-    /// Delivers notifications to observers: now, as soon as possible, or when the loop is idle, and once instead of
-    /// many times.
+    /// Delivers notifications to observers now, as soon as possible, or when the loop is idle, and can coalesce
+    /// notifications of the same name or sender into one.
     ///
     /// Corresponds to `NSNotificationQueue`, with observers of its own in place of a notification center.
     ///
@@ -15,11 +15,11 @@ extension RunLoop {
     public final class NotificationQueue {
         /// When observers are called.
         public enum Style: Hashable, Sendable {
-            /// Before the post returns, or not at all: see ``NotificationQueue/post(_:_:coalescing:in:)``.
+            /// Observers are called before the post returns, or not at all: see ``NotificationQueue/post(_:_:coalescing:in:)``.
             case now
-            /// With the next blocks of the loop: in this turn or the next, before the thread sleeps.
+            /// Observers are called with the next blocks of the loop: in this turn or the next, before the thread sleeps.
             case asSoonAsPossible
-            /// When the thread has nothing else to do, before it sleeps.
+            /// Observers are called when the thread has nothing else to do, before it sleeps.
             case whenIdle
         }
 
@@ -143,8 +143,8 @@ extension RunLoop {
             }
         }
 
-        /// Removes the waiting notifications that have the same properties as `notification`, of those that
-        /// `coalescing` names.
+        /// Removes the waiting notifications that agree with `notification` in the properties that `coalescing` names: the
+        /// name, the sender or both.
         public func removeWaiting(like notification: Notification, _ coalescing: Coalescing) {
             if coalescing.isEmpty { return }
             waiting.removeAll { entry in

@@ -5,7 +5,7 @@ internal import RunLoops
 
 /// The pending requests that were made for a target, so that all of them can be cancelled.
 final class PerformRegistry<Request: AnyObject & Sendable>: Sendable {
-    /// By the target: the request holds the target, so that no other object gets the target's identity meanwhile.
+    /// The requests by their target: a request holds its target, so that no other object gets the target's identity meanwhile.
     private let requests = Guarded<[ObjectIdentifier: [ObjectIdentifier: Request]]>([:])
 
     func add(_ request: Request, _ target: ObjectIdentifier) {

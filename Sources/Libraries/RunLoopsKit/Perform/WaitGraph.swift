@@ -5,7 +5,7 @@ internal import RunLoops
 internal import RunLoopsConcurrency
 internal import Synchronization
 
-/// Which thread waits on which.
+/// The waits of threads on other threads, as a graph.
 ///
 /// A thread that is about to wait on a thread that waits on it, straight or through others, gets an error. A waiting
 /// thread lends its priority to the thread that it waits for.
@@ -15,9 +15,9 @@ internal import Synchronization
 struct WaitGraph {
     /// What a thread waits for.
     enum Wait {
-        /// That a closure returns.
+        /// The thread waits until a closure returns.
         case closure(PerformTicket, hasLimit: Bool)
-        /// That a thread ends.
+        /// The thread waits until another thread ends.
         case end
 
         /// `false`: what was waited for has happened, but the waiting thread has not woken up yet, and holds no thread
@@ -45,7 +45,7 @@ struct WaitGraph {
 
     private static let graph = Guarded(WaitGraph())
 
-    /// By the waiting loop, which is alive, so that no other object has its identity.
+    /// The edges by the waiting thread's loop, which is alive, so that no other object has its identity.
     private var edges: [ObjectIdentifier: Edge] = [:]
     private var loans = PriorityLoans()
 

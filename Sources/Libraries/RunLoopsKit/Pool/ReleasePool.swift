@@ -16,13 +16,13 @@ extension RunLoop {
     ///
     /// Corresponds to the autorelease pools that Apple's frameworks put around the turns of a run loop.
     ///
-    /// It receives its modes when it is made. It works until it is invalidated or released.
+    /// The object receives its modes when it is made. It works until it is invalidated or released.
     ///
     /// Thread safety: belongs to the thread that makes it.
     public final class ReleasePool {
         /// The order of the observer that opens pools: before all others.
         public static let openingOrder = -2_147_483_647
-        /// The order of the observer that empties and closes them: after all others.
+        /// The order of the observer that empties and closes pools: after all others.
         public static let closingOrder = 2_147_483_647
 
         private let observers = OwnedObservers()

@@ -8,7 +8,7 @@ extension RunLoopThread {
     public struct Attributes: Hashable, Sendable {
         /// The scheduling class of a thread; see `sched(7)`.
         public enum SchedulingClass: Hashable, Sendable {
-            /// As other threads of the process.
+            /// The scheduling class of the thread that starts the new thread.
             case inherited
             /// `SCHED_OTHER`: a fair share, weighed by the nice value.
             case normal
@@ -18,7 +18,7 @@ extension RunLoopThread {
             case idle
             /// `SCHED_FIFO`: before all of the above, by priority from 1 to 99; needs a privilege.
             case firstInFirstOut(priority: Int)
-            /// `SCHED_RR`: the same, in turns among equal priorities.
+            /// `SCHED_RR`: as ``firstInFirstOut(priority:)``, but threads of equal priority take turns.
             case roundRobin(priority: Int)
         }
 
@@ -26,7 +26,7 @@ extension RunLoopThread {
         public var name: String
         /// Bytes of stack; `nil` for the system's default.
         public var stackSize: Int?
-        /// The nice value, from -20, which goes first, to 19.
+        /// The nice value, from -20 (most processor time) to 19 (least).
         ///
         /// `nil` to inherit it. A lower value than the present one needs a privilege.
         public var nice: Int?

@@ -19,9 +19,9 @@ public import RunLoops
 public final class RunLoopThread: Sendable {
     /// The treatment of posted tasks that have not begun.
     public enum Ending: Sendable {
-        /// They run before the thread ends, whatever modes they were posted in.
+        /// The tasks run before the thread ends, whatever modes they were posted in.
         case draining
-        /// They are released without having run.
+        /// The tasks are released without having run.
         case dropping
     }
 

@@ -27,7 +27,7 @@ extension RunLoop {
         public private(set) var commits = 0
         /// How many passes ended with marks left over.
         public private(set) var overruns = 0
-        /// Called at the end of such a pass with the number of marks left over.
+        /// Called at the end of a pass that leaves marks over, with the number of these marks.
         public var overrunHandler: ((Int) -> Void)?
 
         private let loop = RunLoop.current

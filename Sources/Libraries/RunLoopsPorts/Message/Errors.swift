@@ -4,7 +4,7 @@
 internal import LinuxLibC
 internal import RunLoops
 
-/// The error numbers that have a meaning of their own.
+/// The `errno` values that this module tells apart from all others.
 enum Errors {
     static let timedOut = ETIMEDOUT
     static let again = EAGAIN
@@ -12,14 +12,14 @@ enum Errors {
     static let exists = EEXIST
     static let notFound = ENOENT
 
-    /// The result of a call that returns errors as negative numbers; throws the errors.
+    /// Returns the result of a system call; throws if the result is negative, which is a negated error number.
     @discardableResult
     static func check(_ call: String, _ result: CInt) throws(RunLoop.PortError) -> CInt {
         if result < 0 { throw .system(.init(call: call, code: -result)) }
         return result
     }
 
-    /// What a refused send means to the sender.
+    /// Returns the port error for the error number of a send that the system refused.
     static func sending(_ code: CInt) -> RunLoop.PortError {
         switch code {
         case EPIPE, ECONNRESET, ENOTCONN, ECONNREFUSED: .dead
@@ -29,7 +29,7 @@ enum Errors {
         }
     }
 
-    /// What a refused connection means to the side that wanted it.
+    /// Returns the port error for the error number of a connection that the system refused.
     static func connecting(_ code: CInt, _ name: String) -> RunLoop.PortError {
         switch code {
         case ENOENT, ECONNREFUSED: .noSuchPort(name)

@@ -61,7 +61,7 @@ extension RunLoop.MessagePort {
     /// Thread safety: all members may be used by any thread. Messages of one thread through one sender arrive in order.
     public final class Sender: Sendable {
         let route: any Route
-        /// The ask that this sender answers; 0 for a sender that is no answer.
+        /// The serial number of the request that this sender answers; 0 for a sender that answers none.
         let serial: UInt64
         private let isUsed = Atomic<Bool>(false)
 
@@ -120,18 +120,18 @@ extension RunLoop.MessagePort {
         /// A port by name may be published again: then the value is `true` only until the next message.
         public var isDead: Bool { route.isDead }
 
-        /// Another holder has the duty to answer now, or the duty is done.
+        /// Notes that another holder has the duty to answer now, or that the answer was sent.
         func markUsed() { isUsed.store(true, ordering: .relaxed) }
     }
 }
 
-/// A message on its way, and what it means to the receiver.
+/// A message that is being delivered, and its meaning for the receiver.
 struct Delivery: Sendable {
     enum Kind: Sendable {
         case message
-        /// The answer to the ask that `serial` names.
+        /// The answer to the request with the number `serial`.
         case reply
-        /// There will be no answer to the ask.
+        /// The news that there will be no answer to the request.
         case noReply
     }
 
@@ -147,7 +147,7 @@ struct Delivery: Sendable {
     /// The sender's scheduling, if the port carries it and it is not the usual one.
     var scheduling: Scheduling?
 
-    /// The number of a new ask.
+    /// Returns the number of a new request.
     static func newSerial() -> UInt64 { rl_port_random() | 1 }
 }
 

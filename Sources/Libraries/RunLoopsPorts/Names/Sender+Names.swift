@@ -24,7 +24,7 @@ extension RunLoop.MessagePort.Sender {
         try self.init(named: name, in: directory, owner: owner, looksInProcess: true)
     }
 
-    /// The same, with the choice of a socket even to a port of this process.
+    /// A sender to the port that is published as `name`, with the choice of a socket even to a port of this process.
     package convenience init(
         named name: String, in directory: RunLoop.MessagePort.Directory? = nil,
         owner: RunLoop.MessagePort.Access = .sameUser, looksInProcess: Bool

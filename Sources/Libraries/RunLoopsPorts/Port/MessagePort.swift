@@ -39,7 +39,7 @@ extension RunLoop {
         @exclusivity(unchecked) var modes: [RunLoop.Mode] = []
         @exclusivity(unchecked) var publications: [Publication] = []
         @exclusivity(unchecked) var peers: [ObjectIdentifier: Peer] = [:]
-        /// Connections that have made room for others: what was sent by them before is still to be received.
+        /// The connections that have made room for others, and whose earlier messages are still to be received.
         @exclusivity(unchecked) var retired: [ObjectIdentifier: Peer] = [:]
         /// Connections that may not send yet, in the order in which they came.
         @exclusivity(unchecked) var ungreeted: [Peer] = []

@@ -16,7 +16,7 @@ package final class Question: Sendable {
     private let sender: RunLoop.MessagePort.Sender
     private let message: RunLoop.MessagePort.Message
 
-    /// Opens the question; it has to be sent.
+    /// Opens a question, which the caller then sends with ``send(within:)``.
     ///
     /// - Parameter ended: Called once with the answer, or with the reason why there is none; with `nil` when the thread
     ///   of the loop has ended. Not called after the question was withdrawn.
@@ -34,12 +34,12 @@ package final class Question: Sendable {
         self.message = message
     }
 
-    /// Takes the question back: an answer that still comes is dropped.
+    /// Withdraws the question: an answer that arrives later is dropped.
     package func withdraw() { requests.withdraw(serial) }
 
     /// Sends the message, without waiting here.
     ///
-    /// Where there is no room yet, or no connection, a separate thread waits for it.
+    /// If the receiver's queue has no room yet, or there is no connection, a separate thread waits for that.
     package func send(within limit: Duration?) {
         let deadline = Deadline.after(limit)
         do throws(RunLoop.PortError) {

@@ -32,7 +32,7 @@ final class Requests: Sendable {
 
     /// The mode of threads that wait.
     static let waitingMode = RunLoop.Mode.connectionReply
-    /// What is open.
+    /// All open requests of this process.
     private static let all = PerProcess { Guarded<[Key: Requests]>([:]) }
 
     let port: RunLoop.MessagePort
@@ -129,10 +129,10 @@ final class Requests: Sendable {
         for serial in serials { end(serial, .failure(.dead)) }
     }
 
-    /// Ends a request, and says how if it was still open.
+    /// Ends a request; if it was still open, calls its closure with `end`.
     func end(_ serial: UInt64, _ end: End) { takeOut(serial)?.ended(end) }
 
-    /// Ends a request without a word.
+    /// Ends a request without calling its closure.
     func withdraw(_ serial: UInt64) { _ = takeOut(serial) }
 
     /// Removes a request for the one caller that ends it; the port goes with the last.

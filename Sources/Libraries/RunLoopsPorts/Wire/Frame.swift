@@ -9,7 +9,7 @@
 ///
 /// A pure value: bytes in, a frame or an error out. Descriptors are counted here; the receiving side holds them.
 package struct Frame: Equatable {
-    /// What a packet is for.
+    /// The kind of a packet.
     package enum Kind: UInt8, CaseIterable, Sendable {
         /// From a port to a process that has connected: the process is let in. The handle is the length of the longest
         /// message that the port takes, and the serial the most descriptors.
@@ -18,20 +18,20 @@ package struct Frame: Equatable {
         case refused = 2
         /// A message; a message with a handle can be answered.
         case message = 3
-        /// The answer to an ask.
+        /// The answer to a request.
         case reply = 4
-        /// There will be no answer to an ask.
+        /// Says that there will be no answer to a request.
         case noReply = 5
-        /// One descriptor: the socket of a reply port, which is called by a handle from now on.
+        /// Introduces a reply port: one descriptor, the port's socket, and the handle that names the port from now on.
         case introduce = 6
-        /// A reply port that will not be used any more.
+        /// Says that a reply port will not be used any more.
         case retire = 7
         /// From a port to a process that has connected: there is no room for the connection. The port lives, and the
         /// process may connect again. Nothing comes after this packet.
         case crowded = 8
     }
 
-    /// What is wrong with a packet.
+    /// The reason why a packet is malformed.
     package enum Malformation: Error, Equatable {
         case short
         case mark
@@ -44,7 +44,7 @@ package struct Frame: Equatable {
     }
 
     package static let headerSize = 32
-    /// The last byte is the version of this format.
+    /// The mark of a packet; the last byte is the version of the format.
     static let mark: UInt32 = 0x314C_5052
 
     package var kind: Kind
@@ -93,7 +93,7 @@ package struct Frame: Equatable {
         try check(most)
     }
 
-    /// What each kind may carry.
+    /// Throws if the frame has contents that its kind may not have.
     private func check(_ most: Int) throws(Malformation) {
         switch kind {
         case .message, .reply:

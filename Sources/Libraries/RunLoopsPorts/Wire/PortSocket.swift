@@ -92,7 +92,8 @@ final class PortSocket: Sendable {
         _ = rl_end_connection(number)
     }
 
-    /// The same for a socket that listens; ends the connections that nobody has accepted, too.
+    /// Ends a listening socket for all who hold it, and the connections that were not accepted; in a forked child, leaves the
+    /// socket to the parent.
     func shutListener() { _ = rl_end_listener(number) }
 
     /// Whether the other end is closed, or this end is a parent's.

@@ -30,9 +30,9 @@ extension RunLoop.Trace.Report {
 
         /// The kind.
         public var kind: Kind
-        /// What it is about: the label of an item, or the name of a thread.
+        /// The subject of the finding: the label of an item, or the name of a thread.
         public var subject: String
-        /// What is wrong and what helps, in a sentence or two.
+        /// The problem and its remedy, in a sentence or two.
         public var text: String
 
         init(_ kind: Kind, _ subject: String, _ text: String) {
@@ -40,7 +40,7 @@ extension RunLoop.Trace.Report {
         }
     }
 
-    /// What is probably wrong with the recorded program, the most certain first.
+    /// Returns the probable problems of the recorded program, the most certain first.
     ///
     /// - Complexity: O(n log n) in the slices.
     public func findings() -> [Finding] {

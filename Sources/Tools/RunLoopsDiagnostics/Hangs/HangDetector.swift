@@ -43,13 +43,13 @@ struct HangDetector {
     let interval: Int64
 
     private(set) var stretch: Int64?
-    /// Of the present stretch.
+    /// The time of the present stretch in which the process was stopped, in nanoseconds.
     private(set) var standstill: Int64 = 0
     private(set) var isHanging = false
     /// When to look next.
     private(set) var nextLook: Int64 = .min
 
-    /// When the last stretch began that was reported, or need not be.
+    /// The beginning of the latest stretch that was reported or needs no report; `nil` before the first one.
     private var settled: Int64?
     private var idleSince: Int64?
     private var idleLooks = 0

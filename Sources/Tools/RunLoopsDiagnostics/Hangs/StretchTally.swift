@@ -10,9 +10,9 @@ final class StretchTally: LabelHolder {
     struct Entry: Sendable {
         var callee: RunLoop.Trace.Event.Callee
         var label: ItemLabel?
-        /// How many have returned; 0 for one that is under way.
+        /// The number of callouts that have returned; 0 for a callout that is under way.
         var count: Int
-        /// In nanoseconds; at least so much.
+        /// The total time of the callouts, in nanoseconds; the true total may be greater.
         var time: Int64
 
         /// The entry as a report has it.

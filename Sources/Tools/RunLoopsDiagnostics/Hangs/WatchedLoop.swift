@@ -43,17 +43,17 @@ final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
     /// The upper end of the thread's stack, and since when it is watched; 0 until the thread has told.
     private let stackEnd = Atomic<UInt64>(0)
     private let watchedSince = Atomic<Int64>(0)
-    /// The watcher wants to know when the present stretch ends.
+    /// Whether the loop's thread has to tell the watcher when the present stretch ends.
     private let wantsEnd = Atomic<Bool>(false)
 
     // The watcher's thread.
     private var detector: HangDetector
-    /// At the last look.
+    /// The thread's usage at the last look.
     private var usage: Usage
-    /// When the present stretch began, as far as is known.
+    /// The thread's usage at the beginning of the present stretch, as far as it is known.
     private var usageBefore: Usage
     private var hang: Hang?
-    /// Of a stretch of a traced process.
+    /// Whether the present stretch is not reported, because the process was traced when the hang began.
     private var isIgnored = false
 
     init(_ loop: RunLoop, _ state: LoopState, limit: Int64, setting: HangSetting) {

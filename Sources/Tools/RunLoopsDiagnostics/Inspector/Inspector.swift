@@ -28,7 +28,7 @@ extension RunLoop {
         /// Nobody can look into a child made by `fork` until the child starts its own inspector.
         public static var isStarted: Bool { current.own.withLock { $0 != nil } }
 
-        /// From here on the same user can look into the process.
+        /// Starts the inspector: from now on, processes of the same user can look into this process.
         ///
         /// The inspector knows the calling thread's loop and every loop that is made from here on. Start it before
         /// other loops exist, or ``add(_:)`` them. The socket is in `$XDG_RUNTIME_DIR`, in `/run/user/UID` or in
@@ -52,7 +52,7 @@ extension RunLoop {
             server.directory.tidy()
         }
 
-        /// From here on nobody can look into the process; a client that looks just now receives nothing more.
+        /// Stops the inspector: no process can look into this one any more, and a connected client receives nothing more.
         ///
         /// A second call does nothing.
         public static func stop() {

@@ -10,17 +10,17 @@ internal import RunLoopsSystem
 ///
 /// Belongs to one thread at a time; waits only where that is said.
 package final class InspectorClient {
-    /// Why there is no answer.
+    /// The reason why an inspected process gave no answer.
     package enum Failure: Error, CustomStringConvertible {
-        /// It does not let this user look, or does not know the request; in its own words.
+        /// The process refuses this user, or does not know the request; the text is the process's own message.
         case refused(String)
-        /// It did not answer in time.
+        /// The process did not answer in time.
         case silent
-        /// It has gone.
+        /// The process has closed the connection or has ended.
         case gone
-        /// What it says is no answer.
+        /// The process sent bytes that are no answer.
         case garbled
-        /// What the system refused.
+        /// The error with which the system refused a call.
         case system(RunLoop.SystemCallError)
 
         package var description: String {
@@ -34,13 +34,13 @@ package final class InspectorClient {
         }
     }
 
-    /// The process's number, as the kernel gives it here.
+    /// The number of the inspected process, as this process sees it.
     package let process: Int32
     private let socket: PrivateDescriptor
     private var received: [UInt8] = []
     private var head: (isAnswer: Bool, length: Int)?
 
-    /// Readable when there is something to ``receive()``.
+    /// The descriptor of the connection, which is readable when there is something to ``receive()``.
     package var descriptor: CInt { socket.number }
 
     init(_ socket: PrivateDescriptor) throws(Failure) {
@@ -147,24 +147,26 @@ package final class InspectorClient {
 
     // MARK: Asking
 
-    /// Asks for what each loop is about; the answer is taken by ``takeReport(until:)``.
+    /// Requests a report on the present state of each loop; ``takeReport(until:)`` returns the answer.
     package func requestLoops() throws(Failure) { try send(.loops) }
 
-    /// The same with what is counted from the first such request on.
+    /// Requests a report on each loop with its statistics, which are counted from the first such request on.
+    ///
+    /// ``takeReport(until:)`` returns the answer.
     package func requestStatistics() throws(Failure) { try send(.statistics) }
 
-    /// The answer to what was requested; waits for it until `deadline` of the monotonic clock.
+    /// Waits for the answer to the last request until `deadline`, in nanoseconds of the monotonic clock, and returns it.
     package func takeReport(until deadline: Int64) throws(Failure) -> ProcessReport {
         try report(answer(until: deadline))
     }
 
-    /// The answer, if it has come; does not wait.
+    /// Returns the answer if it has arrived, or `nil`; does not wait.
     package func takeReport() throws(Failure) -> ProcessReport? {
         guard let bytes = try receive() else { return nil }
         return try report(bytes)
     }
 
-    /// Everything there is to know of each loop.
+    /// Requests a complete report on each loop, with its description and its next timers, and waits for the answer.
     package func dump(within limit: Duration) throws(Failure) -> ProcessReport {
         try report(ask(.dump, within: limit))
     }

@@ -25,11 +25,11 @@ enum InspectorProtocol {
 
     /// What can be asked.
     enum Request: Equatable {
-        /// What each loop is doing.
+        /// Requests the present state of each loop.
         case loops
-        /// The same, with each loop's description and its next timers.
+        /// Requests the present state of each loop, with its description and its next timers.
         case dump
-        /// The same, with what has been counted since this was asked first on the connection.
+        /// Requests the present state of each loop, with its counts since the first such request on the connection.
         case statistics
         /// Begins a recording of so many events a loop.
         case record(capacity: Int)

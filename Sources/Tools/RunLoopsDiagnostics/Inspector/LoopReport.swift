@@ -3,9 +3,9 @@
 
 package import RunLoops
 
-/// What an inspected process says about itself.
+/// A report of an inspected process on itself.
 package struct ProcessReport: Sendable, JSONRecord {
-    /// The process's number; of an answer, as the kernel gives it to the process that asked.
+    /// The number of the process; in an answer, the number that the asking process sees.
     package var process: Int32 = 0
     /// The program's file name.
     package var program = ""
@@ -24,7 +24,7 @@ package struct ProcessReport: Sendable, JSONRecord {
     }
 }
 
-/// What an inspected process says about one loop.
+/// A report of an inspected process on one of its loops.
 ///
 /// Times are nanoseconds before the answer.
 package struct LoopReport: Sendable, JSONRecord {
@@ -66,15 +66,15 @@ package struct LoopReport: Sendable, JSONRecord {
     package var depth = 0
     /// The mode; `nil` outside a run.
     package var mode: String?
-    /// The inspector did not get the loop's lock in time: mode, timers and description are not known.
+    /// Whether the inspector did not get the loop's lock in time, so that mode, timers and description are not known.
     package var isLocked = false
-    /// Outermost first.
+    /// The callouts under way, the outermost first.
     package var callouts: [Callout] = []
     package var turns: UInt64 = 0
     package var calloutCount: UInt64 = 0
-    /// Sleeps ended by each cause.
+    /// The number of sleeps that each cause has ended.
     package var wakings: [RunLoop.Trace.Event.Waking.Cause: UInt64] = [:]
-    /// Nanoseconds asleep, the present sleep included.
+    /// The time that the loop has slept, in nanoseconds, including the present sleep.
     package var slept: Int64 = 0
     package var timers: [Timer] = []
     /// The loop's debug description.

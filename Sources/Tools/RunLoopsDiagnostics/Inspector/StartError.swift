@@ -4,11 +4,11 @@
 public import RunLoops
 
 extension RunLoop.Inspector {
-    /// Why nobody can look into the process.
+    /// The reason why the inspector could not be started.
     public enum StartError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The directory for the socket is not the user's alone; says which directory, and why.
         case unsafeDirectory(String)
-        /// What the system refused.
+        /// The error with which the system refused a call.
         case system(RunLoop.SystemCallError)
 
         /// The error in words.

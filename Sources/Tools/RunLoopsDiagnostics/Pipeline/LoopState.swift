@@ -7,7 +7,7 @@ internal import RunLoops
 package enum LoopActivity: UInt64, Sendable, CaseIterable {
     /// No run is in progress: the thread does something else.
     case outside
-    /// In a run, and not asleep.
+    /// The loop is in a run, and not asleep.
     case busy
     /// Asleep in a run.
     case asleep

@@ -94,7 +94,7 @@ extension RunLoop {
             for recorder in subscription.stop() { recorder.stop() }
         }
 
-        /// What has been recorded so far.
+        /// Returns the trace that has been recorded so far.
         ///
         /// - Complexity: O(n) in the events kept.
         public func trace() -> Trace {

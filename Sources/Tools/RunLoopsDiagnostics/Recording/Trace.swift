@@ -50,7 +50,7 @@ extension RunLoop.Trace {
     ///
     /// Thread safety: a value; any thread.
     public struct Event: Sendable, Equatable {
-        /// What was done.
+        /// The kind of an event.
         public enum Kind: Sendable, Equatable {
             /// A run began in the mode.
             case runBegan(RunLoop.Mode)
@@ -155,7 +155,7 @@ extension RunLoop.Trace {
         public var time: Int64
         /// How many runs the event is inside of.
         public var depth: Int
-        /// What was done.
+        /// The kind of an event.
         public var kind: Kind
     }
 }

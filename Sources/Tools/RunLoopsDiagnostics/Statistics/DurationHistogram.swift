@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// How many durations there were of which length, from a nanosecond to hours, within an eighth.
+    /// A histogram of durations from a nanosecond to five hours, with lengths that are accurate to an eighth.
     ///
     /// Each power of two is divided into eight steps of equal width, so that a percentile is at most 12.5 % too high,
     /// whatever its size. Durations below 16 ns are exact.
@@ -67,7 +67,7 @@ extension RunLoop {
             return longest
         }
 
-        /// The durations that this histogram has counted, and an earlier state of it has not.
+        /// Returns a histogram of the durations that were counted since `earlier`, an earlier state of this histogram.
         public func since(_ earlier: DurationHistogram) -> DurationHistogram {
             var difference = self
             for step in counts.indices { difference.counts[step] &-= earlier.counts[step] }

@@ -64,7 +64,7 @@ extension RunLoop {
         @discardableResult
         public func add(_ loop: RunLoop) -> Bool { subscription.add(loop) }
 
-        /// Counts what every loop does that is made from here on.
+        /// Adds every loop that is made from now on.
         public func addNewLoops() { subscription.addNewLoops() }
 
         /// The counts so far of each loop whose thread has not ended.
@@ -91,19 +91,19 @@ extension RunLoop {
 }
 
 extension RunLoop.Metering {
-    /// What one loop has done, as ``Metering`` counts it.
+    /// The counts of one loop, as ``Metering`` reports them.
     ///
     /// Thread safety: a value; any thread.
     public struct Report: Sendable {
-        /// Which loop.
+        /// The loop.
         public var loop: RunLoop.Identity
-        /// All since it was added; with the sleep, or the stretch awake, that still goes on.
+        /// The counts since the loop was added, including the sleep or the time awake that still goes on.
         public var statistics: RunLoop.Statistics
-        /// What was done since the report before.
+        /// The counts since the last report.
         public var change: RunLoop.Statistics
-        /// Whether it is asleep just now.
+        /// Whether the loop was asleep when the report was made.
         public var isAsleep: Bool
-        /// How many blocks of other threads and signalled sources wait for it just now.
+        /// The number of blocks of other threads and of signalled sources that waited for the loop when the report was made.
         public var pending: Int
     }
 }

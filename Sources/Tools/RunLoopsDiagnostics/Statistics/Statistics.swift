@@ -64,7 +64,7 @@ extension RunLoop {
             return time == 0 ? 0 : Double(busy) / Double(time)
         }
 
-        /// What was done since an earlier state of the same loop's statistics.
+        /// Returns the counts since `earlier`, an earlier state of the same loop's statistics.
         ///
         /// The longest callouts of ``dearest`` are not subtracted: they are the longest of all time.
         public func since(_ earlier: Statistics) -> Statistics {

@@ -63,7 +63,7 @@ extension RunLoop {
 }
 
 extension RunLoop.Watch {
-    /// What a ``Watch`` reports.
+    /// An event that a ``Watch`` reports.
     ///
     /// Thread safety: a value; any thread.
     public enum Event: Sendable {
@@ -112,7 +112,7 @@ extension RunLoop.Watch {
         public var loop: RunLoop.Identity
         /// The mode.
         public var mode: RunLoop.Mode
-        /// What the run ended with.
+        /// The result of the run.
         public var result: RunLoop.RunResult
         /// How long the run took, sleeps included.
         public var length: Duration
