@@ -5,7 +5,7 @@
 internal import Glibc
 internal import OracleScenarios
 
-/// What an item's C callbacks get as `info`.
+/// The `info` pointer of an item's C callbacks.
 final class CoreFoundationHandle {
     var descriptor: CInt = -1
     private let receiver: any CalloutReceiver
@@ -38,7 +38,7 @@ enum CoreFoundationText {
         }
     }
 
-    /// What a source of version 1 performs: it reads the descriptor, which the toolchain's loop does by itself.
+    /// The perform function of a source of version 1: it reads the descriptor, which the toolchain's loop does by itself.
     static let performDescriptor:
         @convention(c) (
             UnsafeMutableRawPointer?, CFIndex, CFAllocator?, UnsafeMutableRawPointer?

@@ -25,9 +25,9 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     package var interruptions = 0
     /// Error numbers that the next calls fail with: the call's name and the number, oldest first.
     package var failures: [(call: String, code: CInt)] = []
-    /// What is done when a thread is about to sleep for ever.
+    /// Called when a thread is about to sleep without a limit.
     package var sleepsForever: () -> Void = {}
-    /// What happens around the kernel's calls, in a simulation; usually `nil`.
+    /// The world around the kernel's calls, in a simulation; usually `nil`.
     package weak var world: (any ManualWorld)?
     /// How many descriptors are watched, counted in each readiness.
     package fileprivate(set) var watched = 0
@@ -105,7 +105,7 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     }
 }
 
-/// What happens around the calls of a manual kernel: other threads act, and the system refuses, interrupts or is late.
+/// The world around the calls of a manual kernel: other threads act, and the system refuses, interrupts or is late.
 package protocol ManualWorld: AnyObject {
     /// The error of a call that makes the kernel watch a descriptor for `events`; `nil` if the call succeeds.
     ///
@@ -119,7 +119,7 @@ package protocol ManualWorld: AnyObject {
     func whileAsleep(until limit: WaitLimit) -> ManualHappening
 }
 
-/// What happens while a thread sleeps on a manual kernel.
+/// An event while a thread sleeps on a manual kernel.
 package enum ManualHappening {
     /// Something that may end the sleep.
     case news

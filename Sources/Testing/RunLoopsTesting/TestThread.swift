@@ -114,7 +114,7 @@ extension RunLoop {
 
         /// A closure, or the loop at the end of a test, has not come to its end in time.
         public struct Timeout: Error, CustomStringConvertible {
-            /// What the test waited for, what the loop is doing, and what is in the loop.
+            /// The call that the test waited for, the state of the loop, and the loop's items.
             public let description: String
 
             fileprivate init(_ what: String, _ thread: TestThread, _ failure: (any Error)?) {

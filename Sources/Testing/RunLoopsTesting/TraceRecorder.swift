@@ -40,7 +40,7 @@ extension RunLoop {
             if loop.tracer === tracer { loop.tracer = nil }
         }
 
-        /// What was written down.
+        /// The recorded lines.
         public var lines: [String] { tracer.lines }
 
         /// The lines as one text.

@@ -5,7 +5,7 @@ internal import ArgumentParser
 internal import OracleNames
 internal import OracleScenarios
 
-/// What is compared with the real `CFRunLoop`.
+/// The loop that is compared with the real `CFRunLoop`.
 enum Subject: String, CaseIterable, ExpressibleByArgument {
     /// The loop under its own names.
     case loop

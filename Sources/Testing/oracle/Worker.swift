@@ -46,7 +46,7 @@ struct Worker {
     }
 }
 
-/// What a worker tells its parent, one line each.
+/// The lines that a worker writes to its parent.
 enum WorkerLine {
     case started(Int)
     case settled(Int)

@@ -10,7 +10,7 @@ struct WorkerProcess {
     let process: pid_t
     /// The end of the pipe that is read.
     let output: CInt
-    /// What it says before it crashes.
+    /// The reading end of the worker's standard error.
     let errors: CInt
     private var unread: [UInt8] = []
     /// The last scenario it began.

@@ -35,7 +35,7 @@ public struct PointerInput: Hashable, Sendable {
         case moved
         /// It has gone up.
         case ended
-        /// It is not known any more.
+        /// The touch or key is no longer followed, and its end will not be reported.
         case cancelled
     }
 

@@ -302,7 +302,7 @@ internal import RunLoops
 
     open override var accessibilityRole: String? { "table" }
 
-    /// The number of rows, since those out of view have no cells.
+    /// The number of rows as text, such as "12 rows": rows out of view have no cells that could be counted.
     open override var accessibilityValue: String? { "\(rows.count) rows" }
 
     /// Arrows, page keys, home and end move the mark; enter chooses the row.

@@ -4,7 +4,7 @@
 @preconcurrency import CoreFoundation
 internal import Glibc
 
-/// What a Core Foundation item's C callbacks get as `info`.
+/// The `info` pointer of a Core Foundation item's C callbacks.
 final class CoreFoundationHandle {
     var descriptor: CInt = -1
     private let receiver: any CalloutReceiver
@@ -37,7 +37,7 @@ enum CoreFoundationText {
         }
     }
 
-    /// What a source of version 1 performs, which the loop has read before.
+    /// The perform function of a source of version 1, whose descriptor the loop has read before.
     static let performDescriptor: @convention(c) (UnsafeMutableRawPointer?) -> Void = {
         CoreFoundationHandle.of($0).tell { .descriptor($0) }
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of running one scenario on both loops.
+/// The result of running one scenario on both loops.
 package enum Verdict: Sendable {
     case same
     /// The first traces differed, later ones agreed: a race with the clock, not a difference.

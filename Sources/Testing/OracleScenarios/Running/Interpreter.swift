@@ -9,7 +9,7 @@ internal import RunLoops
 /// SAFETY: `shared` is behind its lock. The rest belongs to the loop's thread; the other thread acts only while that
 /// one sleeps in the kernel, and what it does goes through `shared` and the engine alone.
 package final class Interpreter: CalloutReceiver, ScenarioHost, @unchecked Sendable {
-    /// What both threads read and write.
+    /// The state that both threads read and write.
     struct Shared {
         var trace: [String] = []
         /// Schedule and cancel callouts of one call: the real loop announces several modes in the order of a hash

@@ -71,7 +71,7 @@ package struct Scenario: Sendable {
     package var blocks: [Script] = []
     /// Scripts of the closures given to the main dispatch queue.
     package var queueItems: [Script] = []
-    /// What the thread does that has the loop.
+    /// The actions of the loop's thread.
     package var body: [Action] = []
     /// What the other thread does, one step each time the loop has gone to sleep for good.
     ///

@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// What was in which mode of one loop, as it is in a trace's JSON; times in microseconds from its beginning.
+/// The items of each mode of one loop, as in a trace's JSON; times in microseconds from the beginning of the trace.
 struct LoopItemsReport: Sendable, JSONRecord {
     struct Item: Sendable, Equatable, JSONRecord {
         var kind = ""

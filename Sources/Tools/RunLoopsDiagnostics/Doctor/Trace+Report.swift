@@ -35,7 +35,7 @@ extension RunLoop.Trace {
         /// A run, a turn, a sleep or a callout, with when it was, in microseconds from the trace's beginning.
         struct Slice: Sendable {
             var name: String
-            /// What the slice is: run, turn, sleep, or the kind of callout.
+            /// The kind of the slice: run, turn, sleep, or the kind of callout.
             var kind: String
             var thread: Int
             /// How many slices this slice is inside of.
@@ -119,7 +119,7 @@ private struct SliceBuilder {
     private var flowsBegun: Set<Int64> = []
     private var flowsEnded: Set<Int64> = []
 
-    /// What is wrong with the event, or `nil`.
+    /// The fault of the event; `nil` if it has none.
     mutating func add(_ event: JSON) -> String? {
         guard let phase = event["ph"]?.string else { return "has no phase" }
         guard let thread = event["tid"].flatMap(Int.init(json:)), event["pid"]?.integer != nil else {
@@ -159,7 +159,7 @@ private struct SliceBuilder {
         return nil
     }
 
-    /// What is wrong with the whole trace, or `nil`.
+    /// The fault of the whole trace; `nil` if it has none.
     var complaintAtEnd: String? {
         if open.values.contains(where: { !$0.isEmpty }) { return "a slice has no end" }
         return flowsBegun == flowsEnded ? nil : "a flow has one end only"

@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop.Trace.Report {
-    /// What a terminal shows of a trace: turns, what woke the loop, the slowest callouts, how late and how long.
+    /// The summary of a trace for a terminal: turns, causes of wake-ups, the slowest callouts, lateness and durations.
     ///
     /// - Parameter width: How many columns there are.
     public func summary(width: Int = 80) -> [String] {
@@ -34,7 +34,7 @@ extension RunLoop.Trace.Report {
 
     // MARK: Figures
 
-    /// What ended sleeps, most often first.
+    /// The causes that ended sleeps, most frequent first.
     var ledger: [(name: String, count: Int)] {
         var counts: [String: Int] = [:]
         for slice in slices where slice.kind == "sleep" && !slice.isUnfinished {

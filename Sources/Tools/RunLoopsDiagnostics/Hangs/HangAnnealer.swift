@@ -5,7 +5,7 @@
 ///
 /// Two hangs are the same if the majority stack of one is the outer part of where the other was found.
 struct HangAnnealer {
-    /// What tells hangs apart: the callout, then its functions by their addresses, outermost first.
+    /// The identity of a hang: the callout, then its functions by their addresses, outermost first.
     struct Key: Equatable {
         var callout: String
         var functions: [UInt64]

@@ -7,7 +7,7 @@ internal import RunLoops
 ///
 /// Values in, values out: it knows no thread and no clock.
 struct HangDetector {
-    /// What one look at a loop has found.
+    /// The result of one look at a loop.
     struct Look {
         /// Nanoseconds of the monotonic clock.
         var now: Int64
@@ -27,9 +27,9 @@ struct HangDetector {
         /// The limit is passed.
         case began
         case goesOn
-        /// What has been reported is over, after so many nanoseconds.
+        /// The reported hang has ended; its duration in nanoseconds.
         case ended(Int64)
-        /// One has begun and ended since the look before, which came too late for it; after so many nanoseconds.
+        /// A hang has begun and ended since the previous look; its duration in nanoseconds.
         case missed(Int64)
     }
 
@@ -136,7 +136,7 @@ struct HangDetector {
     }
 }
 
-/// What several clocks say at one time.
+/// The readings of several clocks at one time.
 struct Instants {
     var monotonic: Int64
     /// Goes on while the machine is suspended, when the monotonic clock stands still.
@@ -144,7 +144,7 @@ struct Instants {
     /// For how long the thread that asks has been ready to run without a processor, in all.
     var delay: Int64
 
-    /// Of the calling thread.
+    /// The readings for the calling thread.
     static func now() -> Instants {
         Instants(
             monotonic: SystemCalls.now(.monotonic), boottime: SystemCalls.now(.boottime),

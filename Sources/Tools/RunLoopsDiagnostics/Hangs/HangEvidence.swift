@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// What is known of a hang, and why it is one by that.
+/// The facts about a hang, and the reason why they make one.
 ///
 /// Values in, values out. Times in nanoseconds.
 struct HangEvidence {

@@ -59,7 +59,7 @@ struct HangSamples {
         return stacks[index].suffix(depth).reversed().map(\.symbol.start)
     }
 
-    /// The same with names, innermost first, and in how many stacks they are.
+    /// The functions of the majority with their names, innermost first, and the number of stacks that have them.
     var majorityStack: (frames: [RunLoop.HangWatch.StackFrame], count: Int) {
         guard let (index, depth, count) = majority else { return ([], 0) }
         let frames = stacks[index].suffix(depth).map { frame in

@@ -4,7 +4,7 @@
 internal import LinuxLibC
 internal import RunLoops
 
-/// What the loops of one watch share.
+/// The state that the loops of one watch share.
 ///
 /// Everything that is not fixed belongs to the watcher's thread.
 final class HangSetting: @unchecked Sendable {

@@ -12,7 +12,7 @@ extension RunLoop.HangWatch {
     ///
     /// Thread safety: a value; any thread.
     public struct Report: Sendable {
-        /// Which of the two reports of a hang this is.
+        /// The stage of a hang at which it is reported.
         public enum Stage: Sendable, Equatable {
             /// The limit has just been passed: the report says what is known so far.
             case began
@@ -22,7 +22,7 @@ extension RunLoop.HangWatch {
 
         /// A callout that took part.
         public struct Callout: Sendable, Equatable {
-            /// Its kind.
+            /// The kind of the callout.
             public var kind: RunLoop.Trace.Event.Callee
             /// The item's label; the place where the item was made, if it has no label.
             public var label: String
@@ -41,7 +41,7 @@ extension RunLoop.HangWatch {
         public var stage: Stage
         /// Counts the hangs of the process, so that an end finds its beginning.
         public var number: Int
-        /// Whose hang it is.
+        /// The loop that hangs.
         public var loop: RunLoop.Identity
         /// The innermost run's mode when the limit was passed.
         public var mode: RunLoop.Mode?
@@ -89,7 +89,7 @@ extension RunLoop.HangWatch {
         /// The thread was ready to run, and something else had the processor. Without this wait, it would be no hang.
         case starvation
 
-        /// What a thread can wait for.
+        /// The kinds of waits of a thread.
         public enum Wait: Sendable, Hashable, CustomStringConvertible {
             /// A lock, a semaphore or a condition: something that another thread has to release or signal.
             case lock

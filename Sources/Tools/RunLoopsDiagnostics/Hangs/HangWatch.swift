@@ -91,7 +91,7 @@ extension RunLoop {
 }
 
 extension RunLoop.HangWatch {
-    /// What a ``HangWatch`` does.
+    /// The settings of a ``HangWatch``.
     ///
     /// Thread safety: a value; any thread.
     public struct Options: Sendable {

@@ -25,10 +25,10 @@ struct LoadedCode {
 
     private let list: [UInt8]
     private let mappings: [Mapping]
-    /// Of the mappings, in ascending order.
+    /// The code of the mappings, in ascending order of address.
     let codes: [rl_code]
 
-    /// What is mapped now; `previous`, where nothing has changed since.
+    /// The code that is mapped now; `previous` if nothing has changed since.
     ///
     /// - Complexity: O(n) in the mappings of the process; the kernel needs most of the time.
     static func now(after previous: LoadedCode? = nil) -> LoadedCode {
@@ -81,7 +81,7 @@ struct LoadedCode {
 }
 
 extension [UInt8] {
-    /// What is in a file from an offset on; empty where it cannot be read, and cut off after `count` bytes.
+    /// The bytes of a file from an offset on, at most `count`; empty if the file cannot be read.
     init(file path: String, from offset: UInt64 = 0, count: Int) {
         self.init(unsafeUninitializedCapacity: count) { buffer, filled in
             // Without waiting: the file may have been replaced by a pipe.
@@ -97,7 +97,7 @@ extension [UInt8] {
         }
     }
 
-    /// What is in this process's memory from an address on, up to the first page that cannot be read.
+    /// The bytes of this process's memory from an address on, up to the first page that cannot be read.
     init(memory address: UInt64, count: Int) {
         self.init(unsafeUninitializedCapacity: count) { buffer, filled in
             filled = rl_copy_memory(address, buffer.baseAddress, count)

@@ -12,11 +12,11 @@ final class StackSampler {
     struct Sample {
         /// Program counters, innermost first; empty where the stack could not be taken.
         var counters: [UInt64] = []
-        /// What was mapped when they were taken.
+        /// The code that was mapped when the samples were taken.
         var code: LoadedCode?
-        /// What the thread waited for; `nil` if it ran, or nobody knows.
+        /// The wait of the thread; `nil` if the thread ran, or if that is not known.
         var wait: RunLoop.HangWatch.Cause.Wait?
-        /// Whether it ran, or would have with a processor.
+        /// Whether the thread ran, or was ready and waited for a processor.
         var isRunning = false
 
         /// Without its stack.

@@ -6,7 +6,7 @@ internal import RunLoops
 /// What the callouts of the present stretch of work took, and of the last one that went past the limit: written by the
 /// loop's thread, read by any.
 final class StretchTally: LabelHolder {
-    /// What the callouts with one label took.
+    /// The time that the callouts with one label took.
     struct Entry: Sendable {
         var callee: RunLoop.Trace.Event.Callee
         var label: ItemLabel?
@@ -149,7 +149,7 @@ final class StretchTally: LabelHolder {
 
     func visitLabels(_ visit: (UInt64) -> Void) { for index in 0..<words.count { visit(words[index]) } }
 
-    /// Of the present stretch.
+    /// A field of the present stretch.
     @inline(__always)
     private subscript(_ field: Field) -> UInt64 {
         get { words[Int(words[1]) + field.rawValue] }

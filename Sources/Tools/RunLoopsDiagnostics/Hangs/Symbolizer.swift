@@ -10,17 +10,17 @@ internal import LinuxLibC
 final class Symbolizer {
     /// One function.
     struct Symbol {
-        /// Its beginning in memory; where that is not known, the address itself.
+        /// The function's first address in memory; the address itself if that is not known.
         var start: UInt64
-        /// As it is in the file.
+        /// The name as it is in the file.
         var mangled: String?
-        /// As it is written in Swift.
+        /// The name as it is written in Swift.
         var name: String?
         var module: String?
         var offset: UInt64
     }
 
-    /// What a file says about one place in it.
+    /// The entry of a file for one address.
     private struct Place: Hashable {
         var file: String
         var address: UInt64

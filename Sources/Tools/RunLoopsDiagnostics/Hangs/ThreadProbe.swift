@@ -5,13 +5,13 @@ internal import CLinuxKernel
 internal import CStackSampling
 internal import RunLoops
 
-/// What the kernel says of one thread of this process.
+/// Reads the kernel's figures of one thread of this process.
 struct ThreadProbe {
-    /// What a thread does at one moment.
+    /// The state of a thread at one moment.
     enum State: Equatable {
-        /// It runs, or would if it had a processor.
+        /// The thread runs, or is ready and waits for a processor.
         case running
-        /// It waits in the kernel: in a system call, or (-1) for a page of memory.
+        /// The thread waits in the kernel: in a system call, or (-1) for a page of memory.
         case waiting(call: Int, stackPointer: UInt64, counter: UInt64)
         /// The kernel does not say.
         case unknown
@@ -61,7 +61,7 @@ struct ThreadProbe {
 }
 
 extension RunLoop.HangWatch.Cause.Wait {
-    /// What the system call of that number waits for.
+    /// The kind of wait of the system call with that number.
     init(call: Int) {
         switch rl_wait_of_call(call) {
         case rl_wait_lock: self = .lock

@@ -8,7 +8,7 @@ internal import Synchronization
 /// One loop that one watch looks at.
 // Unchecked: what is not fixed belongs to the watcher's thread.
 final class WatchedLoop: LoopSubscriber, @unchecked Sendable {
-    /// What the thread has had in all.
+    /// The thread's processor time, and its wait for a processor, so far in nanoseconds.
     private struct Usage {
         var processor: Int64
         var delay: Int64

@@ -93,7 +93,7 @@ package final class InspectorClient {
         if result != line.count { throw result < 0 && result != -EAGAIN ? .gone : .silent }
     }
 
-    /// What has come, if the answer is whole; `nil` while it is not.
+    /// The answer, if it has arrived completely; `nil` otherwise.
     ///
     /// Does not wait.
     func receive() throws(Failure) -> [UInt8]? {

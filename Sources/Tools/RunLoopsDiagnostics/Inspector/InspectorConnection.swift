@@ -42,7 +42,7 @@ final class InspectorConnection {
 
     deinit { _ = rl_end_connection(socket.number) }
 
-    /// What to wait for.
+    /// The events to wait for.
     ///
     /// No further request while the answer to one is not taken: a client that only asks fills nothing.
     var events: Int16 { Int16(hasOutput ? POLLOUT : POLLIN) }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an inspector and its clients say to each other.
+/// The protocol between an inspector and its clients.
 ///
 /// A request is one line of text, an answer one line and the bytes it announces:
 ///
@@ -23,7 +23,7 @@ enum InspectorProtocol {
     /// The most bytes of one loop's description; the rest is counted.
     static let longestDescription = 1 << 20
 
-    /// What can be asked.
+    /// The requests of a client.
     enum Request: Equatable {
         /// Requests the present state of each loop.
         case loops

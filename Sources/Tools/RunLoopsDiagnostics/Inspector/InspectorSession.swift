@@ -4,7 +4,7 @@
 internal import LinuxLibC
 internal import RunLoops
 
-/// What one client has begun: it ends with the client.
+/// The work that one client has started; it ends with the client.
 ///
 /// Belongs to the inspector's thread.
 final class InspectorSession {

@@ -75,7 +75,7 @@ private struct JSONReader {
         return value
     }
 
-    /// What is between two brackets.
+    /// The elements between two brackets.
     private mutating func list<Element>(
         _ end: Unicode.Scalar, of element: (inout JSONReader) throws(JSON.ReadingError) -> Element
     ) throws(JSON.ReadingError) -> [Element] {

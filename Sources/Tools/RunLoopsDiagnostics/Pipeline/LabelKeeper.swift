@@ -22,7 +22,7 @@ final class LabelKeeper: @unchecked Sendable {
     /// Each entry holds a reference of its own.
     @exclusivity(unchecked) private var slots: [Unmanaged<ItemLabel.Text>?] = Array(repeating: nil, count: 256)
     @exclusivity(unchecked) private(set) var count = 0
-    /// The same texts by what they say.
+    /// The same texts, compared by their content.
     @exclusivity(unchecked) private var different: Set<ItemLabel.Text> = []
     /// With so many texts it is time to look for unused ones.
     @exclusivity(unchecked) private var limit = fewest
@@ -116,7 +116,7 @@ final class LabelKeeper: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// What was kept; `nil` where there is no label.
+    /// The label of the two words; `nil` if there is none.
     ///
     /// The loop's thread, for a label that it points to; other threads inside ``reading(_:)``.
     static func label(_ label: UInt64, _ line: UInt64) -> ItemLabel? {
@@ -130,7 +130,7 @@ final class LabelKeeper: @unchecked Sendable {
         return .text(Unmanaged<ItemLabel.Text>.fromOpaque(pointer).takeUnretainedValue())
     }
 
-    /// What an event's label says.
+    /// The text of an event's label.
     static func text(_ label: UInt64, _ line: UInt64) -> String { self.label(label, line)?.text ?? "" }
 }
 

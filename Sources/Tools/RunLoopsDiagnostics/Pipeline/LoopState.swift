@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// What a loop's thread is about.
+/// The activity of a loop's thread.
 package enum LoopActivity: UInt64, Sendable, CaseIterable {
     /// No run is in progress: the thread does something else.
     case outside
@@ -13,7 +13,7 @@ package enum LoopActivity: UInt64, Sendable, CaseIterable {
     case asleep
 }
 
-/// What one loop does just now, and how much it has done: written by its thread, read by any at any time, also while a
+/// The present activity of one loop and its counts so far: written by its thread, read by any thread at any time, also while a
 /// callout hangs.
 ///
 /// The one stack of open callouts, which every subscriber of the loop uses. The state outlives the loop: it
@@ -23,7 +23,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
     /// One callout under way.
     struct Frame: Sendable {
         var callee: RunLoop.Trace.Event.Callee
-        /// What the label was kept as: good while the callout is under way.
+        /// The label as two words, valid while the callout is under way.
         var words: (text: UInt64, line: UInt64)
         /// The label itself, in a snapshot.
         var kept: ItemLabel?
@@ -38,7 +38,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
         var label: ItemLabel? { kept ?? LabelKeeper.label(words.text, words.line) }
     }
 
-    /// What was there at one instant.
+    /// The state at one instant.
     struct Snapshot: Sendable {
         var activity = LoopActivity.outside
         /// Since when, in nanoseconds of the loop's monotonic clock: since the thread woke up or the outermost run
@@ -192,7 +192,7 @@ final class LoopState: LabelHolder, @unchecked Sendable {
 
     // MARK: Reading: any thread
 
-    /// What is there now.
+    /// The state now.
     func snapshot() -> Snapshot { labels.reading { take() } }
 
     private func take() -> Snapshot {

@@ -5,7 +5,7 @@ internal import CLinuxKernel
 public import RunLoops
 
 extension RunLoop {
-    /// Which loop something is about.
+    /// The identity of a loop in reports and traces.
     ///
     /// Thread safety: a value; any thread.
     public struct Identity: Sendable, Hashable, CustomStringConvertible {

@@ -60,7 +60,7 @@ final class SharedWords: @unchecked Sendable {
         words[version].store(self[version] &+ 1, ordering: .releasing)
     }
 
-    /// What `body` reads, and its version; `nil` if the words were written meanwhile.
+    /// The value that `body` reads, and its version; `nil` if the words were written meanwhile.
     ///
     /// Any thread.
     @inline(__always)

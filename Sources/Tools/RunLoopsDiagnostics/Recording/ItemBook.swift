@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// What was in which mode of a loop at one instant of a recording.
+/// The items of each mode of a loop at one instant of a recording.
 struct ItemPage: Sendable, Equatable {
     /// In nanoseconds of the loop's monotonic clock.
     var time: Int64
@@ -74,7 +74,7 @@ final class ItemBook: @unchecked Sendable {
         }
     }
 
-    /// What is known so far, with one more look into the loop.
+    /// The items that are known so far, with one more look into the loop.
     ///
     /// Any thread. The last page shows the present time, or the last look before the thread's end.
     func read() -> (modesRun: [RunLoop.Mode], pages: [ItemPage]) {

@@ -13,7 +13,7 @@ final class LoopRecorder: LoopSubscriber, @unchecked Sendable {
     private let identity: RunLoop.Identity
     /// Runs and sleeps that are older are shown from here on.
     private let begun: Int64
-    /// Of the runs that were under way then, the innermost last.
+    /// The runs that were under way then, the innermost last.
     private let modes: [RunLoop.Mode]
     /// Whether the loop's thread has noted what was under way at the beginning.
     private let hasBegun = Atomic<Bool>(false)
@@ -96,7 +96,7 @@ final class LoopRecorder: LoopSubscriber, @unchecked Sendable {
         end.withLock { if $0 == nil { $0 = End(time: state.now, seen: state.snapshot()) } }
     }
 
-    /// What has been recorded so far, and when that was.
+    /// The recording so far, and its instant.
     func read() -> (loop: RunLoop.Trace.Loop, end: Int64) {
         let end = end.withLock { $0 } ?? End(time: state.now, seen: state.snapshot())
         let (events, lost) = state.labels.reading {

@@ -26,7 +26,7 @@ extension RunLoop {
         /// More loops than this are not recorded: a program with thousands would fill the memory.
         private static let mostLoops = 256
 
-        /// What is recorded: also loops whose threads have ended.
+        /// The loops that are recorded, including those whose threads have ended.
         private struct State {
             var recorders: [LoopRecorder] = []
             var refused = 0

@@ -4,7 +4,7 @@
 public import RunLoops
 
 extension RunLoop {
-    /// What was recorded: the last events of each loop.
+    /// A recording: the last events of each loop.
     ///
     /// Thread safety: a value; any thread.
     public struct Trace: Sendable {
@@ -26,7 +26,7 @@ extension RunLoop {
             /// The modes that the loop was run in, in the order of their first runs; also the modes whose events are
             /// lost.
             var modesRun: [RunLoop.Mode] = []
-            /// Which items were in which mode, and when; oldest first.
+            /// The items of each mode at several instants, oldest first.
             var pages: [ItemPage] = []
         }
 
@@ -108,13 +108,13 @@ extension RunLoop.Trace {
             public var since: Int64
             /// The thread that signalled or posted; 0 where there is none, or where it is not known.
             public var thread: Int32
-            /// Of a timer: how much later than its date the timer may fire, in nanoseconds.
+            /// The timer's tolerance in nanoseconds: how much later than its date it may fire; 0 for other callouts.
             public var tolerance: Int64
-            /// Of a timer: the nanoseconds between fires; 0 for a timer that fires once.
+            /// The timer's interval in nanoseconds; 0 for a timer that fires once, and for other callouts.
             public var interval: Int64
         }
 
-        /// What ended a sleep.
+        /// The cause that ended a sleep.
         public struct Waking: Sendable, Equatable {
             /// The causes that can end a sleep.
             public enum Cause: UInt8, Sendable, CaseIterable, CustomStringConvertible {
@@ -145,9 +145,9 @@ extension RunLoop.Trace {
             public var cause: Cause
             /// When the thread went to sleep, in nanoseconds of the monotonic clock.
             public var asleepSince: Int64
-            /// Of a wake-up: when it was requested; otherwise 0.
+            /// The time at which a wake-up was requested; 0 for other causes.
             public var calledAt: Int64
-            /// Of a wake-up: the thread that requested it; 0 where the thread is not known.
+            /// The thread that requested a wake-up; 0 if it is not known, and for other causes.
             public var thread: Int32
         }
 

@@ -4,7 +4,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// What was spent in callouts, by kind and label: a table of fixed size, which keeps the dearest.
+/// The time spent in callouts, by kind and label: a table of fixed size, which keeps the most expensive.
 ///
 /// When the table is full, a new callout takes the place of the entry with the least weight, and begins with that weight
 /// (the summary *space-saving* of Metwally, Agrawal and El Abbadi, 2005). A kind and label that takes more than a 256th

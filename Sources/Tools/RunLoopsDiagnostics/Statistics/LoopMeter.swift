@@ -10,7 +10,7 @@ internal import RunLoops
 // Unchecked: what is not shared words belongs to the loop's thread, or never changes.
 final class LoopMeter: LoopSubscriber, @unchecked Sendable {
     private let state: LoopState
-    /// What the loop had done before.
+    /// The counts of the loop before the meter was added.
     private let before: RunLoop.Statistics
     private let stretches = SharedHistogram()
     private let lateness = SharedHistogram()
@@ -57,7 +57,7 @@ final class LoopMeter: LoopSubscriber, @unchecked Sendable {
 
     // MARK: Any thread
 
-    /// What has been counted so far, with the sleep or the stretch awake that goes on, and whether the loop sleeps.
+    /// The counts so far, with the sleep or the stretch awake that goes on, and whether the loop sleeps.
     ///
     /// - Parameter endsRound: Whether the longest callouts from here on are another report's; one thread at a time.
     func read(endsRound: Bool = false) -> (statistics: RunLoop.Statistics, isAsleep: Bool) {
@@ -74,7 +74,7 @@ final class LoopMeter: LoopSubscriber, @unchecked Sendable {
 }
 
 extension LoopState {
-    /// What the loop has done since its state is kept, and whether it sleeps.
+    /// The counts since the loop's state is kept, and whether the loop sleeps.
     fileprivate var done: (statistics: RunLoop.Statistics, isAsleep: Bool) {
         let seen = snapshot()
         let goesOn = max(0, now - seen.since)

@@ -158,7 +158,7 @@ final class MeteredLoop: LoopSubscriber, @unchecked Sendable {
         reporter?(reading(isReport: true))
     }
 
-    /// What has been counted so far.
+    /// The counts so far.
     ///
     /// - Parameter isReport: What is new in the next one is counted from here on.
     func reading(isReport: Bool) -> RunLoop.Metering.Report {

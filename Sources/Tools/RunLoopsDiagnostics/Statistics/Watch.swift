@@ -124,7 +124,7 @@ extension RunLoop.Watch {
 /// Looks at the length of each callout and run of one loop.
 // Unchecked: what changes belongs to the loop's thread.
 final class WatchedCallouts: LoopSubscriber, @unchecked Sendable {
-    /// What was said of one kind and label.
+    /// The reports of one kind and label.
     private struct Told {
         var at: Int64
         var leftOut = 0

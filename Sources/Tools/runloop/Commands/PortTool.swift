@@ -82,7 +82,7 @@ struct PortListening: ParsableCommand {
         return line
     }
 
-    /// What others send is shown without what a terminal would obey.
+    /// The text that others send, without the control characters that a terminal would obey.
     private static func shown(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             let isControl = scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value
