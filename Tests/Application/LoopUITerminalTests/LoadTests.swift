@@ -120,7 +120,8 @@ import Testing
     }
 
     /// Five seconds with `RUNLOOPS_FULL=1`.
-    @Test func `An idle program does not wake`() throws {
+    @Test(.disabled(if: Sanitizer.isThread, "the thread sanitizer has a thread that wakes ten times a second"))
+    func `An idle program does not wake`() throws {
         let report = Report()
         let terminal = try start("keys", report)
         terminal.send("a\u{1B}[<0;3;3M\u{1B}[<0;3;3m\u{1B}")
