@@ -105,7 +105,8 @@ import Testing
             #expect(released == nil)
             // A connection that was cancelled does not start again.
             connection?.start()
-            weak var kept = connection
+            weak var kept: LoadConnection?
+            kept = connection
             connection = nil
             #expect(kept == nil)
         }

@@ -250,7 +250,7 @@ final class LogView: View, TableViewDataSource, TableViewDelegate {
             picture.isHidden = true
             return
         }
-        let whenLoaded: (Result<Picture, any Error>) -> Void = { [weak self] in
+        let whenLoaded: @MainActor (Result<Picture, any Error>) -> Void = { [weak self] in
             self?.picture.isHidden = (try? $0.get()) == nil
         }
         if let remote {
