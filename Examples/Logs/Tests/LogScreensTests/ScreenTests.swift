@@ -259,7 +259,7 @@ final class TestDirectory {
         directory.write("x.ppm", pixels)
         let path = directory.write("a.log", "none\nwrote x.ppm\nwrote missing.ppm\n")
         try with([path]) { app, controller in
-            let pictures = { app.text.contains("▀") }
+            let pictures: @MainActor () -> Bool = { app.text.contains("▀") }
             app.press(.down, .down)
             // The picture comes from a thread of its own.
             while !pictures() { app.settle() }
@@ -394,7 +394,7 @@ final class TestDirectory {
             let controller = LogsController(paths: [], remote: [log], loader: .current, watches: false)
             app.show(controller)
             // The threads that load take their own time.
-            func wait(until isTrue: () -> Bool) {
+            @MainActor func wait(until isTrue: @MainActor () -> Bool) {
                 while !isTrue() {
                     controller.document.look()
                     app.settle()
@@ -406,7 +406,7 @@ final class TestDirectory {
             server.append(Array("three\nwrote missing.ppm\n".utf8), to: "logs/a.log")
             wait { lines(app)[3] == "   4 wrote missing.ppm" }
             #expect(status(app).contains("4 of 4"))
-            let pictures = { app.text.contains("▀") }
+            let pictures: @MainActor () -> Bool = { app.text.contains("▀") }
             #expect(!pictures())
             app.press(.up, .up)
             wait(until: pictures)
