@@ -132,6 +132,20 @@ private func gesture<Kind: GestureRecognizer, Value: Ended>(
     EndCase("LoopUI.Label.init(_:lines:style:)") { (value: Int) in
         try use(Label("some words\nin it", lines: value)) { _ in }
     },
+    setter("TableView.rowsAhead", of: table()) { (view, value: Int) in view.rowsAhead = value },
+    EndCase("LoopUITesting.VirtualDrawingExecutor.init(workers:duration:)") { (value: Int) in
+        try TestApplication.with { app in
+            VirtualDrawingExecutor(workers: value).execute {}
+            app.settle()
+        }
+    },
+    EndCase("LoopUITesting.VirtualDrawingExecutor.workers") { (value: Int) in
+        try TestApplication.with { app in
+            app.drawing.workers = value
+            app.drawing.execute {}
+            app.settle()
+        }
+    },
     setter("ProgressView.progress", of: ProgressView()) { (view, value: Double) in view.progress = value },
     EndCase("LoopUI.ProgressView.init(progress:)") { (value: Double) in try use(ProgressView(progress: value)) { _ in }
     },

@@ -32,7 +32,8 @@ extension TableView {
 
     /// The rows that keep their cells although they are out of view.
     func keptRows(around visible: Range<Int>) -> Range<Int> {
-        let count = aheadCount
+        // Bounded, so that any number can be added to a row.
+        let count = min(aheadCount, rows.count)
         if count == 0 || visible.isEmpty { return visible }
         return max(0, visible.lowerBound - count)..<min(rows.count, visible.upperBound + count)
     }
