@@ -91,7 +91,8 @@ private final class Answering {
     func start() {
         let source = RunLoop.DescriptorSource(descriptor) { [self] source, _ in
             do {
-                if answer.isEmpty { try readRequest() } else { try writeAnswer() }
+                // An empty file is answered too: by the end of the stream.
+                if name == nil || (isStaying && answer.isEmpty) { try readRequest() } else { try writeAnswer() }
             } catch {
                 // The client has gone: so does this.
                 end()
@@ -104,6 +105,8 @@ private final class Answering {
             end()
         }
     }
+
+    private var isStaying: Bool { files.staying[ObjectIdentifier(self)] != nil }
 
     private func end() {
         source?.invalidate()
@@ -130,6 +133,6 @@ private final class Answering {
         answer = answer.dropFirst(try Sockets.write(descriptor, answer))
         if !answer.isEmpty { return }
         // The end of the stream is the end of the file.
-        if files.staying[ObjectIdentifier(self)] == nil { end() } else { source?.events = .readable }
+        if isStaying { source?.events = .readable } else { end() }
     }
 }
