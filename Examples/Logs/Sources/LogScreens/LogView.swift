@@ -73,7 +73,11 @@ final class LogView: View, TableViewDataSource, TableViewDelegate {
             let stays = table.follows && table.isAtEnd && table.selectedRow == table.numberOfRows - 1
             if !added.isEmpty { table.insertRows(added) }
             if let changed { table.reloadRows(changed..<changed + 1) }
-            if stays, !added.isEmpty { table.selectedRow = document.rowCount - 1 }
+            if stays, !added.isEmpty {
+                table.selectedRow = document.rowCount - 1
+                // The mark has moved without the user.
+                showPicture()
+            }
             digits = max(4, String(document.lines.count).count)
         case .progress: break
         }
