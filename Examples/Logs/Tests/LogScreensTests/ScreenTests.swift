@@ -415,6 +415,8 @@ final class TestDirectory {
             server.append(Array("three\nfour\n".utf8), to: "logs/a.log")
             wait { lines(app)[3].hasPrefix("   4 four") }
             #expect(status(app).contains("4 of 4"))
+            // The mark has moved to a line that names no picture.
+            wait { !pictures() }
         }
     }
 
