@@ -69,6 +69,29 @@ private final class Full: View {
     return table
 }
 
+/// A view that is laid out elsewhere, with a layout of the case's.
+private final class LaidOut: View {
+    private struct Drawing: AsyncDrawing {
+        let result: AsyncLayout
+        func layout(in size: Size) -> AsyncLayout { result }
+        func draw(in canvas: inout Canvas, layout: AsyncLayout, context: AsyncDrawingContext) {}
+    }
+
+    private let result: AsyncLayout
+
+    init(_ result: AsyncLayout) {
+        self.result = result
+        super.init()
+        addSubview(Full())
+    }
+
+    override var asyncDrawing: (any AsyncDrawing)? { Drawing(result: result) }
+}
+
+@MainActor private func layOut(_ result: AsyncLayout) throws {
+    try use(StackView(.vertical, [LaidOut(result)])) { _ in }
+}
+
 @MainActor private func scroll() -> ScrollView {
     let scroll = ScrollView()
     scroll.addSubview(Full(frame: Rect(0, 0, 30, 30)))
@@ -131,6 +154,19 @@ private func gesture<Kind: GestureRecognizer, Value: Ended>(
     },
     EndCase("LoopUI.Label.init(_:lines:style:)") { (value: Int) in
         try use(Label("some words\nin it", lines: value)) { _ in }
+    },
+    EndCase("LoopUI.AsyncLayout.init(size:frames:)") { (value: Rect) in
+        try layOut(AsyncLayout(size: value.size, frames: [value]))
+    },
+    EndCase("LoopUI.AsyncLayout.size") { (value: Rect) in
+        var layout = AsyncLayout(size: .zero)
+        layout.size = value.size
+        try layOut(layout)
+    },
+    EndCase("LoopUI.AsyncLayout.frames") { (value: Rect) in
+        var layout = AsyncLayout(size: .zero)
+        layout.frames = [value]
+        try layOut(layout)
     },
     setter("TableView.rowsAhead", of: table()) { (view, value: Int) in view.rowsAhead = value },
     EndCase("LoopUITesting.VirtualDrawingExecutor.init(workers:duration:)") { (value: Int) in
@@ -472,6 +508,8 @@ private func counted(_ name: String, _ set: @escaping @MainActor (inout CommitTr
     bits("SwipeGestureRecognizer.Direction.init(rawValue:)") { SwipeGestureRecognizer.Direction(rawValue: $0) },
     bits("DisplayAbilities.Colors.init(rawValue:)") { DisplayAbilities.Colors(rawValue: $0) },
     shown("DisplayAbilities.pointAspect") { $0.pointAspect = $1 },
+    counted("CommitTransaction.Counts.constraintUpdates") { $0.constraintUpdates = $1 },
+    counted("CommitTransaction.Counts.missedFrames") { $0.missedFrames = $1 },
     counted("CommitTransaction.Counts.displays") { $0.displays = $1 },
     counted("CommitTransaction.Counts.frames") { $0.frames = $1 },
     counted("CommitTransaction.Counts.layouts") { $0.layouts = $1 },
