@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `Of two gestures that begin at once, the only one that can prevent the other is recognised`() throws {
+    @Test func `If one of two gestures that begin at once can prevent the other, it is recognised alone`() throws {
         try withPair { app, first, second, _, log in
             first.canPreventOthers = false
             drag(app)

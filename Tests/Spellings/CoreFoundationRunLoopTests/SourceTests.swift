@@ -236,7 +236,7 @@ private final class Port {
     var descriptor: CInt
     var texts: [String] = []
     var questions = 0
-    /// What the perform function returns.
+    /// The result of the perform function.
     var reply: [UInt8]?
 
     init(_ pair: DescriptorPair = .pipe()) {

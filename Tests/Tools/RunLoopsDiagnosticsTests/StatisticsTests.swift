@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A histogram of durations")
 struct DurationHistogramTests {
-    @Test func `has an ascending step for every duration, and no duration exceeds the end of its step`() {
+    @Test func `has steps in ascending order, and each duration is at most the end of its step`() {
         var last = -1
         for power in 0..<44 {
             for offset in [0, 1, 3] {

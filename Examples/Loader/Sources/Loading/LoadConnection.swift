@@ -23,7 +23,7 @@ public protocol LoadDelegate: AnyObject {
 ///
 /// Thread safety: `start()` and `cancel()` may be called by any thread.
 public final class LoadConnection: @unchecked Sendable {
-    /// What is asked of the server.
+    /// The name that is sent to the server.
     public let name: String
     let port: UInt16
     private let loader: LoaderThread
@@ -42,7 +42,7 @@ public final class LoadConnection: @unchecked Sendable {
     /// A connection of the calling thread's loop, which has not started.
     ///
     /// - Parameters:
-    ///   - name: What is asked of the server.
+    ///   - name: The name that is sent to the server.
     ///   - port: Where the server listens on this machine.
     ///   - modes: The modes in which the delegate is called.
     ///   - loader: The threads that load.

@@ -15,7 +15,7 @@ import RunLoops
     /// Starts to load a picture.
     ///
     /// - Parameters:
-    ///   - name: What is asked of the server.
+    ///   - name: The name that is sent to the server.
     ///   - port: Where the server listens on this machine.
     ///   - view: Shows the picture; it is not kept.
     ///   - modes: The modes in which bytes and the picture are received.

@@ -18,7 +18,7 @@ public final class RemoteLog: Sendable {
     public struct Address: Hashable, Sendable, CustomStringConvertible {
         /// Where the server listens on this machine.
         public let port: UInt16
-        /// What is asked of the server.
+        /// The name that is sent to the server.
         public let name: String
 
         /// The address that a text is; nil if it is none.

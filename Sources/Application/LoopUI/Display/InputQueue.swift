@@ -59,7 +59,7 @@ public import RunLoops
 
     /// A frame of the screen has begun, which ``Display/requestScreenFrame()`` asked for; another one is ignored.
     ///
-    /// What moves is moved in the same or the next turn.
+    /// Animations and decelerations advance in the same turn or in the next.
     ///
     /// - Parameters:
     ///   - instant: When the frame began, on the loop's clock.
