@@ -74,7 +74,7 @@ int32_t holding_child_pass(void *stack, uint32_t microseconds) {
 // clone3, of Linux 5.3, which the C library makes too.
 #define LAST_CALL 435
 
-bool holding_trap_newer_calls(void) {
+bool holding_trap_newer_calls(bool in_all_threads) {
     struct sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_CALL, 0, 1),
@@ -83,5 +83,5 @@ bool holding_trap_newer_calls(void) {
     };
     struct sock_fprog program = {sizeof rules / sizeof rules[0], rules};
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, in_all_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0, &program) == 0;
 }

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CHoldingChild
 internal import CTestCalls
+package import Testing
 
 /// Gives each of two names what the other has; returns whether the system did.
 package func exchangeFiles(_ path: UnsafePointer<CChar>, _ other: UnsafePointer<CChar>) -> Bool {
@@ -13,6 +15,23 @@ package func makeOwnWorkingDirectory() -> Bool { test_own_directory() == 0 }
 
 /// Gives the calling thread mounts of its own, and mounts an empty file system there; returns whether this process may.
 package func mountForThisThread(_ path: String) -> Bool { test_own_mounts() == 0 && test_mount(path) == 0 }
+
+extension Trait where Self == ConditionTrait {
+    /// Skips the test where a thread cannot have a working directory of its own.
+    package static var needsOwnWorkingDirectory: Self {
+        .enabled("unshare(CLONE_FS) is refused") { TestThread.run { makeOwnWorkingDirectory() } }
+    }
+
+    /// Skips the test where this process must not mount a file system.
+    package static var needsMounts: Self {
+        .enabled("unshare(CLONE_NEWNS) or mount is refused") { TestThread.run { mountForThisThread("/tmp") } }
+    }
+
+    /// Skips the test where a thread cannot have a filter of system calls.
+    package static var needsSystemCallFilter: Self {
+        .enabled("seccomp is refused") { TestThread.run { holding_trap_newer_calls(false) } }
+    }
+}
 
 /// Ends a mount; returns whether the system did.
 package func unmount(_ path: String) -> Bool { test_unmount(path) == 0 }

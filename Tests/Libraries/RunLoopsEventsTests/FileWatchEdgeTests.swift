@@ -312,15 +312,13 @@ import Testing
         }
     }
 
-    @Test func `After an unmount the mounted directory is reported as removed and the directory below as created`()
-        throws
-    {
+    @Test(.needsMounts)
+    func `After an unmount the mounted directory is reported as removed and the directory below as created`() throws {
         try withTree { loop, directory, told in
-            // Mounting takes rights that not every user has.
             directory.makeDirectory("m")
             directory.write("m/below")
             let path = directory.path("m")
-            guard mountForThisThread(path) else { return }
+            #expect(mountForThisThread(path))
             directory.makeDirectory("m/d")
             let watch = try FileWatch([directory.path], recursive: true) { _, new in told.value += new }
             add(watch, to: loop)
@@ -338,10 +336,11 @@ import Testing
         }
     }
 
-    @Test func `A relative path stays valid after the process changes its working directory`() throws {
+    @Test(.needsOwnWorkingDirectory)
+    func `A relative path stays valid after the process changes its working directory`() throws {
         try withTree { loop, directory, told in
             // The directory of this thread alone.
-            guard makeOwnWorkingDirectory() else { return }
+            #expect(makeOwnWorkingDirectory())
             directory.makeDirectory("tree")
             directory.makeDirectory("elsewhere")
             #expect(chdir(directory.path) == 0)

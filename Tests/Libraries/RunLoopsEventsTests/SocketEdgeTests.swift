@@ -23,11 +23,11 @@ import Testing
         }
     }
 
-    @Test func `A socket file whose name begins with an at sign accepts connections and is removed at the end`() throws
-    {
+    @Test(.needsOwnWorkingDirectory)
+    func `A socket file whose name begins with an at sign accepts connections and is removed at the end`() throws {
         try withLoop { loop in
             // The directory of this thread alone.
-            guard makeOwnWorkingDirectory() else { return }
+            #expect(makeOwnWorkingDirectory())
             let directory = TemporaryDirectory()
             #expect(chdir(directory.path) == 0)
             let address = try RunLoop.SocketAddress.unix("@x")

@@ -12,11 +12,11 @@ import Testing
 /// A process whose seccomp filter answers unknown system calls by SIGSYS.
 @Suite(
     .timeLimit(.minutes(10)),
-    .disabled(if: Sanitizer.isAny, "a sanitizer makes newer system calls of its own"))
+    .disabled(if: Sanitizer.isAny, "a sanitizer makes newer system calls of its own"), .needsSystemCallFilter)
 struct InspectorFilterProcessTests {
     @Test func `The inspector answers where newer system calls end the process`() async {
         await #expect(processExitsWith: .success) {
-            guard holding_trap_newer_calls() else { return }
+            #expect(holding_trap_newer_calls(true))
             // The commands that would remove it make newer calls.
             let folder = InspectorFolder()
             do {

@@ -18,8 +18,8 @@ int32_t holding_child_start(void *stack, int life, int other_end);
 // of the process go on meanwhile.
 int32_t holding_child_pass(void *stack, uint32_t microseconds);
 
-// From here on the kernel answers each system call that is newer than Linux 5.4 by SIGSYS, for all threads and children, as the
-// filters of some containers and phones do. False if the system has no such filter.
-bool holding_trap_newer_calls(void);
+// From here on the kernel answers each system call that is newer than Linux 5.4 by SIGSYS, as the filters of some containers and
+// phones do: in all threads and their children, or in the calling thread. False if the system has no such filter.
+bool holding_trap_newer_calls(bool in_all_threads);
 
 #endif
