@@ -101,7 +101,9 @@ let table = """
     ## Spellings: the names of Apple's systems. They link Foundation, as the code does that is ported
     # Core Foundation's names over the loop: in C what C can say, in Swift the rest. CoreFoundation is the toolchain's.
     c CCoreFoundationRunLoop
-    original CoreFoundationRunLoop: RunLoops CCoreFoundationRunLoop -lFoundation -lBlocksRuntime
+    # The two names of modes that are strings and modes.
+    swift CoreFoundationModeNames: CCoreFoundationRunLoop
+    original CoreFoundationRunLoop: RunLoops CCoreFoundationRunLoop CoreFoundationModeNames -lFoundation -lBlocksRuntime
     # Foundation's run loop, timers, ports and notification queues, on this package's loop. Exports Foundation, and Core
     # Foundation's names as Foundation on Apple's systems does.
     original FoundationRunLoop: RunLoops RunLoopsKit RunLoopsPorts CoreFoundationRunLoop CLinuxKernel LinuxLibC

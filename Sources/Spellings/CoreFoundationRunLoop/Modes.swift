@@ -17,10 +17,10 @@ public typealias CFRunLoopMode = CCoreFoundationRunLoop.CFRunLoopMode
 
 extension CFRunLoopMode {
     /// The mode for everything that needs no other mode.
-    public static var defaultMode: CFRunLoopMode { CFRunLoopMode(rawValue: kCFRunLoopDefaultMode) }
+    public static var defaultMode: CFRunLoopMode { kCFRunLoopDefaultMode }
 
     /// Not a mode to run in but a mark: all modes that are marked as common.
-    public static var commonModes: CFRunLoopMode { CFRunLoopMode(rawValue: kCFRunLoopCommonModes) }
+    public static var commonModes: CFRunLoopMode { kCFRunLoopCommonModes }
 
     /// The mode with this name.
     ///
@@ -39,12 +39,6 @@ extension CFRunLoopMode: @retroactive Equatable, @retroactive Hashable {
     /// Hashes the name.
     public func hash(into hasher: inout Hasher) { hasher.combine(CFHash(rawValue)) }
 }
-
-/// The default mode, as a string.
-public var kCFRunLoopDefaultMode: CFString! { CoreFoundation.kCFRunLoopDefaultMode }
-
-/// The mark of the common modes, as a string.
-public var kCFRunLoopCommonModes: CFString! { CoreFoundation.kCFRunLoopCommonModes }
 
 /// The mode of that name, where a mode is asked for; otherwise Core Foundation's function, which makes a string.
 ///

@@ -53,6 +53,23 @@ import Testing
         }
     }
 
+    @Test func `kCFRunLoopDefaultMode is a mode where a CFRunLoopMode is asked for, and a string elsewhere`() {
+        let mode: CFRunLoopMode = kCFRunLoopDefaultMode
+        let string: CFString = kCFRunLoopDefaultMode
+        let either = kCFRunLoopDefaultMode
+        func name(of mode: CFRunLoopMode = kCFRunLoopCommonModes) -> String { text(mode.rawValue) }
+        #expect(mode == .defaultMode && mode == kCFRunLoopDefaultMode)
+        #expect(mode.rawValue === string && either === string)
+        #expect([kCFRunLoopDefaultMode, .commonModes] == [mode, CFRunLoopMode.common])
+        #expect(name() == text(kCFRunLoopCommonModes))
+        switch mode {
+        case kCFRunLoopDefaultMode: break
+        default: Issue.record("a mode that is not the default mode")
+        }
+        // As code for Linux says it, where the toolchain's module has no such members.
+        #expect(CFRunLoopMode.usual == mode && CFRunLoopMode.common == .commonModes)
+    }
+
     @Test func `A mode marked as common gets the common items`() {
         TestThread.run {
             let loop = CFRunLoopGetCurrent()
@@ -162,3 +179,8 @@ func text(_ string: CFString) -> String {
 }
 
 func address(_ instance: AnyObject) -> UInt { UInt(bitPattern: Unmanaged.passUnretained(instance).toOpaque()) }
+
+extension CFRunLoopMode {
+    fileprivate static let usual = kCFRunLoopDefaultMode!
+    fileprivate static let common: CFRunLoopMode = kCFRunLoopCommonModes
+}
