@@ -6,7 +6,7 @@
 
 // A module of its own: in CoreFoundationRunLoop these names would hide Core Foundation's strings of the same name.
 public import CCoreFoundationRunLoop
-public import CoreFoundation
+internal import CoreFoundation
 
 /// The default mode, where a `CFRunLoopMode` is asked for; otherwise the name is Core Foundation's string.
 @_disfavoredOverload

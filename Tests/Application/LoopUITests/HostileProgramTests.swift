@@ -171,7 +171,7 @@ import Testing
         else { return }
         // The first look at the other's view has called the program.
         let style = one(of: styles) ?? nil
-        if presenter.view.window != nil, controller.presentingViewController == nil, controller.view.window == nil {
+        if presenter.view.window != nil, controller.canBePresented(over: presenter.frontmost) {
             presenter.present(controller, style: style)
         }
     }

@@ -27,6 +27,31 @@ import Testing
         expectText(result, "it is shown already")
     }
 
+    @Test func `Presenting the controller that presents the caller traps, also if its view is in no window`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
+            try TestApplication.with { app in
+                let (first, second) = (ViewController(), ViewController())
+                app.show(first)
+                first.present(second)
+                first.view.removeFromSuperview()
+                second.present(first)
+            }
+        }
+        expectText(result, "presents this one")
+    }
+
+    @Test func `Presenting a child traps`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
+            try TestApplication.with { app in
+                let (parent, child) = (ViewController(), ViewController())
+                app.show(parent)
+                parent.addChild(child)
+                parent.present(child)
+            }
+        }
+        expectText(result, "is a child")
+    }
+
     @Test func `Opening a menu at a view in no window traps`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
             try TestApplication.with { _ in Menu([]).open(below: View()) }

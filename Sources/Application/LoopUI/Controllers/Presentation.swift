@@ -31,20 +31,24 @@ extension ViewController {
     ///   - controller: The controller to show.
     ///   - style: How it is shown; without one, an ``AlertController`` as an alert, and any other controller as a
     ///     sheet.
-    /// - Precondition: this controller's view is in a window, and the other one is not presented yet.
+    /// - Precondition: this controller's view is in a window, and the other one is not shown yet: it is neither presented
+    ///   nor a child, its view is in no window, and it does not present this one.
     public func present(_ controller: ViewController, style: PresentationStyle? = nil) {
         let style = style ?? (controller is AlertController ? .alert : .sheet)
         guard view.window != nil else {
             preconditionFailure("\(self) cannot present: its view is in no window. Present from viewDidAppear() on.")
         }
         require(
-            !controller.isPresented && controller.loadedView?.window == nil,
-            "\(controller) cannot be presented: it is shown already. Dismiss it, or remove its view, before.")
+            controller.canBePresented(over: frontmost),
+            """
+            \(controller) cannot be presented: it is shown already, is a child, or presents this one. \
+            Dismiss it, remove it from its parent, or present another.
+            """)
         // The first look at the view calls the program, which may take the window away, or present the controller
         // itself.
         let content = controller.view
-        guard let window = view.window, !controller.isPresented, content.window == nil else { return }
         let presenter = frontmost
+        guard let window = view.window, controller.canBePresented(over: presenter) else { return }
         let overlay = Overlay(
             controller, over: presenter, place: { controller.place(in: $0, style) },
             escaped: { if style != .fullScreen { controller.escapePresentation() } })
@@ -79,6 +83,14 @@ extension ViewController {
 
     private var isPresented: Bool { overlay != nil || presentingViewController != nil }
 
+    /// Whether this controller is shown nowhere, and is not below `presenter` in a chain of presentations.
+    ///
+    /// The view of the chain's first controller may have been removed from its window: the chain would become a ring.
+    func canBePresented(over presenter: ViewController) -> Bool {
+        !isPresented && parent == nil && loadedView?.window == nil
+            && !sequence(first: presenter, next: { $0.presentingViewController }).contains { $0 === self }
+    }
+
     /// Ends the presentation of this controller, after those in front of it.
     func endPresentation() {
         guard isPresented else { return }
@@ -105,7 +117,7 @@ extension ViewController {
     }
 
     /// The controller in front of all others of this window, without those that are being dismissed.
-    private var frontmost: ViewController {
+    var frontmost: ViewController {
         var front = sequence(first: self, next: { $0.parent }).reduce(self) { $1 }
         while front.isBeingDismissed, let presenter = front.presentingViewController { front = presenter }
         while let next = front.presentedViewController, !next.isBeingDismissed { front = next }
