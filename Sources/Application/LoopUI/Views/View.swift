@@ -324,11 +324,10 @@ internal import RunLoops
         var views: [View] = []
         collect(into: &views)
         old?.takeKeys(from: self)
-        if new == nil {
-            for view in views {
-                view.endMoves()
-                view.extras?.asyncDrawing?.cancel()
-            }
+        for view in views {
+            // Nothing moves in a window that is not shown: a repeated animation would never end there.
+            if !(new?.isVisible ?? false) { view.endMoves() }
+            if new == nil { view.extras?.asyncDrawing?.cancel() }
         }
         for view in views where new != nil && view.window === new {
             if view.needsUpdateConstraints { view.markConstraints() }
