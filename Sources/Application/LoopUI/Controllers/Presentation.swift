@@ -20,7 +20,7 @@ extension ViewController {
     /// ``PresentationStyle/fullScreen``, the controller in front until then disappears, and the life cycle calls of both
     /// alternate: `viewWillDisappear` of the old one, `viewWillAppear` and `viewDidAppear` of the new one,
     /// `viewDidDisappear` of the old one. With other styles no controller disappears. The focus moves to the first view
-    /// that can have it, and returns at the end. Unless the style is ``PresentationStyle/fullScreen`` or
+    /// that can have it, and returns at the end. Unless the style is ``PresentationStyle/fullScreen`` or the new controller's
     /// ``isModalInPresentation`` is set, the escape key dismisses the controller.
     ///
     /// Both controllers are kept until the end. If this controller is being dismissed, the new one is presented over the
