@@ -5,11 +5,11 @@
 internal import CChafa
 internal import LoopUI
 
-/// What Chafa makes of pictures.
+/// Encodes pictures for terminals, by the library Chafa.
 enum Chafa {
-    /// A picture as sixels, in up to 256 colours of its own.
+    /// Returns a picture as sixels, in up to 256 colours of its own.
     ///
-    /// Pixels of less than half opacity are left out: what was there stays.
+    /// Pixels of less than half opacity are left out: the terminal keeps the pixels that it shows there.
     static func sixels(_ picture: Picture) -> [UInt8] {
         // Chafa would cut rows off that do not fill six, and stretch what is left.
         let missing = (6 - picture.height % 6) % 6
@@ -22,11 +22,12 @@ enum Chafa {
         return bytes + [0x1B, UInt8(ascii: "\\")]
     }
 
-    /// A picture that a terminal of kitty's protocol keeps under a number, and does not show yet.
+    /// Returns the bytes that send a picture to a terminal, which keeps it under a number and does not show it yet
+    /// (kitty's protocol).
     ///
     /// - Parameters:
     ///   - picture: The picture.
-    ///   - size: The pixels that are sent.
+    ///   - size: The number of pixels that are sent.
     ///   - number: The number, not 0.
     static func kitty(_ picture: Picture, _ size: PixelSize, number: UInt32) -> [UInt8] {
         // Chafa writes rubbish if one of its five numbers is missing; the last two have no meaning before a placement.

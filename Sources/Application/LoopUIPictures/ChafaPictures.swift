@@ -7,15 +7,15 @@ public import LoopUITerminal
 
 /// Shows pictures with their own pixels on terminals that can do so, by the library Chafa.
 ///
-/// A program hands it to its terminal:
+/// A program passes this writer to its terminal:
 ///
 /// ```swift
 /// Application.main(Program.self, pictures: ChafaPictures())
 /// ```
 ///
-/// The terminal is asked how it shows pictures: by kitty's protocol, by sixels, or not at all. An `ImageView`
-/// needs nothing else. A picture that stays where it is is sent once. By kitty's protocol, a picture that moves or is
-/// covered in part is placed anew, without being sent again; by sixels, what has changed of it is sent.
+/// The application asks the terminal how it shows pictures: by kitty's protocol, by sixels, or not at all. An `ImageView`
+/// needs nothing else. A picture that stays where it is is sent only once. By kitty's protocol, a picture that moves or
+/// is covered in part is placed anew, without being sent again; by sixels, the parts that have changed are sent.
 public final class ChafaPictures: PictureWriter {
     private var kitty = KittyPictures()
     private var sixels = SixelPictures()
@@ -23,7 +23,7 @@ public final class ChafaPictures: PictureWriter {
     /// A writer for one terminal.
     public init() {}
 
-    /// The bytes that remove pictures that are gone, and show new ones.
+    /// Returns the bytes that remove pictures that are no longer in the frame, and show new ones.
     ///
     /// - Complexity: O(cells of all pictures), and O(pixels) for each picture that is sent.
     public func bytes(for frame: Frame, since old: CellGrid?, by ability: PictureAbility) -> [UInt8] {

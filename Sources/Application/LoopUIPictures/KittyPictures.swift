@@ -6,7 +6,7 @@ internal import LoopUI
 
 /// Pictures by kitty's protocol: sent once, kept by the terminal under a number, and placed over cells by that number.
 struct KittyPictures {
-    /// What is sent of a picture.
+    /// A picture in the size in which it is sent.
     private struct Image: Hashable {
         var number: UInt64
         var size: PixelSize
@@ -22,10 +22,11 @@ struct KittyPictures {
 
     /// The numbers of the images that the terminal keeps.
     private var images: [Image: UInt32] = [:]
-    /// The numbers of the placements that it shows.
+    /// The numbers of the placements that the terminal shows.
     private var placements: [Placement: UInt32] = [:]
     private var lastPlacement: UInt32 = 0
-    /// All programs in one window of the terminal share the numbers, so this is a great one of our own.
+    /// The number of the last image: all programs in one window of the terminal share the numbers, so the first one is a
+    /// great random number.
     private var lastImage: UInt32
 
     init(firstImage: UInt32 = UInt32.random(in: 1 << 16..<1 << 31)) { lastImage = firstImage }
@@ -68,7 +69,7 @@ struct KittyPictures {
         }
     }
 
-    /// No more pixels than are seen; the terminal makes small pictures larger itself.
+    /// Returns the size to send: no more pixels than are seen, since the terminal enlarges small pictures itself.
     private static func sentSize(_ placed: PlacedPicture, cell: Size?) -> PixelSize {
         let own = PixelSize(placed.picture)
         guard let cell else { return own }

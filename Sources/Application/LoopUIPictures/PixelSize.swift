@@ -4,12 +4,12 @@
 #if Pictures
 internal import LoopUI
 
-/// A number of pixels in both directions.
+/// A width and a height, in pixels.
 struct PixelSize: Hashable {
     var width: Int
     var height: Int
 
-    /// The pixels of some cells.
+    /// The size of an area of cells, in pixels.
     init(_ area: CellRect, cell: Size) {
         width = area.columns.count * Int(cell.width)
         height = area.rows.count * Int(cell.height)

@@ -7,8 +7,8 @@ internal import LoopUITerminal
 
 /// Pictures as sixels.
 ///
-/// The pixels belong to the cells of the screen: letters and blanks that are written there remove them. So what a cell
-/// shows has to be sent again exactly if the cell was written.
+/// The pixels belong to the cells of the screen: letters and blanks that are written there remove them. So the pixels of
+/// a cell have to be sent again exactly if the cell was written.
 struct SixelPictures {
     /// A picture in as many pixels as its cells have.
     private struct Scaled: Hashable {
@@ -49,7 +49,7 @@ struct SixelPictures {
 }
 
 extension Picture {
-    /// The pixels of some cells; rows beyond a multiple are left out.
+    /// Returns the pixels of some cells; rows beyond a multiple of `rowsPerBand` are left out.
     fileprivate func cut(_ cells: CellRect, cell: Size, rowsPerBand: Int) -> Picture {
         let corner = (x: cells.columns.lowerBound * Int(cell.width), y: cells.rows.lowerBound * Int(cell.height))
         var size = PixelSize(cells, cell: cell)
@@ -65,14 +65,14 @@ extension Picture {
     }
 }
 
-/// Ways of the cursor around a picture.
+/// Moves the cursor for a picture, and back.
 enum CursorBytes {
-    /// Keeps the place of the cursor, and goes to the upper left cell of an area.
+    /// Saves the position of the cursor, and moves it to the upper left cell of an area.
     static func goTo(_ area: CellRect) -> [UInt8] {
         Array("\u{1B}7\u{1B}[\(area.rows.lowerBound + 1);\(area.columns.lowerBound + 1)H".utf8)
     }
 
-    /// Goes back to where the cursor was.
+    /// Moves the cursor back to the saved position.
     static let goBack = Array("\u{1B}8".utf8)
 }
 #endif

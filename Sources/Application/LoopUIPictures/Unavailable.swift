@@ -13,10 +13,10 @@ public import LoopUITerminal
     message: "Enable the trait Pictures of swift-run-loops: .package(url: …, traits: [\"Pictures\"])"
 )
 public final class ChafaPictures: PictureWriter {
-    /// As with the trait.
+    /// Exists only with the trait `Pictures`; the compiler refuses each call.
     public init() { isNotCalled() }
 
-    /// As with the trait.
+    /// Exists only with the trait `Pictures`; the compiler refuses each call.
     public func bytes(for frame: Frame, since old: CellGrid?, by ability: PictureAbility) -> [UInt8] { isNotCalled() }
 }
 

@@ -6,37 +6,37 @@ package import RunLoops
 
 /// A display without a device: it keeps the frames, and its input comes from the test.
 @MainActor public final class SyntheticDisplay: Display {
-    /// How many points it shows; ``resize(to:)`` changes it.
+    /// The size of the display, in points; ``resize(to:)`` changes it.
     public private(set) var size: Size
     /// The abilities of the display.
     public var abilities = DisplayAbilities()
-    /// The last frame that it took.
+    /// The last frame that the display has taken.
     public private(set) var frame: Frame?
-    /// How many frames it took.
+    /// The number of frames that the display has taken.
     public private(set) var frameCount = 0
-    /// Whether it takes no frames; when it becomes false, the display says that it is ready.
+    /// Whether the display refuses frames; when this becomes false, the display reports that it is ready.
     public var isBusy = false { didSet { if oldValue, !isBusy { queue?.displayIsReady() } } }
-    /// Whether it was opened, and not closed yet.
+    /// Whether the display was opened, and not closed yet.
     public private(set) var isOpen = false
-    /// Whether it is given back for a while.
+    /// Whether the application has suspended the display.
     public private(set) var isSuspended = false
     private var queue: InputQueue?
 
-    /// A display of that size, in points.
+    /// A display of the given size, in points.
     ///
-    /// - Precondition: at most 4,096 columns and rows.
+    /// - Precondition: the size is at most 4,096 columns and rows.
     public init(size: Size = Size(80, 24)) {
         require(size.width <= 4096 && size.height <= 4096, "A synthetic display has at most 4,096 columns and rows.")
         self.size = size
     }
 
-    /// Keeps the queue.
+    /// Keeps the queue, into which the test's input is pushed.
     public func open(_ input: InputQueue) {
         queue = input
         isOpen = true
     }
 
-    /// Keeps the frame.
+    /// Keeps the frame, unless ``isBusy`` is set.
     public func present(_ frame: Frame) -> Presentation {
         if isBusy { return .busy }
         self.frame = frame
@@ -44,16 +44,17 @@ package import RunLoops
         return .taken
     }
 
-    /// Asks what the test has set, if it has; else the application takes its own grid.
+    /// Calls the handler of a test that has set one; otherwise returns false, so that the application uses its own grid
+    /// of frames.
     public func requestScreenFrame() -> Bool { frameRequestHandler?() ?? false }
 
-    /// Notes it.
+    /// Records the change of the display's state.
     public func suspend() { isSuspended = true }
 
-    /// Notes it.
+    /// Records the change of the display's state.
     public func resume() { isSuspended = false }
 
-    /// Notes it.
+    /// Records the change of the display's state.
     public func close() { isOpen = false }
 
     // MARK: The test
@@ -72,7 +73,7 @@ package import RunLoops
     /// Whether the application wants no more input for now.
     public var isQueueFull: Bool { queue?.isFull ?? false }
 
-    /// Takes another size, and says so.
+    /// Changes the size, and reports the change to the application.
     public func resize(to size: Size) {
         self.size = size
         push(.resized(size))

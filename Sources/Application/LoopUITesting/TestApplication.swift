@@ -5,7 +5,7 @@ public import LoopUI
 internal import RunLoops
 public import RunLoopsTesting
 
-/// An application on a synthetic display and a manual loop, whose time is the test's: a drag of three seconds takes none.
+/// An application on a synthetic display and a manual loop with virtual time: a drag of three seconds takes no real time.
 ///
 /// ```swift
 /// @MainActor @Test func `A button is tapped`() throws {
@@ -17,13 +17,13 @@ public import RunLoopsTesting
 /// }
 /// ```
 @MainActor public final class TestApplication {
-    /// The application, launched.
+    /// The application, which is launched.
     public let application: Application
     /// The display that shows the application.
     public let display: SyntheticDisplay
     /// The application's loop.
     public let manual: ManualRunLoop
-    /// Draws the views that other threads draw in a program: at once, in the test's own time, unless its duration is set.
+    /// Draws the views that other threads draw in a program; takes no time unless a duration is set.
     public let drawing: VirtualDrawingExecutor
 
     private init(_ manual: ManualRunLoop, size: Size, delegate: (any ApplicationDelegate)?) throws {
@@ -53,7 +53,7 @@ public import RunLoopsTesting
         }
     }
 
-    /// Shows a controller in a window of its own, and has it drawn.
+    /// Shows a controller in a new window, and has it drawn.
     @discardableResult
     public func show(_ controller: ViewController) -> Window {
         let window = Window()
@@ -63,7 +63,7 @@ public import RunLoopsTesting
         return window
     }
 
-    /// Shows a view in a window of its own, as large as the display, and has it drawn.
+    /// Shows a view in a new window, as large as the display, and has it drawn.
     @discardableResult
     public func show(_ view: View) -> Window {
         let controller = ViewController()
@@ -76,7 +76,7 @@ public import RunLoopsTesting
 
     // MARK: Time
 
-    /// Lets time pass; the loop runs meanwhile, in the modes that the application asks for.
+    /// Advances the virtual time; the loop runs meanwhile, in the modes that the application asks for.
     ///
     /// Virtual time ends after 292 years.
     public func advance(by duration: Duration) {
@@ -86,20 +86,20 @@ public import RunLoopsTesting
         application.run(until: RunLoop.Instant(nanoseconds: min(end.nanoseconds, .max - 1), base: now.base))
     }
 
-    /// Lets the loop do what is ready, and waits for the frame that shows it.
+    /// Runs the loop until all that is ready was done, and waits for the frame that shows the result.
     public func settle() { advance(by: application.commit.frameInterval) }
 
     // MARK: Input
 
-    /// Pushes inputs one after the other, each in a turn of its own, and has what comes of them drawn.
+    /// Pushes inputs one after the other, each in a turn of its own, and has the results drawn.
     public func send(_ inputs: RawInput...) {
         for input in inputs { handle(input) }
         settle()
     }
 
-    /// Pushes one input, and runs until the loop would sleep: gestures are decided then.
+    /// Pushes one input, and runs the loop until it would sleep: gestures are decided then.
     ///
-    /// A run that may not sleep at all does not come to what precedes sleep.
+    /// A run that may not sleep at all does not reach the observers that are called before sleep.
     private func handle(_ input: RawInput) {
         application.push(input)
         advance(by: .nanoseconds(1))
@@ -117,7 +117,7 @@ public import RunLoopsTesting
         settle()
     }
 
-    /// Touches and lets go at once, as often as told.
+    /// Taps at a point, `count` times.
     public func tap(at point: Point, count: Int = 1) {
         for _ in 0..<count {
             handle(.pointer(PointerInput(.began, at: point)))

@@ -5,7 +5,7 @@ public import LoopUI
 
 /// A script of touches and their times.
 public struct TouchScript: Sendable {
-    /// An input, and how long after the one before it comes.
+    /// An input, and the time between the step before and this input.
     public struct Step: Sendable {
         /// The time since the step before.
         public var delay: Duration
@@ -29,11 +29,11 @@ public struct TouchScript: Sendable {
     /// A finger that goes down, moves in even steps and goes up.
     ///
     /// - Parameters:
-    ///   - start: Where it goes down.
-    ///   - end: Where it goes up.
-    ///   - duration: How long it takes.
-    ///   - steps: How many moves it makes.
-    ///   - finger: Which finger.
+    ///   - start: The point at which the finger goes down.
+    ///   - end: The point at which the finger goes up.
+    ///   - duration: The time from the beginning to the end.
+    ///   - steps: The number of moves between the beginning and the end.
+    ///   - finger: The number of the finger.
     public static func drag(
         from start: Point, to end: Point, lasting duration: Duration = .milliseconds(300), steps: Int = 10,
         finger: Int = 0

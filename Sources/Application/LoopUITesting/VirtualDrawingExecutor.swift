@@ -4,34 +4,35 @@
 public import LoopUI
 internal import RunLoops
 
-/// Draws in the test's own time: some workers, each of which takes a while for a drawing.
+/// Executes drawings in a test's virtual time, with some workers, each of which takes a time for each drawing.
 ///
-/// A drawing runs at the end of that time, on the test's thread. ``TestApplication`` gives one to its application.
+/// A drawing runs at the end of that time, on the test's thread. ``TestApplication`` sets an executor of this type in its
+/// application.
 @MainActor public final class VirtualDrawingExecutor: DrawingExecutor {
-    /// How many drawings are under way at a time.
+    /// The most drawings that are under way at a time.
     public var workers: Int { didSet { begin() } }
-    /// Says how long the next drawing takes.
+    /// Returns the time that the next drawing takes.
     public var duration: () -> Duration
     /// Whether no further drawing begins.
     public var isPaused = false { didSet { begin() } }
-    /// How many drawings have ended.
+    /// The number of drawings that have ended.
     public private(set) var completed = 0
     private let loop: RunLoop
     private var waiting: ArraySlice<@Sendable () -> Void> = []
     private var busy = 0
 
-    /// Workers on the loop of the calling thread.
+    /// An executor on the loop of the calling thread.
     ///
     /// - Parameters:
-    ///   - workers: How many drawings are under way at a time.
-    ///   - duration: How long each takes.
+    ///   - workers: The most drawings that are under way at a time.
+    ///   - duration: The time that each drawing takes.
     public init(workers: Int = 2, duration: Duration = .zero) {
         loop = .current
         self.workers = workers
         self.duration = { duration }
     }
 
-    /// How many drawings wait or are under way.
+    /// The number of drawings that wait or are under way.
     public var count: Int { waiting.count + busy }
 
     /// Adds a job; called on the main actor.

@@ -8,7 +8,7 @@ internal import LinuxLibC
 extension Application {
     /// Runs a program in a window, from its launch to its end.
     ///
-    /// The delegate is the same as in a terminal:
+    /// The program needs no other delegate than in a terminal:
     ///
     /// ```swift
     /// try Application.runInWindow(Program.self)
@@ -17,9 +17,9 @@ extension Application {
     /// If a signal has ended the program, the process dies of that signal, after the window is closed.
     ///
     /// - Parameters:
-    ///   - delegate: The type of the application's delegate, of which one is made.
+    ///   - delegate: The type of the application's delegate; one instance is made.
     ///   - display: The window on the screen.
-    /// - Throws: ``WindowDisplayError`` if the window cannot be opened; the program may go on in a terminal then.
+    /// - Throws: ``WindowDisplayError`` if the window cannot be opened; the program may then run in a terminal instead.
     public static func runInWindow<Delegate: ApplicationDelegate>(
         _ delegate: Delegate.Type, display: WindowDisplay = WindowDisplay()
     ) throws {

@@ -5,23 +5,23 @@
 internal import CXCB
 internal import LoopUI
 
-/// Draws cells on a surface of Cairo's.
+/// Draws cells on a surface of Cairo.
 struct CellPainter {
     let fonts: FontBook
     let theme: WindowTheme
     let pictures = PictureBook()
 
-    /// Draws a span of cells, and nothing outside of it but a cell on each side.
+    /// Draws a span of cells, and of all other cells at most one on each side.
     ///
-    /// Slanted letters reach into the cells beside them: these are drawn too, so that nothing is left of old letters and
-    /// nothing is cut from others.
+    /// Slanted letters reach into the cells beside them, which are drawn too, so that no part of old letters stays and no
+    /// other letter is cut.
     ///
     /// - Parameters:
-    ///   - span: What is to be drawn.
-    ///   - cells: The picture that it belongs to.
-    ///   - cursor: The cursor, wherever it is.
-    ///   - surface: A drawing context of Cairo's.
-    /// - Returns: The pixels that were drawn.
+    ///   - span: The cells to draw.
+    ///   - cells: The grid that contains the span.
+    ///   - cursor: The cursor, which may be outside of the span.
+    ///   - surface: A drawing context of Cairo.
+    /// - Returns: The rectangle of pixels that was drawn.
     @discardableResult
     func draw(_ span: CellSpan, of cells: CellGrid, cursor: Cursor?, on surface: OpaquePointer) -> PixelRect {
         let cleared = span.widened(by: 1, in: cells)
@@ -132,7 +132,7 @@ struct CellPainter {
         show(&batch, nil, nil, surface)
     }
 
-    /// Draws what has come together, and begins anew.
+    /// Draws the letters of a batch, and empties it.
     private func show(
         _ batch: inout Batch, _ font: OpaquePointer?, _ color: WindowTheme.RGB?, _ surface: OpaquePointer
     ) {

@@ -4,19 +4,19 @@
 #if Window
 internal import LoopUI
 
-/// Cells of one row beside each other.
+/// Adjacent cells of one row.
 struct CellSpan: Hashable {
     var row: Int
     var columns: Range<Int>
 
-    /// The cells that differ; all of the new grid if it has another size.
+    /// Returns the cells that differ between two grids; all cells of the new grid if it has another size.
     ///
     /// - Parameters:
-    ///   - old: What is shown.
-    ///   - new: What is to be shown.
-    ///   - cursors: Places to be drawn again in any case.
-    /// - Returns: Spans from top to bottom. None cuts a wide character, and there are at least four equal cells between
-    ///   two spans of one row.
+    ///   - old: The grid that is shown.
+    ///   - new: The grid to show.
+    ///   - cursors: Cells that are drawn again in any case.
+    /// - Returns: Spans from top to bottom. No span cuts a wide character, and at least four equal cells are between two
+    ///   spans of one row.
     /// - Complexity: O(cells).
     static func changes(from old: CellGrid, to new: CellGrid, cursors: [CellPlace] = []) -> [CellSpan] {
         let (width, height) = (new.width, new.height)
@@ -41,7 +41,7 @@ struct CellSpan: Hashable {
         return spans.map { $0.wholeCharacters(in: new) }
     }
 
-    /// The span, longer where its ends cut a wide character.
+    /// Returns the span, extended where its ends cut a wide character.
     func wholeCharacters(in grid: CellGrid) -> CellSpan {
         var span = self
         while span.columns.lowerBound > 0, grid[span.columns.lowerBound, row].glyph == .continuation {
@@ -53,14 +53,14 @@ struct CellSpan: Hashable {
         return span
     }
 
-    /// The span with a cell more on each side, as far as there is one.
+    /// Returns the span with up to `count` more cells on each side, as far as the row has them.
     func widened(by count: Int, in grid: CellGrid) -> CellSpan {
         let columns = max(0, columns.lowerBound - count)..<min(grid.width, columns.upperBound + count)
         return CellSpan(row: row, columns: columns).wholeCharacters(in: grid)
     }
 }
 
-/// Where a cell is.
+/// The column and the row of a cell.
 struct CellPlace: Hashable {
     var column: Int
     var row: Int
@@ -69,7 +69,7 @@ struct CellPlace: Hashable {
 /// The cursor, as a window shows it.
 struct Cursor: Hashable {
     var place: CellPlace
-    /// A block if the window has the user's attention, else a frame.
+    /// Whether the cursor is a block, as in a window that has the focus; otherwise it is a frame.
     var isBlock: Bool
 }
 #endif

@@ -5,21 +5,22 @@
 internal import CXCB
 internal import LoopUI
 
-/// The letters of a monospace font, each shaped once: Pango finds the font that has it, Cairo draws it.
+/// The letters of a monospace font, each shaped once: Pango finds the font that has the letter, and Cairo draws it.
 final class FontBook {
     /// A letter, ready to be drawn at a cell.
     struct Letter {
-        /// What Cairo draws, relative to the left end of the cell's baseline.
+        /// The glyphs that Cairo draws, relative to the left end of the cell's baseline.
         var glyphs: [(font: OpaquePointer, glyph: cairo_glyph_t)]
         /// Whether no font has the letter.
         var isMissing = false
     }
 
-    /// The pixels of a cell; whole numbers.
+    /// The size of a cell, in pixels; whole numbers.
     let cell: Size
-    /// From the upper edge of a cell to the line that letters stand on, in pixels.
+    /// The distance from the upper edge of a cell down to the baseline, in pixels.
     let ascent: Double
-    /// Where lines below and through letters are, as seen from the baseline downwards, and how thick they are.
+    /// The distance from the baseline down to lines below and through letters, and the thickness of these lines, in
+    /// pixels.
     let underline: (place: Double, thickness: Double)
     let strikethrough: (place: Double, thickness: Double)
 
@@ -37,8 +38,8 @@ final class FontBook {
     /// The letters of a font, such as `monospace 12`.
     ///
     /// - Parameters:
-    ///   - name: Family, style and size in typographic points, as Pango reads them.
-    ///   - resolution: Pixels of an inch.
+    ///   - name: The family, the style and the size in typographic points, in the form that Pango reads.
+    ///   - resolution: The number of pixels in an inch.
     init(_ name: String, resolution: Double) throws(WindowDisplayError) {
         guard let map = pango_cairo_font_map_get_default(), let context = pango_font_map_create_context(map),
             let description = pango_font_description_from_string(name)
@@ -83,15 +84,16 @@ final class FontBook {
         for (font, _) in letter.glyphs { cairo_scaled_font_destroy(font) }
     }
 
-    /// More letters than a screen shows; beyond, all are shaped anew, so that a hostile text takes no memory.
+    /// The most letters that are kept, more than a screen shows; beyond them all are shaped again, so that a hostile text
+    /// takes no memory.
     private static let mostLetters = 1 << 14
 
-    /// The letter of a glyph, shaped at the first call.
+    /// Returns the letter of a glyph, which is shaped at the first call.
     ///
     /// - Parameters:
-    ///   - glyph: What stands in the cell.
-    ///   - attributes: Bold and italic count.
-    ///   - width: How many cells there are.
+    ///   - glyph: The content of the cell.
+    ///   - attributes: The attributes, of which only bold and italic are used.
+    ///   - width: The number of cells that the letter takes.
     func letter(_ glyph: Glyph, _ attributes: Style.Attributes, width: Int) -> Letter {
         let key = Key(glyph: glyph, attributes: attributes.intersection([.bold, .italic]), width: width)
         if let known = letters[key] { return known }

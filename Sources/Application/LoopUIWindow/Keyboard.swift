@@ -12,9 +12,10 @@ final class Keyboard {
     private let context: OpaquePointer
     private var keymap: OpaquePointer
     private var state: OpaquePointer
-    /// Joins dead keys and the key after them; nil where the locale has no such table.
+    /// Joins dead keys with the key after them; nil if the locale has no table for this.
     private let compose: OpaquePointer?
-    /// What the keys that are down have written: letting go of shift first does not change that.
+    /// The keys that are down, by their codes, each as it was when it went down: letting go of shift first does not
+    /// change them.
     private var held: [UInt8: Key] = [:]
 
     /// The keyboard of a server.
@@ -72,7 +73,7 @@ final class Keyboard {
         return xkb_x11_keymap_new_from_device(context, connection, device, XKB_KEYMAP_COMPILE_NO_FLAGS)
     }
 
-    /// Takes the meanings of keys from the server again; keeps the old ones if it does not answer.
+    /// Reads the meanings of keys from the server again; keeps the old meanings if the server does not answer.
     func reload(_ connection: OpaquePointer) {
         guard let keymap = Self.keymap(of: connection, in: context), let state = xkb_state_new(keymap) else { return }
         xkb_state_unref(self.state)
@@ -80,7 +81,7 @@ final class Keyboard {
         (self.keymap, self.state) = (keymap, state)
     }
 
-    /// Forgets the keys that are held: nobody reports their ends any more.
+    /// Forgets the keys that are held, because their ends will not be reported.
     func forgetHeld() {
         held = [:]
         if let compose { xkb_compose_state_reset(compose) }
@@ -88,7 +89,7 @@ final class Keyboard {
 
     // MARK: Input
 
-    /// The input of a key that goes down or up; nil for keys that write nothing by themselves.
+    /// Returns the input of a key that goes down or up; nil for keys that write nothing by themselves.
     ///
     /// - Parameters:
     ///   - code: The server's number of the key.
@@ -129,7 +130,7 @@ final class Keyboard {
         return key
     }
 
-    /// The text of a finished sequence, and a new beginning.
+    /// Returns the key of a finished sequence, and begins a new sequence.
     private func composed(_ compose: OpaquePointer) -> Key? {
         defer { xkb_compose_state_reset(compose) }
         var bytes = [CChar](repeating: 0, count: 64)

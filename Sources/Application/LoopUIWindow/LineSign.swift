@@ -5,11 +5,11 @@
 internal import CXCB
 internal import LoopUI
 
-/// A sign of which lines, borders, bars and shades are made, drawn from edge to edge of its cell.
+/// A character for lines, borders, bars or shades, drawn from edge to edge of its cell.
 ///
 /// The letters of fonts leave gaps, where a cell is a little larger than the letter.
 struct LineSign: Equatable {
-    /// What lies on the line from the middle of the cell to an edge.
+    /// The line from the middle of the cell to an edge.
     enum Arm: Equatable {
         case none, light, heavy, double
     }

@@ -21,12 +21,12 @@ final class PictureBook {
         }
     }
 
-    /// Draws what is seen of the pictures in a span of cells.
+    /// Draws the visible parts of the pictures in a span of cells.
     ///
     /// - Parameters:
     ///   - span: The cells.
     ///   - cells: The frame's cells, which say where pictures are seen.
-    ///   - cell: The pixels of a cell.
+    ///   - cell: The size of a cell, in pixels.
     ///   - drawing: A drawing context of Cairo's.
     func draw(_ span: CellSpan, of cells: CellGrid, cell: Size, on drawing: OpaquePointer) {
         for placed in placed where placed.area.rows.contains(span.row) {

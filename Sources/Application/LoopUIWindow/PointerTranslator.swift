@@ -5,9 +5,9 @@
 internal import CXCB
 internal import LoopUI
 
-/// Makes raw input of the mouse's events and of fingers; knows which buttons are held and which fingers are down.
+/// Turns events of the mouse and of fingers into raw input; knows which buttons are held and which fingers are down.
 struct PointerTranslator {
-    /// The pixels of a cell, which is a point.
+    /// The size of a cell, in pixels; a cell is a point.
     let cell: Size
     private var held: [Int: Point] = [:]
     private var fingers: [Int: Point] = [:]
@@ -16,10 +16,10 @@ struct PointerTranslator {
 
     init(cell: Size) { self.cell = cell }
 
-    /// A place in points, with fractions.
+    /// Returns the position of a pixel in points, with fractions.
     func point(_ pixel: Pixel) -> Point { Point(Double(pixel.x) / cell.width, Double(pixel.y) / cell.height) }
 
-    /// A button that went down or up, or a notch of the wheel.
+    /// Returns the input of a button that went down or up, or of a notch of the wheel.
     mutating func button(_ number: Int, isDown: Bool, at pixel: Pixel, state: UInt16) -> RawInput? {
         let (place, modifiers) = (point(pixel), KeyModifiers(state: state))
         let notches: Point? =
@@ -42,7 +42,7 @@ struct PointerTranslator {
             PointerInput(isDown ? .began : .ended, at: place, button: identifier, modifiers: modifiers))
     }
 
-    /// The pointer has moved: with it, all buttons that are held.
+    /// Returns the inputs of a pointer that has moved, one for each button that is held.
     mutating func moved(to pixel: Pixel, state: UInt16) -> [RawInput] {
         let place = point(pixel)
         return held.keys.sorted().map { identifier in
@@ -52,7 +52,7 @@ struct PointerTranslator {
         }
     }
 
-    /// A finger on a touch screen.
+    /// Returns the input of a finger on a touch screen.
     mutating func touch(
         _ number: UInt32, _ phase: ServerEvent.TouchPhase, at pixel: Pixel, state: UInt16
     ) -> RawInput? {
@@ -70,7 +70,7 @@ struct PointerTranslator {
             PointerInput(shown, at: place, identifier: identifier, modifiers: KeyModifiers(state: state)))
     }
 
-    /// The window does not get the pointer, nor fingers, any more.
+    /// Returns the inputs that cancel all buttons and fingers: the window no longer receives them.
     mutating func cancel() -> [RawInput] {
         defer { (held, fingers) = ([:], [:]) }
         let buttons = held.sorted { $0.key < $1.key }.map {

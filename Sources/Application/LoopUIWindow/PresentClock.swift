@@ -26,7 +26,8 @@ internal import RunLoops
         server.selectFrames()
     }
 
-    /// Asks for the frame after the last one; for the present frame if that has passed, and if a report was lost.
+    /// Asks for the frame after the last one; for the present frame if the next one has passed already, or if a report
+    /// was lost.
     func request() {
         let next = isAwaited ? 0 : last.map { $0 &+ 1 } ?? 0
         serial &+= 1
@@ -34,11 +35,11 @@ internal import RunLoops
         server.askForFrame(next, serial: serial)
     }
 
-    /// The server reports a frame.
+    /// Called when the server reports a frame.
     ///
     /// - Parameters:
     ///   - serial: The number of the request.
-    ///   - microseconds: When the frame began, on the monotonic clock of the server's machine.
+    ///   - microseconds: The time at which the frame began, on the monotonic clock of the server's machine.
     ///   - number: The number of the frame.
     func reported(serial: UInt32, microseconds: UInt64, number: UInt64) {
         guard isAwaited, serial == self.serial else { return }
@@ -48,7 +49,8 @@ internal import RunLoops
         queue.screenFrameBegan(at: Self.instant(microseconds, now: now), number: Int(number % (1 << 62)))
     }
 
-    /// The beginning of a frame; the present instant if the server counts in another clock, as on another machine.
+    /// Returns the beginning of a frame; the present instant if the server uses another clock, as a server on another
+    /// machine does.
     static func instant(_ microseconds: UInt64, now: RunLoop.Instant) -> RunLoop.Instant {
         let (nanoseconds, isTooLarge) = Int64(clamping: microseconds).multipliedReportingOverflow(by: 1000)
         let isNear = !isTooLarge && (-100_000_000...0).contains(nanoseconds - now.nanoseconds)

@@ -4,7 +4,7 @@
 #if Window
 internal import CXCB
 
-/// A place of the window, in pixels.
+/// A position in the window, in pixels.
 struct Pixel: Hashable {
     var x: Int
     var y: Int
@@ -18,7 +18,7 @@ struct PixelRect: Hashable {
     var height: Int
 }
 
-/// What the X server reports, as far as a window asks for it.
+/// The events of the X server that a window asks for.
 enum ServerEvent: Hashable {
     /// A button, by the server's number from 1; the numbers 4 to 7 are the wheel.
     case button(Int, isDown: Bool, at: Pixel, state: UInt16)
@@ -31,7 +31,7 @@ enum ServerEvent: Hashable {
     case resized(width: Int, height: Int)
     /// A part of the window has to be shown again.
     case exposed(PixelRect)
-    /// The window is not on the screen any more: closed into an icon, or on another desktop.
+    /// The window is no longer on the screen: closed into an icon, or on another desktop.
     case unmapped
     /// The user wants the window to be closed.
     case closeButton
@@ -39,16 +39,16 @@ enum ServerEvent: Hashable {
     case ping
     /// The keys have other meanings from now on.
     case keyboardChanged
-    /// What was asked of the clipboard has come, or cannot come.
+    /// The text of a selection that was asked for has come, or cannot come.
     case selection(isThere: Bool)
     /// Another program asks for the text that was copied here.
     case selectionAsked(ServerWindow.Question)
     /// A frame of the screen that was asked for.
     case frame(serial: UInt32, microseconds: UInt64, number: UInt64)
-    /// Someone else has destroyed the window.
+    /// Another program has destroyed the window.
     case destroyed
 
-    /// What a finger has done.
+    /// The change of a finger that is reported.
     enum TouchPhase: Hashable {
         case began
         case moved
@@ -67,10 +67,10 @@ enum ServerEvent: Hashable {
         var frames: UInt8 = 0
     }
 
-    /// The event; nil if nobody has asked for it.
+    /// The event of xcb's bytes; nil for an event that the window has not asked for.
     ///
     /// - Parameters:
-    ///   - event: What xcb has given, 32 bytes at least, and as many more as an extension's event says.
+    ///   - event: The bytes of xcb, 32 at least, and as many more as an extension's event says.
     ///   - numbers: The numbers that the server has given.
     init?(_ event: UnsafeRawPointer, _ numbers: Numbers) {
         // The upper bit says that another client has sent it.

@@ -4,13 +4,13 @@
 #if Window
 internal import CXCB
 
-/// Text that programs hand to each other through the server: one owns it, others ask for it.
+/// Text that programs hand to each other through the server: one program owns the text, and others ask for it.
 extension ServerWindow {
-    /// Where text is kept.
+    /// The selections of the server, which keep text.
     enum Selection {
-        /// What the user has copied.
+        /// The text that the user has copied.
         case clipboard
-        /// What the user has marked last.
+        /// The text that the user has marked last.
         case primary
     }
 
@@ -24,10 +24,11 @@ extension ServerWindow {
         flush()
     }
 
-    /// The most of a selection that is taken, in bytes.
+    /// The most bytes of a selection that are taken.
     private static var longest: Int { 4 << 20 }
 
-    /// The text that has come; nil if there is none, or if the owner sends it in parts, which is not understood.
+    /// Returns the text that has come; nil if there is none, or if the owner sends the text in parts, which is not
+    /// supported.
     func takeSelection() -> String? {
         let cookie = xcb_get_property(
             connection, 1, window, atom("LOOPUI_SELECTION"), XCB_GET_PROPERTY_TYPE_ANY.rawValue, 0,
@@ -42,7 +43,7 @@ extension ServerWindow {
 
     // MARK: Giving
 
-    /// A question for the text that this window owns.
+    /// A request of another program for the text that this window owns.
     struct Question: Hashable {
         let asker: xcb_window_t
         let selection: xcb_atom_t
@@ -60,14 +61,14 @@ extension ServerWindow {
         }
     }
 
-    /// Becomes the owner of the clipboard: others ask this window for what was copied.
+    /// Makes this window the owner of the clipboard: other programs ask it for the text that was copied.
     func ownClipboard() {
         xcb_set_selection_owner(connection, window, atom("CLIPBOARD"), xcb_timestamp_t(XCB_CURRENT_TIME))
         flush()
     }
 
-    /// Answers a question; refuses it if there is no text, if it is longer than the server takes at once, or if another
-    /// form is asked for.
+    /// Answers a request; refuses it if there is no text, if the text is longer than the server takes at once, or if
+    /// another form is asked for.
     func answer(_ question: Question, with text: String?) {
         var answer = xcb_selection_notify_event_t()
         answer.response_type = UInt8(XCB_SELECTION_NOTIFY)

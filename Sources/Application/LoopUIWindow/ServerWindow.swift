@@ -5,9 +5,9 @@
 internal import CXCB
 internal import LoopUI
 
-/// A connection to the X server and the one window on it: what is said to the server, and nothing of cells.
+/// A connection to the X server and the one window on it: all requests to the server, without knowledge of cells.
 ///
-/// Making it waits for the server's answers. Afterwards only ``takeSelection()`` does, in the file about selections.
+/// Making a window waits for the server's answers. Afterwards only ``takeSelection()`` waits.
 final class ServerWindow {
     let connection: OpaquePointer
     let window: xcb_window_t
@@ -18,7 +18,7 @@ final class ServerWindow {
     private let atoms: [String: xcb_atom_t]
     private var isClosed = false
 
-    /// A connection to the server of the environment.
+    /// Connects to the server that the environment names.
     ///
     /// - Parameter display: The server's name; the value of `DISPLAY` if `nil`.
     static func connect(to display: String?) throws(WindowDisplayError) -> (connection: OpaquePointer, screen: Int) {
@@ -31,14 +31,14 @@ final class ServerWindow {
         return (connection, Int(number))
     }
 
-    /// A window that is not shown yet; takes the connection over.
+    /// A window that is not shown yet; the window owns the connection from now on.
     ///
     /// - Parameters:
     ///   - connection: The connection.
     ///   - number: The number of the screen.
-    ///   - size: Pixels.
-    ///   - cell: The pixels of a cell: the step in which the user changes the size.
-    ///   - background: The colour of what was not drawn yet.
+    ///   - size: The size of the window, in pixels.
+    ///   - cell: The size of a cell, in pixels: the step in which the user changes the window's size.
+    ///   - background: The colour of areas that were not drawn yet.
     ///   - program: The name that window managers know the program by.
     ///   - keyboardEvent: The number of the server's events about keyboards.
     init(
@@ -118,7 +118,7 @@ final class ServerWindow {
         return nil
     }
 
-    /// The server's numbers of names, asked for in one go.
+    /// Returns the server's numbers of names, which are asked for all at once.
     private static func atoms(_ connection: OpaquePointer, _ names: [String]) -> [String: xcb_atom_t] {
         let cookies = names.map { xcb_intern_atom(connection, 0, UInt16($0.utf8.count), $0) }
         var atoms: [String: xcb_atom_t] = [:]
@@ -138,7 +138,7 @@ final class ServerWindow {
 
     // MARK: Properties
 
-    /// The server's number of a name.
+    /// Returns the server's number of a name.
     func atom(_ name: String) -> xcb_atom_t { atoms[name] ?? 0 }
 
     private func set(_ property: xcb_atom_t, _ type: xcb_atom_t, _ values: [UInt32]) {
@@ -158,7 +158,7 @@ final class ServerWindow {
         }
     }
 
-    /// The pixels of an inch that the user has set for text; 96 if none are set.
+    /// Returns the number of pixels in an inch that the user has set for text; 96 if none is set.
     static func resolution(_ connection: OpaquePointer, screen number: Int) -> Double {
         var screens = xcb_setup_roots_iterator(xcb_get_setup(connection))
         for _ in 0..<number where screens.rem > 1 { xcb_screen_next(&screens) }
@@ -172,7 +172,7 @@ final class ServerWindow {
         return resolution(inResources: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// The value of `Xft.dpi` in a text of resources; 96 if there is none that makes sense.
+    /// Returns the value of `Xft.dpi` in a text of resources; 96 if there is no valid value.
     static func resolution(inResources text: String) -> Double {
         for line in text.split(separator: "\n") where line.hasPrefix("Xft.dpi:") {
             let value = line.dropFirst("Xft.dpi:".count).drop { $0 == " " || $0 == "\t" }
@@ -183,7 +183,7 @@ final class ServerWindow {
 
     // MARK: Pictures
 
-    /// A picture on the server, and what draws on it.
+    /// Makes a picture on the server, and Cairo's drawing context for it.
     func makePicture(width: Int, height: Int) -> ServerPicture {
         let pixmap = xcb_generate_id(connection)
         xcb_create_pixmap(connection, screen.root_depth, pixmap, window, UInt16(width), UInt16(height))
@@ -201,15 +201,15 @@ final class ServerWindow {
     /// Shows the window.
     func map() { xcb_map_window(connection, window) }
 
-    /// Sends what is waiting to be sent.
+    /// Sends the requests that wait to be sent.
     func flush() { xcb_flush(connection) }
 
     // MARK: Events
 
-    /// Whether the server has gone.
+    /// Whether the connection to the server is broken.
     var isBroken: Bool { xcb_connection_has_error(connection) != 0 }
 
-    /// The next event that is here; nil if there is none.
+    /// Returns the next event that has arrived; nil if there is none.
     ///
     /// - Parameter isReading: Whether to read from the server too.
     func takeEvent(isReading: Bool) -> ServerEvent? {
@@ -222,7 +222,7 @@ final class ServerWindow {
         return nil
     }
 
-    /// The window manager asks whether the program lives: the same message goes back.
+    /// Answers the window manager's question whether the program lives, with the same message.
     private func answerPing(_ event: UnsafeMutablePointer<xcb_generic_event_t>) {
         event.withMemoryRebound(to: xcb_client_message_event_t.self, capacity: 1) { message in
             message.pointee.window = screen.root
@@ -237,7 +237,7 @@ final class ServerWindow {
     /// Asks for an answer that comes when the server has done everything before.
     func askForAnswer() -> UInt32 { xcb_get_input_focus(connection).sequence }
 
-    /// Whether the answer has come; waits for nothing.
+    /// Whether the answer has come; does not wait.
     func hasAnswer(_ number: UInt32) -> Bool {
         var reply: UnsafeMutableRawPointer?
         var error: UnsafeMutablePointer<xcb_generic_error_t>?
@@ -270,7 +270,7 @@ final class ServerWindow {
     }
 }
 
-/// A picture on the server, which is copied to the window; so nothing half drawn is ever seen.
+/// A picture on the server, which is copied to the window, so that the user never sees a half-drawn frame.
 final class ServerPicture {
     let pixmap: xcb_pixmap_t
     let width: Int
@@ -293,10 +293,10 @@ final class ServerPicture {
         drawing = cairo_create(surface)
     }
 
-    /// Has Cairo hand to xcb what was drawn.
+    /// Makes Cairo pass all that was drawn to xcb.
     func finishDrawing() { cairo_surface_flush(surface) }
 
-    /// Frees the picture; the last one of a connection also what Cairo keeps of the connection.
+    /// Frees the picture; with `isLast`, also frees the data that Cairo keeps of the connection.
     func free(isLast: Bool) {
         cairo_destroy(drawing)
         if isLast { cairo_device_finish(cairo_surface_get_device(surface)) }

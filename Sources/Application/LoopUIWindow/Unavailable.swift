@@ -12,7 +12,7 @@ public import LoopUI
     message: "Enable the trait Window of swift-run-loops: .package(url: …, traits: [\"Window\"])"
 )
 @MainActor public final class WindowDisplay {
-    /// As with the trait.
+    /// Exists only with the trait `Window`; the compiler refuses each call.
     public init(size: Size = Size(80, 24), font: String = "", server: String? = nil) { isNotCalled() }
 }
 

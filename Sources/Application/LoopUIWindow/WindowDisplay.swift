@@ -9,18 +9,18 @@ internal import RunLoopsEvents
 
 /// A window of the X server as the display of an application: the same program runs here and in a terminal.
 ///
-/// A point is a cell of a monospace font, as in a terminal; the pointer has fractions of it. Only cells that have changed
-/// are drawn again. While the server has not answered to a frame, the window takes no further one, so a slow or
-/// stopped server is never waited for and no queue grows. Keys are reported when they go down, repeat and go up, with
-/// the user's layout and dead keys. Ctrl-Shift-V pastes the clipboard, and Shift-Insert what was marked last; what the
-/// program copies is on the clipboard for other programs.
+/// A point is a cell of a monospace font, as in a terminal; positions of the pointer have fractions of points. Only cells
+/// that have changed are drawn again. While the server has not answered to a frame, the window takes no further frame, so
+/// the program never waits for a slow or stopped server and no queue grows. Keys are reported when they go down, repeat
+/// and go up, with the user's layout and dead keys. Ctrl-Shift-V pastes the clipboard, and Shift-Insert pastes the text
+/// that was marked last; text that the program copies is on the clipboard for other programs.
 ///
-/// Fingers on a touch screen are touches of their own, so that two can pinch. A server without XInput 2.2 reports the
-/// first one as the left button.
+/// Each finger on a touch screen is a touch of its own, so that two fingers can pinch. A server without XInput 2.2
+/// reports the first finger as the left button.
 @MainActor public final class WindowDisplay: Display {
-    /// Cells, as many as fit into the window.
+    /// The size of the window, in whole cells.
     public private(set) var size: Size
-    /// All, also the ends of keys and pictures.
+    /// The abilities of the window, which include pictures and the ends of keys.
     public private(set) var abilities: DisplayAbilities
 
     private let font: String
@@ -38,15 +38,15 @@ internal import RunLoopsEvents
     private var signals: [SignalSource] = []
 
     private var picture: ServerPicture?
-    /// The window, in pixels.
+    /// The size of the window, in pixels.
     private var extent = Size(0, 0)
     /// The last frame, which is on the picture; the cursor is drawn again when the focus changes.
     private var frame = Frame(cells: CellGrid(width: 0, height: 0))
     private var cursor: Cursor?
     private var isFocused = false
-    /// What the application believes; it begins as if it had the user's attention.
+    /// Whether the application was informed that the window has the focus; true at the beginning.
     private var hasAttention = true
-    /// The answer that comes when the server has done the last frame.
+    /// The number of the answer that comes when the server has drawn the last frame.
     private var awaited: UInt32?
     private var hasRefused = false
     private var isBroken = false
@@ -57,9 +57,10 @@ internal import RunLoopsEvents
     /// A window that is opened by the application.
     ///
     /// - Parameters:
-    ///   - size: Its first size, in cells. The window manager may choose another one.
-    ///   - font: Family, style and size of a monospace font in typographic points, as Pango reads them.
-    ///   - theme: What the default colours and the first 16 of the palette look like.
+    ///   - size: The first size of the window, in cells; the window manager may choose another one.
+    ///   - font: The family, the style and the size of a monospace font in typographic points, in the form that Pango
+    ///     reads.
+    ///   - theme: The default colours and the first 16 of the palette.
     ///   - server: The name of the X server; the value of `DISPLAY` if `nil`.
     public init(
         size: Size = Size(80, 24), font: String = "monospace 12", theme: WindowTheme = .dark, server: String? = nil
@@ -79,7 +80,7 @@ internal import RunLoopsEvents
 
     /// Connects to the server and shows the window, empty.
     ///
-    /// - Throws: ``WindowDisplayError``.
+    /// - Throws: ``WindowDisplayError`` if the window cannot be opened.
     public func open(_ input: InputQueue) throws {
         let (connection, screen) = try ServerWindow.connect(to: serverName)
         let fonts: FontBook
@@ -149,7 +150,7 @@ internal import RunLoopsEvents
         }
     }
 
-    /// Draws what has changed, unless the server is still at the last frame.
+    /// Draws the cells that have changed, unless the server is still drawing the last frame.
     public func present(_ frame: Frame) -> Presentation {
         guard let server, !server.isBroken else { return .taken }
         noteAnswer()
@@ -174,10 +175,10 @@ internal import RunLoopsEvents
         return true
     }
 
-    /// Has the program go on at once: a window has no device to give back.
+    /// Has the program continue at once, since a window has no device to release.
     public func suspend() { queue?.push(.resumed) }
 
-    /// Has nothing to take; the application sends a whole frame.
+    /// Does nothing; the application sends a whole frame.
     public func resume() {}
 
     /// Closes the window and leaves the server.
@@ -221,7 +222,7 @@ internal import RunLoopsEvents
         }
     }
 
-    /// The ground's colour, also beside the last whole cell.
+    /// Fills a picture with the background colour, also beside the last whole cell.
     private func fill(_ picture: ServerPicture) {
         let ground = theme.background
         cairo_set_source_rgb(
@@ -251,7 +252,7 @@ internal import RunLoopsEvents
         }
     }
 
-    /// Whether there was any.
+    /// Handles the events that are here; returns whether there was any.
     private func handleEvents(_ server: ServerWindow, isReading: Bool) -> Bool {
         var hasHandled = false
         // What a full queue has no room for stays with xcb and the server, and is read when there is room.
@@ -301,7 +302,7 @@ internal import RunLoopsEvents
         }
     }
 
-    /// The two shortcuts by which terminals paste; all other keys are the application's.
+    /// Handles the two shortcuts with which terminals paste; passes all other keys to the application.
     private func handle(_ input: KeyInput, _ server: ServerWindow) {
         if input.phase == .began {
             switch (input.key, input.modifiers) {
@@ -331,7 +332,7 @@ internal import RunLoopsEvents
         drawCursorAgain()
     }
 
-    /// The cursor is a block while the window has the focus, else a frame.
+    /// Draws the cursor again: a block while the window has the focus, otherwise a frame.
     private func drawCursorAgain() {
         guard let server, let painter, let picture, let old = cursor else { return }
         let new = Cursor(place: old.place, isBlock: isFocused)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if Window
-/// Why a window could not be opened.
+/// The reasons for which a window could not be opened.
 public enum WindowDisplayError: Error, Hashable, Sendable {
     /// No X server answers under the name of the display, or it refuses this program.
     case noServer(display: String)

@@ -4,9 +4,9 @@
 #if Window
 internal import LoopUI
 
-/// The colours of a window: what a terminal's user has chosen there.
+/// The colours of a window, which correspond to the colours that a user chooses for a terminal.
 public struct WindowTheme: Hashable, Sendable {
-    /// A colour by its parts.
+    /// A colour of red, green and blue, each from 0 to 255.
     public struct RGB: Hashable, Sendable {
         /// The part of red.
         public var red: UInt8
@@ -22,7 +22,7 @@ public struct WindowTheme: Hashable, Sendable {
             blue = UInt8(truncatingIfNeeded: digits)
         }
 
-        /// The colour in the middle between both, nearer to `other` the larger the part is.
+        /// Returns a colour between this one and another, nearer to `other` the greater `part` is.
         func mixed(with other: RGB, part: Double) -> RGB {
             func mix(_ own: UInt8, _ other: UInt8) -> UInt32 {
                 UInt32((Double(own) * (1 - part) + Double(other) * part).rounded())
@@ -42,14 +42,14 @@ public struct WindowTheme: Hashable, Sendable {
         didSet { precondition(palette.count == 16, "A theme has 16 colours, not \(palette.count).") }
     }
 
-    /// Light letters on a dark ground.
+    /// The theme of light letters on a dark background.
     public static let dark = WindowTheme(
         foreground: 0xD5D8DF, background: 0x16181D,
         palette: [
             0x23262E, 0xE5686F, 0x8CC570, 0xE2B664, 0x61A6EA, 0xC382DD, 0x55B8C2, 0xB9BEC9,
             0x6B7280, 0xF28B90, 0xA8D992, 0xF0CE8C, 0x8AC0F5, 0xD6A3EA, 0x80D0D8, 0xF4F5F7,
         ])
-    /// Dark letters on a light ground.
+    /// The theme of dark letters on a light background.
     public static let light = WindowTheme(
         foreground: 0x24272E, background: 0xFBFBFA,
         palette: [
@@ -65,8 +65,8 @@ public struct WindowTheme: Hashable, Sendable {
 
     // MARK: Looking up
 
-    /// The colour of a number of the palette: the first 16 are the theme's, the others the cube and the greys that
-    /// terminals agree on.
+    /// Returns a colour of the palette by its number: the first 16 are the theme's, and the others are the cube and the
+    /// greys that all terminals have.
     func color(_ index: UInt8) -> RGB {
         if index < 16 { return palette[Int(index)] }
         if index >= 232 { return RGB((UInt32(index - 232) * 10 + 8) * 0x01_0101) }
@@ -83,7 +83,7 @@ public struct WindowTheme: Hashable, Sendable {
         }
     }
 
-    /// The colours of letters and ground that a style stands for.
+    /// Returns the colours of letters and background for a style.
     func colors(of style: Style) -> (letters: RGB, ground: RGB) {
         var letters = color(style.foreground, else: foreground)
         var ground = color(style.background, else: background)

@@ -8,7 +8,7 @@ enum AnimatedValue: Equatable {
     case alpha(Double)
     case backgroundColor(Color)
 
-    /// Which of the view's values it is.
+    /// The property of a view that has the value.
     enum Property: CaseIterable {
         case frame
         case contentOrigin
@@ -25,9 +25,9 @@ enum AnimatedValue: Equatable {
         }
     }
 
-    /// The value on the way to another one of the same property.
+    /// Returns a value between this one and a target of the same property.
     ///
-    /// Places are whole points, so that all that a view shows changes its cells at the same time.
+    /// Coordinates are rounded to whole points, so that everything in a view moves to its next cells at the same time.
     func moved(to target: AnimatedValue, part: Double) -> AnimatedValue {
         func between(_ start: Double, _ end: Double) -> Double { start + (end - start) * part }
         switch (self, target) {
@@ -46,14 +46,14 @@ enum AnimatedValue: Equatable {
     }
 }
 
-/// One value of a view on its way to where it was set.
+/// A value of a view that moves to the value that was set.
 struct AnimatedMove {
-    /// Where it was shown when the animation began.
+    /// The value that was shown when the animation began.
     let start: AnimatedValue
     let group: AnimationGroup
 }
 
-/// What a view shows of its values while they move; the values themselves are set already.
+/// The values that a view shows while they move; the view's properties have their new values already.
 struct ShownValues {
     var frame: Rect?
     var contentOrigin: Point?

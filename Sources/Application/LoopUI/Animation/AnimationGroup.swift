@@ -3,24 +3,24 @@
 
 internal import RunLoops
 
-/// One call of ``View/animate(withDuration:delay:options:animations:completion:)``: what its values have in common.
+/// The settings and the state of one call of ``View/animate(withDuration:delay:options:animations:completion:)``.
 @MainActor final class AnimationGroup {
-    /// The group whose closure is running; values that are set meanwhile move.
+    /// The group whose closure is running; the values that the closure sets are animated.
     static var current: AnimationGroup?
 
     let duration: Duration
     let delay: Duration
     let options: View.AnimationOptions
     private(set) var completion: ((Bool) -> Void)?
-    /// When the values begin to move: the time of the commit after they were set, and the delay.
+    /// The instant at which the values begin to move: the time of the commit after they were set, plus the delay.
     private(set) var begin: RunLoop.Instant?
-    /// How many values are on their way.
+    /// The number of values that have not arrived yet.
     var moves = 0
     /// Whether the closure that sets the values is running.
     var isOpen = false
     /// Whether the animator has the group in its list.
     var isListed = false
-    /// Whether one of them was set anew, or its view has left the window, before it was there.
+    /// Whether a value was set again, or its view left the window, before the value arrived.
     var wasInterrupted = false
 
     init(
@@ -32,10 +32,10 @@ internal import RunLoops
         self.completion = completion
     }
 
-    /// Sets the beginning, unless it is set.
+    /// Sets ``begin`` to the instant plus the delay, unless it is set already.
     func begin(at instant: RunLoop.Instant) { if begin == nil { begin = instant.advanced(by: delay) } }
 
-    /// How far the values are on their way; nil when they are there.
+    /// Returns the part of the way that the values have moved at an instant, from 0 to 1; nil when they have arrived.
     func way(at instant: RunLoop.Instant) -> Double? {
         guard let begin else { return 0 }
         let passed = begin.duration(to: instant) / duration

@@ -4,8 +4,8 @@
 extension View {
     /// How values move in an animation.
     ///
-    /// The names are those of UIKit's `UIView.AnimationOptions`. A new animation always begins where the value is shown, and
-    /// views can be touched while they move: the options for both are not needed here.
+    /// The names are those of UIKit's `UIView.AnimationOptions`. A new animation always begins at the value that is
+    /// shown, and views can be touched while they move: UIKit's options for both are not needed here.
     public struct AnimationOptions: OptionSet, Hashable, Sendable {
         /// The bits.
         public let rawValue: Int
@@ -13,13 +13,14 @@ extension View {
         /// The options with these bits.
         public init(rawValue: Int) { self.rawValue = rawValue }
 
-        /// Begins again at the first value, until the animation is interrupted.
+        /// Repeats the animation from the first value, until it is interrupted.
         public static let `repeat` = AnimationOptions(rawValue: 1)
-        /// Goes back to the first value after each pass.
+        /// Moves the values back to the first ones after each pass.
         ///
-        /// A pass and the way back take the duration each. Without ``repeat``, the value is shown at the end as it was set.
+        /// A pass and the way back each take the whole duration. Without ``repeat``, the view shows the value that was
+        /// set after the way back.
         public static let autoreverse = AnimationOptions(rawValue: 2)
-        /// Slow at both ends; so it is unless another curve is given.
+        /// Slow at both ends; this is the curve if no other is given.
         public static let curveEaseInOut: AnimationOptions = []
         /// Slow at the beginning.
         public static let curveEaseIn = AnimationOptions(rawValue: 4)
@@ -39,7 +40,8 @@ extension View {
     }
 }
 
-/// A Bézier curve from (0, 0) to (1, 1), of time and way: its two control points are those of Core Animation.
+/// A Bézier curve from (0, 0) to (1, 1) that maps the time to the way; the two control points are those of Core
+/// Animation.
 struct AnimationCurve {
     private let first: Point
     private let second: Point
@@ -49,7 +51,7 @@ struct AnimationCurve {
         second = Point(secondX, secondY)
     }
 
-    /// The part of the way after a part of the time.
+    /// Returns the part of the way after a part of the time, both from 0 to 1.
     func way(after time: Double) -> Double {
         if time <= 0 || time >= 1 { return time <= 0 ? 0 : 1 }
         // The time grows with the parameter: halving finds it.

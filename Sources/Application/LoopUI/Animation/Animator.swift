@@ -4,18 +4,19 @@
 internal import RunLoops
 internal import RunLoopsConcurrency
 
-/// Moves what views show to the values that were set, once a frame.
+/// Moves the values that views show to the values that were set, once a frame.
 ///
-/// The frames of the screen drive it in the common modes, so that values move during a drag too. There is a link while values
-/// move, and a timer while all of them wait for their delays: otherwise nothing wakes the loop.
+/// The frames of the screen drive the animator in the common modes, so that values move during a drag too. The animator
+/// has a frame link while values move, and a timer while all of them wait for their delays; otherwise it does not wake
+/// the loop.
 @MainActor final class Animator {
     private let loop: RunLoop
     private let commit: CommitTransaction
     private let frames: ScreenFrames
     private let reducesMotion: () -> Bool
-    /// The views with values on their way, each once; the values of some views may have arrived since the last frame.
+    /// The views whose values move, each once; the values of some views may have arrived since the last frame.
     private var views: [View] = []
-    /// The groups with values on their way.
+    /// The groups whose values move, or wait for their delays.
     private var groups: [AnimationGroup] = []
     /// The groups that have ended, and whose completions were not called.
     private var ended: [AnimationGroup] = []
@@ -33,7 +34,7 @@ internal import RunLoopsConcurrency
         self.reducesMotion = reducesMotion
     }
 
-    /// Ends it for good: nothing moves any more, and completions are not called.
+    /// Ends the animator for good: nothing moves any more, and completions are not called.
     func invalidate() {
         isInvalid = true
         stop()
@@ -44,12 +45,12 @@ internal import RunLoopsConcurrency
     /// Whether values move.
     var isMoving: Bool { link != nil || alarm != nil }
 
-    /// Whether values of a group move, and are not shown at once as they were set.
+    /// Whether the values of a group move; if not, they are shown at once as they were set.
     func moves(_ group: AnimationGroup) -> Bool { !isInvalid && group.duration > .zero && !reducesMotion() }
 
     // MARK: Beginning
 
-    /// Sets values in a transaction of their own; what they show moves.
+    /// Calls a closure in a commit group of its own; the shown values follow the values that the closure sets.
     func run(_ group: AnimationGroup, _ animations: () -> Void) {
         group.isOpen = true
         commit.group {
@@ -62,7 +63,7 @@ internal import RunLoopsConcurrency
         if group.moves == 0 { end(group) }
     }
 
-    /// A value of a view has begun to move.
+    /// Called when a value of a view begins to move.
     func begin(_ group: AnimationGroup, of view: View, _ extras: ViewExtras) {
         group.moves += 1
         if !extras.isMoving {
@@ -77,7 +78,7 @@ internal import RunLoopsConcurrency
         setLink()
     }
 
-    /// The commit presents what was set: it moves from now on.
+    /// Called before a commit presents its frame; the groups that have not begun yet begin at `now`, plus their delay.
     func commitIsPresented(at now: RunLoop.Instant) {
         guard groups.contains(where: { $0.begin == nil }) else { return }
         for group in groups { group.begin(at: now) }
@@ -86,7 +87,7 @@ internal import RunLoopsConcurrency
 
     // MARK: Ending
 
-    /// A value has arrived, or was interrupted.
+    /// Called when a value has arrived, or was interrupted.
     func end(_ move: AnimatedMove, isInterrupted: Bool) {
         let group = move.group
         if isInterrupted { group.wasInterrupted = true }
@@ -102,7 +103,7 @@ internal import RunLoopsConcurrency
         if ended.count == 1, !isInFrame { loop.performLocally(in: .common) { [weak self] in self?.settle() } }
     }
 
-    /// A window is shown no more: what moves in it is where it was set.
+    /// Called when a window is no longer shown; the values of its views are shown as they were set.
     func endMoves(in window: Window) {
         for view in views where view.window === window { view.endMoves() }
     }
@@ -130,7 +131,7 @@ internal import RunLoopsConcurrency
         if !ended.isEmpty || views.isEmpty { settle() }
     }
 
-    /// There is a link while something moves, and a timer while everything waits.
+    /// Makes the frame link if a value moves now, or the timer if all values wait for their delays.
     private func setLink() {
         if groups.isEmpty || isInvalid { return stop() }
         let now = loop.clock.now

@@ -4,29 +4,30 @@
 internal import RunLoops
 
 extension View {
-    /// Changes values of views, and lets what is seen of them move there.
+    /// Sets values of views, and moves the values that the views show to them.
     ///
-    /// The values are set at once: reading them, layout and touches go by what was set. What is shown follows, from the
-    /// next commit on, once a frame and in all common modes, so during a drag as well. These values move: ``frame``, the
-    /// origin of ``bounds`` and with it the offset of a scroll view, ``alpha`` and ``backgroundColor``. All others are
-    /// shown at once. A view whose size moves is drawn in its new size; as much of it is seen as fits. To let views
-    /// inside move with it, call ``layoutIfNeeded()`` in the closure.
+    /// The properties have their new values at once: code that reads them, layout and touches use the new values. The
+    /// shown values follow, from the next commit on, once a frame and in all common modes, so also during a drag. These
+    /// values move: ``frame``, the origin of ``bounds`` and with it the offset of a scroll view, ``alpha`` and
+    /// ``backgroundColor``. All others are shown at once. A view whose size moves is drawn in its new size, and the shown
+    /// frame clips it. To let views inside move with it, call ``layoutIfNeeded()`` in the closure.
     ///
-    /// A value that is set again, in another animation, begins where it is shown. A value that is set outside of an
-    /// animation is shown at once. Either interrupts the movement before. It also ends when the view leaves the window or
-    /// the window is closed. Nothing moves for a user who wants nothing to move (``DisplayAbilities/reducesMotion``), nor
-    /// in a view without a window. While nothing moves, and during a delay, nothing wakes the loop once a frame.
+    /// A value that is set again in another animation moves on from the value that is shown. A value that is set outside
+    /// of an animation is shown at once. Both interrupt the earlier animation of the value, which also ends when the view
+    /// leaves the window or the window is closed. Nothing moves for a user who wants nothing to move
+    /// (``DisplayAbilities/reducesMotion``), nor in a view without a window. While nothing moves, and during a delay,
+    /// nothing wakes the loop once a frame.
     ///
     /// Corresponds to UIKit's `animate(withDuration:delay:options:animations:completion:)`.
     ///
     /// - Parameters:
-    ///   - duration: How long the values take.
-    ///   - delay: How long they stay before.
-    ///   - options: How they move.
+    ///   - duration: The time that the values take to move.
+    ///   - delay: The time before the values begin to move.
+    ///   - options: The curve of the movement, and whether it repeats or reverses.
     ///   - animations: Sets the values; called at once.
-    ///   - completion: Called in a later turn when all values are there, with true, or when the last of them has stopped,
-    ///     with false if one was interrupted. If nothing moves, it is called in the next turn with true. It is not called if
-    ///     the application ends before.
+    ///   - completion: Called in a later turn, when the last value has arrived or was interrupted; receives false if any
+    ///     value was interrupted, and true otherwise. If nothing moves, it is called in the next turn with true; without
+    ///     an application, at once. It is not called if the application ends first.
     public static func animate(
         withDuration duration: Duration, delay: Duration = .zero, options: AnimationOptions = [],
         animations: () -> Void, completion: ((Bool) -> Void)? = nil
@@ -40,7 +41,7 @@ extension View {
         animator.run(group, animations)
     }
 
-    /// Sets values that are shown at once, also inside the closure of an animation.
+    /// Calls a closure; the values that it sets are shown at once, even inside the closure of an animation.
     public static func performWithoutAnimation(_ actions: () -> Void) {
         let outer = AnimationGroup.current
         AnimationGroup.current = nil
@@ -50,9 +51,9 @@ extension View {
 
     // MARK: What is shown
 
-    /// Where the view is seen: its frame, unless that moves.
+    /// The frame in which the view is shown; differs from ``frame`` while that moves.
     var shownFrame: Rect { extras?.shown.frame ?? frame }
-    /// What of its content is seen at the upper left corner.
+    /// The point of the view's content that is shown at the upper left corner.
     var shownContentOrigin: Point { extras?.shown.contentOrigin ?? bounds.origin }
     var shownAlpha: Double { extras?.shown.alpha ?? alpha }
     var shownBackgroundColor: Color { extras?.shown.backgroundColor ?? backgroundColor }
@@ -60,7 +61,7 @@ extension View {
     /// Whether anything of the view is seen now.
     var isSeenNow: Bool { !isHidden && shownAlpha >= 0.01 }
 
-    /// Where the view's coordinates are seen, in those of the display.
+    /// The offset from the coordinates of the view, as it is shown now, to those of the display.
     var shownOffset: Point {
         var (offset, view) = (Point.zero, self as View?)
         while let present = view {
@@ -81,10 +82,10 @@ extension View {
 
     // MARK: Moves
 
-    /// Lets a value move that was set in an animation, and ends the movement that it was in.
+    /// Begins to move a value that was set in an animation, and ends the earlier movement of the value.
     ///
     /// - Parameter old: The value before.
-    /// - Returns: Whether what is shown stays as it is for now.
+    /// - Returns: Whether the old value stays shown for now.
     func animateChange(from old: AnimatedValue) -> Bool {
         if AnimationGroup.current == nil, extras?.moves.isEmpty ?? true { return false }
         let property = old.property
@@ -107,7 +108,7 @@ extension View {
         return false
     }
 
-    /// Ends all movements: the values are shown as they were set.
+    /// Ends all movements of the view; its values are shown as they were set.
     func endMoves() {
         guard let extras, !extras.moves.isEmpty else { return }
         damageShown()
@@ -117,7 +118,7 @@ extension View {
         for move in moves { animator?.end(move, isInterrupted: true) }
     }
 
-    /// Shows where the values are at an instant.
+    /// Shows the values of the view's animations at an instant.
     ///
     /// - Parameters:
     ///   - time: The beginning of the frame.

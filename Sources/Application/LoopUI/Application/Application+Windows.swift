@@ -5,7 +5,7 @@
 extension Application {
     /// The windows that are shown, the frontmost last.
     public var windows: [Window] { windowStack.all }
-    /// The window that keys come to.
+    /// The window that receives keys: the frontmost one.
     public var keyWindow: Window? { windowStack.key }
 }
 
@@ -13,7 +13,7 @@ extension Window {
     /// The application of the process.
     public var application: Application? { Application.current }
 
-    /// A window as large as the display, which nobody sees yet.
+    /// A window as large as the display; ``makeKeyAndVisible()`` shows it.
     ///
     /// - Precondition: there is an application.
     public convenience init() {
@@ -27,10 +27,10 @@ extension Window {
     /// Whether the application shows the window.
     public var isVisible: Bool { application?.windows.contains { $0 === self } ?? false }
 
-    /// Whether keys come to this window.
+    /// Whether this window receives keys.
     public var isKeyWindow: Bool { application?.keyWindow === self }
 
-    /// Shows the window in front of the others; keys come to it from now on.
+    /// Shows the window in front of the others, and makes it the key window.
     public func makeKeyAndVisible() {
         guard let application else { return }
         if !isKeyWindow { application.cancelPresses() }
@@ -42,7 +42,7 @@ extension Window {
         rootViewController?.appear()
     }
 
-    /// Takes the window off the display; the one behind it gets the keys.
+    /// Removes the window from the display; the window behind it becomes the key window.
     public func close() {
         rootViewController?.dismissPresented()
         rootViewController?.disappear()
@@ -52,7 +52,7 @@ extension Window {
         application?.commit.damageAll()
     }
 
-    /// Becomes as large as the display, and says so before.
+    /// Sets the window's size; if that differs from the present size, the root controller is called first.
     func changeSize(to size: Size) {
         if frame.size != size { rootViewController?.announceTransition(to: size) }
         frame = Rect(size: size)

@@ -5,10 +5,12 @@ public import RunLoops
 internal import RunLoopsConcurrency
 internal import RunLoopsKit
 
-/// The program: takes input from its display, sends it to windows, and has one frame a turn drawn.
+/// The program: takes input from its display, sends events to windows, and has at most one frame drawn in each turn of
+/// the loop.
 ///
-/// Making an application puts its items into the loop of the thread: the source of the event queue (order −1), the
-/// observers of gestures (0), of what follows a commit (1,999,000), of the commit (2,000,000) and of the release pool.
+/// Making an application adds its items to the loop of the calling thread: the source of the event queue (order −1), and
+/// the observers that decide gestures (0), call the closures of ``CommitTransaction/afterCommit(_:)`` (1,999,000), commit
+/// (2,000,000) and drain the release pool.
 @MainActor public final class Application: Responder {
     /// The application of this process; nil before one is made.
     public private(set) static weak var current: Application?
@@ -29,9 +31,9 @@ internal import RunLoopsKit
 
     /// The state of the program: whether it is visible, and whether it receives events.
     public private(set) var state = State.notRunning
-    /// The loop that everything happens on.
+    /// The loop that the application runs on.
     public let loop: RunLoop
-    /// Where the program is seen.
+    /// The display that shows the program and delivers its input.
     public let display: any Display
     /// Receives the changes of the program's state.
     public let delegate: (any ApplicationDelegate)?
@@ -52,7 +54,7 @@ internal import RunLoopsKit
 
     /// The transaction that lays out, draws and presents the views, once a turn of the loop.
     public let commit: CommitTransaction
-    /// Where views are drawn that have an ``View/asyncDrawing``: on the threads of Swift's tasks unless set.
+    /// Draws the views that have an ``View/asyncDrawing``; uses the threads of Swift's tasks unless set.
     public var drawingExecutor: any DrawingExecutor {
         get { commit.drawings.executor }
         set { commit.drawings.executor = newValue }
@@ -69,9 +71,9 @@ internal import RunLoopsKit
     private var madeIdleQueue: RunLoop.IdleQueue?
     let windowStack = WindowStack()
     let gestures: GestureArbiter
-    /// The frames by which values and content move.
+    /// The frames of the screen, which drive animations and decelerations.
     package let screenFrames: ScreenFrames
-    /// The modal controller whose run is the innermost.
+    /// The session of the innermost modal run.
     var modalSession: ModalSession?
     let animator: Animator
     private var input: InputQueue?
@@ -106,7 +108,7 @@ internal import RunLoopsKit
         Self.current = self
     }
 
-    /// The delegate, if it is a responder of no other place in the chain.
+    /// The delegate, if it is a responder other than a view, a controller or an application.
     public override var next: Responder? { lastResponder }
     private let lastResponder: Responder?
 
@@ -117,9 +119,9 @@ internal import RunLoopsKit
 
     // MARK: Life
 
-    /// Launches, and runs the loop until the program is to end.
+    /// Launches the program, and runs the loop until the program ends.
     ///
-    /// - Throws: what the display throws when it cannot be opened.
+    /// - Throws: the error of the display, if it cannot be opened.
     public func run() throws {
         try launch()
         run(until: nil)
@@ -143,7 +145,7 @@ internal import RunLoopsKit
         if state == .inactive { becomeActive() }
     }
 
-    /// Runs the loop, mode after mode, until the instant or the program's end.
+    /// Runs the loop in the current mode, again and again, until the instant is reached or the program ends.
     package func run(until instant: RunLoop.Instant?) {
         while state != .notRunning {
             if loop.run(mode: modes.current, until: instant) == .timedOut { return }
@@ -151,7 +153,7 @@ internal import RunLoopsKit
         }
     }
 
-    /// Ends the program: tells the delegate, gives the display back, and ends the run.
+    /// Ends the program: calls the delegate, closes the display, and ends the run of the loop.
     public func terminate(signal: CInt? = nil) {
         // The delegate may call this too.
         guard state != .notRunning, !isTerminating else { return }
@@ -190,7 +192,7 @@ internal import RunLoopsKit
         if state == .active { state = .inactive }
     }
 
-    /// Stops the program until the user lets it go on, as Ctrl-Z does.
+    /// Stops the program until the user continues it, as Ctrl-Z does.
     public func suspend() {
         guard state == .active || state == .inactive, !isSuspending else { return }
         isSuspending = true
@@ -219,12 +221,13 @@ internal import RunLoopsKit
 
     // MARK: Events
 
-    /// Puts an input into the event queue, as the display does.
+    /// Adds an input to the event queue, as the display does.
     ///
-    /// A script, a macro or a test plays the user so: the input takes the whole way, and is handled in the next turn.
+    /// With this method a script, a macro or a test can act as the user: the input is handled in the next turn, like an
+    /// input of the display.
     public func push(_ input: RawInput) { self.input?.push(input) }
 
-    /// Makes events of what has come from the display; called by the source of the queue.
+    /// Turns the inputs in the queue into events, and sends the events; called by the source of the queue.
     private func handleEventQueue() {
         guard let input else { return }
         // Inputs that come meanwhile are for the next turn.
@@ -287,7 +290,8 @@ internal import RunLoopsKit
         if let event = touches.event(for: input, hit: hit, at: now) { sendEvent(event) }
     }
 
-    /// A display that learns what it can do says that it has been resized.
+    /// Has all views drawn again if the display's abilities have changed; a display that learns its abilities reports a
+    /// resize.
     private func drawAgainIfAbilitiesChanged() {
         if display.abilities == drawnAbilities { return }
         drawnAbilities = display.abilities
@@ -309,7 +313,8 @@ internal import RunLoopsKit
         sendEvent(Event(.presses, at: instant, modifiers: modifiers, presses: presses, in: phase))
     }
 
-    /// Ends the keys that are held for the window that they went down in.
+    /// Cancels the presses of all keys that are held; called while the window that received the presses is still the key
+    /// window.
     func cancelPresses() {
         let cancelled = presses.cancel()
         if !cancelled.isEmpty { send(cancelled, .cancelled, at: now) }
@@ -339,9 +344,9 @@ internal import RunLoopsKit
     ///
     /// - Parameters:
     ///   - command: The command.
-    ///   - target: Where the chain begins; at the first responder if `nil`.
-    ///   - sender: What sends it.
-    /// - Returns: Whether a responder has carried it out.
+    ///   - target: The responder at which the chain begins; the first responder if `nil`.
+    ///   - sender: The object that sends the command.
+    /// - Returns: Whether a responder has carried out the command.
     @discardableResult
     public func send(_ command: Command, to target: Responder? = nil, from sender: AnyObject? = nil) -> Bool {
         let start = target ?? keyWindow?.firstResponder ?? keyWindow?.rootViewController?.view ?? keyWindow ?? self
@@ -358,7 +363,7 @@ internal import RunLoopsKit
         if command == .quit { terminate() }
     }
 
-    /// Ctrl-C ends the program and Ctrl-Z stops it, if no responder before has used them.
+    /// Ends the program for Ctrl-C and stops it for Ctrl-Z, if no earlier responder of the chain has used the keys.
     public override func pressesBegan(_ presses: Set<Press>, with event: Event?) {
         for press in presses where press.modifiers == .control {
             if press.key == .character("c") { terminate() }

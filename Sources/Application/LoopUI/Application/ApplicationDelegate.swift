@@ -5,19 +5,19 @@
 @MainActor public protocol ApplicationDelegate: AnyObject {
     /// A delegate, made when the program begins.
     init()
-    /// The display is open; nothing is shown yet.
+    /// Called when the display is open and nothing is shown yet.
     func applicationWillFinishLaunching(_ application: Application)
-    /// The time to make a window.
+    /// Called when the program is launched; makes and shows the first window.
     func applicationDidFinishLaunching(_ application: Application)
-    /// The user looks at the program.
+    /// Called when the program has become active: it receives events from now on.
     func applicationDidBecomeActive(_ application: Application)
-    /// The user is about to look away.
+    /// Called when the program is about to become inactive: it will receive no events.
     func applicationWillResignActive(_ application: Application)
-    /// The program is not seen; it may be stopped without further notice.
+    /// Called when the program is no longer visible; it may be stopped without further notice.
     func applicationDidEnterBackground(_ application: Application)
-    /// The program is about to be seen again.
+    /// Called when the program is about to become visible again.
     func applicationWillEnterForeground(_ application: Application)
-    /// The program is about to end.
+    /// Called when the program is about to end.
     func applicationWillTerminate(_ application: Application)
 }
 

@@ -3,11 +3,12 @@
 
 public import RunLoops
 
-/// The modes that the application's loop runs in, one after the other; only a modal controller's is inside another.
+/// The modes that the application's loop runs in, one after the other; only the run of a modal controller is nested in
+/// another.
 ///
-/// A scroll view pushes `tracking` when a finger begins to drag: the run in the default mode
-/// ends, and one in the tracking mode begins. When it pops the mode, the same happens in reverse. So what is in the
-/// default mode only waits, and nothing is nested.
+/// A scroll view pushes `tracking` when a finger begins to drag: the run in the default mode ends, and a run in the
+/// tracking mode begins. When the scroll view pops the mode, the loop returns to the default mode in the same way. So
+/// items of the default mode alone only wait, and no run is nested.
 @MainActor public final class ModeStack {
     private var modes: [RunLoop.Mode] = [.default]
     private let loop: RunLoop
@@ -15,23 +16,23 @@ public import RunLoops
 
     init(_ loop: RunLoop) { self.loop = loop }
 
-    /// The mode that the loop runs in, or is about to.
+    /// The mode that the loop runs in, or is about to run in.
     public var current: RunLoop.Mode { modes.last ?? .default }
 
-    /// Ends the present run; the next one has this mode.
+    /// Ends the present run of the loop; the next run is in this mode.
     ///
     /// The application's own items are in the common modes. In any other mode there is no input, no gesture and no frame
     /// until the mode is popped, which an item of that mode has to do.
     ///
-    /// - Precondition: the mode has a source or a timer, which each common mode has, and keeps one as long as it is the
-    ///   current one. A loop has nothing to wait for in an empty mode: Core Foundation's would turn at once, again and
-    ///   again, and one that slept would never wake up for the user who wants to leave.
+    /// - Precondition: the mode has a source or a timer for as long as it is the current mode; each common mode has one.
+    ///   A loop has nothing to wait for in an empty mode: Core Foundation's loop would turn at once, again and again, and
+    ///   a loop that slept would never wake up for the user who wants to leave.
     public func push(_ mode: RunLoop.Mode) {
         change { modes.append(mode) }
         checkCurrent()
     }
 
-    /// The program has ended: its items have left the modes, and what is pushed runs no more.
+    /// Called when the program has ended: its items have left the modes, so an empty mode no longer traps.
     func invalidate() { isInvalid = true }
 
     /// Traps if nothing can happen in the current mode any more.
@@ -42,13 +43,13 @@ public import RunLoops
                 + "addCommonMode(_:) before it is pushed, or pop it before its last item goes.")
     }
 
-    /// Takes back the last push of this mode; nothing happens if there was none.
+    /// Removes the last push of this mode; nothing happens if there was none.
     public func pop(_ mode: RunLoop.Mode) {
         guard let index = modes.lastIndex(of: mode), index > 0 else { return }
         change { modes.remove(at: index) }
     }
 
-    /// Has a mode be the current one while a run inside the present one goes on.
+    /// Makes a mode the current one while a closure runs the loop inside the present run.
     func nest(_ mode: RunLoop.Mode, _ body: () -> Void) {
         modes.append(mode)
         checkCurrent()

@@ -5,8 +5,9 @@ internal import Synchronization
 
 /// The content of a view, as a value that another thread lays out and draws.
 ///
-/// A view that overrides ``View/asyncDrawing`` is drawn this way. The value has all that it needs: it is made on the main
-/// actor, and is then used on any thread. As it is `Sendable`, the compiler refuses a drawing that reads the view.
+/// A view that overrides ``View/asyncDrawing`` is drawn with this value. The value has all that the drawing needs: it is
+/// made on the main actor, and is then used on any thread. As it is `Sendable`, the compiler refuses a drawing that reads
+/// the view.
 ///
 /// ```swift
 /// struct LogLine: AsyncDrawing {
@@ -22,26 +23,26 @@ internal import Synchronization
 /// }
 /// ```
 public protocol AsyncDrawing: Sendable {
-    /// Finds the places of what is shown; the given size, and nothing inside, unless implemented.
+    /// Computes the layout of the content; unless implemented, returns the given size without frames of subviews.
     ///
     /// Called on any thread, before the drawing.
     ///
     /// - Parameter size: The size of the view.
     func layout(in size: Size) -> AsyncLayout
 
-    /// Draws, in coordinates whose origin is the upper left corner.
+    /// Draws the content, in coordinates whose origin is the upper left corner of the view.
     ///
-    /// Called on any thread. A long drawing asks the context from time to time whether it is still wanted.
+    /// Called on any thread. A long drawing asks the context from time to time whether the drawing is still wanted.
     ///
     /// - Parameters:
-    ///   - canvas: What it draws on, as large as the view.
-    ///   - layout: What ``layout(in:)`` has returned.
-    ///   - context: Knows whether the drawing is still wanted.
+    ///   - canvas: The canvas to draw on, as large as the view.
+    ///   - layout: The result of ``layout(in:)``.
+    ///   - context: Says whether the drawing is still wanted.
     func draw(in canvas: inout Canvas, layout: AsyncLayout, context: AsyncDrawingContext)
 }
 
 extension AsyncDrawing {
-    /// Takes the size that there is, and has no places inside.
+    /// Returns a layout of the given size, without frames of subviews.
     public func layout(in size: Size) -> AsyncLayout { AsyncLayout(size: size) }
 }
 
@@ -49,10 +50,10 @@ extension AsyncDrawing {
 public struct AsyncLayout: Hashable, Sendable {
     /// The size that the content wants; the view returns its height and width from ``View/sizeThatFits(_:)``.
     public var size: Size
-    /// The frames of the view's subviews, in their order; they receive them together with what was drawn.
+    /// The frames of the view's subviews, in their order; the subviews receive the frames when the drawing is shown.
     public var frames: [Rect]
 
-    /// A layout of that size.
+    /// A layout of the given size, with frames of subviews.
     ///
     /// - Parameters:
     ///   - size: The size that the content wants.
@@ -63,7 +64,7 @@ public struct AsyncLayout: Hashable, Sendable {
     }
 }
 
-/// A drawing by a closure, for views without a type of their own.
+/// A drawing by a closure, for a view that needs no drawing type of its own.
 public struct AsyncDrawingClosure: AsyncDrawing {
     private let body: @Sendable (inout Canvas, AsyncDrawingContext) -> Void
 
@@ -76,18 +77,18 @@ public struct AsyncDrawingClosure: AsyncDrawing {
     }
 }
 
-/// The questions that a drawing on another thread can ask.
+/// Says whether a drawing on another thread is still wanted.
 public struct AsyncDrawingContext: Sendable {
     let counter: DrawingCounter
     let ticket: Int
 
-    /// Whether the view wants another drawing by now, or none: then nobody sees this one, and it may end.
+    /// Whether the view no longer wants this drawing; its result will not be shown, so the drawing may return at once.
     ///
     /// Thread safety: any thread.
     public var isCancelled: Bool { counter.current != ticket }
 }
 
-/// Counts the drawings of a view: each one but the last is cancelled.
+/// Counts the drawings of a view; all drawings before the last are cancelled.
 final class DrawingCounter: Sendable {
     // Only the number itself is shared: what was drawn is handed over under a lock.
     private let value = Atomic<Int>(0)
@@ -97,7 +98,7 @@ final class DrawingCounter: Sendable {
 
     /// Cancels the drawing under way.
     ///
-    /// - Returns: The number of the next one.
+    /// - Returns: The number of the next drawing.
     @discardableResult
     func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
@@ -108,7 +109,7 @@ struct DrawingJob: Sendable {
     let size: Size
     let context: AsyncDrawingContext
 
-    /// Lays out and draws; nil if the view wants another drawing by now.
+    /// Lays out and draws; returns nil if the view no longer wants the drawing.
     func run() -> DrawnCells? {
         if context.isCancelled { return nil }
         let layout = drawing.layout(in: size)
@@ -119,7 +120,7 @@ struct DrawingJob: Sendable {
     }
 }
 
-/// What another thread has drawn.
+/// The result of a drawing on another thread.
 struct DrawnCells: Sendable {
     let canvas: Canvas
     let layout: AsyncLayout

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an application has its views drawn that draw outside of the main actor.
+/// Executes the drawings that an application does outside of the main actor.
 ///
-/// The standard one uses the threads of Swift's tasks. A test gives one that draws when the test says so.
+/// The default executor is ``TaskDrawingExecutor``, which uses the threads of Swift's tasks. A test can set an executor
+/// that draws at moments that the test chooses.
 public protocol DrawingExecutor: Sendable {
     /// Calls a job once, on any thread, now or later.
     ///
-    /// Called on the main actor, for the drawings of a turn one after the other.
+    /// This method is called on the main actor, for one drawing of a turn after the other.
     func execute(_ job: @escaping @Sendable () -> Void)
 }
 
@@ -18,6 +19,6 @@ public struct TaskDrawingExecutor: DrawingExecutor {
     /// An executor whose tasks have that priority.
     public init(priority: TaskPriority = .userInitiated) { self.priority = priority }
 
-    /// Begins a task of its own for the job.
+    /// Starts a detached task for the job.
     public func execute(_ job: @escaping @Sendable () -> Void) { Task.detached(priority: priority) { job() } }
 }

@@ -6,16 +6,17 @@ internal import Synchronization
 
 /// Has views drawn on other threads, and joins the results on the main loop.
 ///
-/// The drawings that views of one row ask for in the same commit are a group: they are seen together, when the last of
-/// them is done. The drawings begin at the end of the commit. Results are joined by an observer of beforeWaiting and exit
-/// after the commit's, in the common modes, so during a drag too. The observer is in the loop while there are drawings.
+/// The drawings that views of one row ask for in the same commit are a group: all are shown together, when the last of
+/// them is done. The drawings begin at the end of the commit. An observer of beforeWaiting and exit, which runs after the
+/// commit's observer, joins the results in the common modes, so also during a drag. The observer is in the loop while
+/// there are drawings.
 ///
 /// Corresponds to the transaction group of AsyncDisplayKit.
 @MainActor final class DrawingTransaction {
     /// The order of the observer: after the commit, before idle work and the release pool.
     static let order = 2_050_000
 
-    /// Where views are drawn.
+    /// Executes the drawings.
     var executor: any DrawingExecutor = TaskDrawingExecutor()
 
     private let loop: RunLoop
@@ -34,7 +35,7 @@ internal import Synchronization
         inbox = DrawingInbox(loop)
     }
 
-    /// Ends it for good: drawings under way are cancelled.
+    /// Ends the transaction for good: drawings under way are cancelled.
     func invalidate() {
         for group in open.values { group.cancel() }
         (collected, toBegin, open) = ([:], [], [:])
@@ -44,7 +45,7 @@ internal import Synchronization
     /// Whether no drawing is under way.
     var isIdle: Bool { open.isEmpty && toBegin.isEmpty }
 
-    /// Adds a drawing; it begins with the end of the commit.
+    /// Adds a drawing, which begins at the end of the commit.
     func add(_ job: DrawingJob, of view: View) {
         let container = view.drawingContainer
         let group = collected[ObjectIdentifier(container)] ?? makeGroup(of: container)
@@ -59,7 +60,7 @@ internal import Synchronization
         return group
     }
 
-    /// Begins what the commit has collected.
+    /// Begins the drawings that the commit has collected.
     func begin() {
         if toBegin.isEmpty { return }
         let groups = toBegin
@@ -75,7 +76,7 @@ internal import Synchronization
         }
     }
 
-    /// Shows what was drawn of the groups that are complete.
+    /// Shows the drawings of the groups that are complete.
     private func join() {
         let results = inbox.takeAll()
         if results.isEmpty { return }
@@ -104,7 +105,7 @@ internal import Synchronization
     }
 }
 
-/// Drawings that are seen together.
+/// Drawings that are shown together.
 @MainActor private final class DrawingGroup {
     let number: Int
     private(set) var jobs: [DrawingJob] = []
@@ -134,7 +135,7 @@ internal import Synchronization
         return missing == 0
     }
 
-    /// Gives the views what was drawn for them, if they still want it.
+    /// Shows each drawing in its view, if the view still wants the drawing.
     func show() {
         for (index, result) in results.enumerated() {
             guard let result, !jobs[index].context.isCancelled else { continue }
@@ -152,14 +153,14 @@ struct DrawingResult: Sendable {
     let cells: DrawnCells?
 }
 
-/// The results that other threads have left.
+/// The results of other threads that the main loop has not joined yet.
 final class DrawingInbox: Sendable {
     private let results = Mutex<[DrawingResult]>([])
     private let loop: RunLoop
 
     init(_ loop: RunLoop) { self.loop = loop }
 
-    /// Leaves a result; the first of several wakes the loop.
+    /// Adds a result; the first result in an empty inbox wakes the loop.
     func put(_ result: DrawingResult) {
         let isFirst = results.withLock { results in
             results.append(result)

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a view knows of its drawings on other threads.
+/// The state of a view's drawings on other threads.
 @MainActor final class AsyncDrawingState {
     let counter = DrawingCounter()
-    /// Whether what the view shows belongs to something that it showed before.
+    /// Whether the shown cells are of earlier content; the next drawing then begins with a placeholder.
     var isStale = true
-    /// Whether a drawing has begun, and its result was not shown.
+    /// Whether a drawing has begun, and its result was not shown yet.
     var isUnderWay = false
-    /// What the last layout has found.
+    /// The result of the last layout.
     var layout: AsyncLayout?
 
     // Nobody sees what is drawn for a view that has gone.
@@ -21,7 +21,8 @@
 }
 
 extension View {
-    /// The view whose drawings of one commit are seen together: the row that the view is in, or the view.
+    /// The row that the view is in, or the view itself; drawings of one commit with the same container are shown
+    /// together.
     var drawingContainer: View {
         var view: View? = self
         while let present = view {
@@ -34,7 +35,8 @@ extension View {
     /// Whether another thread draws what the view will show.
     var isDrawing: Bool { extras?.asyncDrawing?.isUnderWay ?? false }
 
-    /// Asks another thread for what the view shows; until then it shows a placeholder, or what it has shown.
+    /// Begins a drawing on another thread; until its result is shown, the view shows a placeholder or its earlier
+    /// content.
     func beginDrawing(_ drawing: any AsyncDrawing, in transaction: DrawingTransaction) {
         let extras = extras ?? ViewExtras()
         self.extras = extras
@@ -54,7 +56,7 @@ extension View {
         transaction.add(DrawingJob(drawing: drawing, size: frame.size, context: context), of: self)
     }
 
-    /// Shows what another thread has drawn, which is still wanted.
+    /// Shows the result of a drawing that the view still wants, and sets the frames of the subviews.
     func finishDrawing(_ cells: DrawnCells) {
         guard let state = extras?.asyncDrawing, window != nil else { return }
         state.isUnderWay = false
@@ -65,7 +67,7 @@ extension View {
         if old?.size != cells.layout.size { invalidateIntrinsicContentSize() }
     }
 
-    /// Cancels the drawing under way, of this view and of all that is inside; what is shown stays.
+    /// Cancels the drawings under way of this view and of all views inside it; the shown content stays.
     ///
     /// - Complexity: O(views inside).
     func cancelDrawing() {
@@ -73,8 +75,8 @@ extension View {
         for subview in subviews { subview.cancelDrawing() }
     }
 
-    /// Cancels the drawing under way, of this view and of all that is inside: with the next frame a placeholder is
-    /// shown, since the view is about to show something else.
+    /// Cancels the drawings under way of this view and of all views inside it, and shows placeholders with the next
+    /// frame, since the views are about to show something else.
     ///
     /// - Complexity: O(views inside).
     func discardDrawing() {

@@ -6,15 +6,15 @@ internal import RunLoops
 extension CommitTransaction {
     /// The phases of a commit, in the order in which they run.
     public enum Phase: String, Hashable, Sendable, CaseIterable {
-        /// ``View/updateConstraints()`` of the views that asked for it, superviews first.
+        /// Calls ``View/updateConstraints()`` of the views that asked for it, superviews first.
         case constraints
-        /// ``View/layoutSubviews()`` of the views that asked for it, superviews first.
+        /// Calls ``View/layoutSubviews()`` of the views that asked for it, superviews first.
         case layout
-        /// ``View/draw(in:)`` of the views that asked for it.
+        /// Calls ``View/draw(in:)`` of the views that asked for it.
         case display
-        /// The closures of ``CommitTransaction/prepare(_:)``.
+        /// Calls the closures of ``CommitTransaction/prepare(_:)``.
         case prepare
-        /// One frame is put together, and the display receives it.
+        /// Composes one frame, and presents it to the display.
         case commit
 
         /// The name under which traces show the phase.

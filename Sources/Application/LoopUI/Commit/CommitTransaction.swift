@@ -5,40 +5,44 @@ internal import RunLoops
 internal import RunLoopsConcurrency
 internal import RunLoopsKit
 
-/// Does once a turn what was marked during it: constraints, layout, drawing, preparation, and one frame for the display.
+/// Collects the changes of a turn of the loop, and commits them together: constraints, layout, drawing, preparation, and
+/// one frame for the display.
 ///
-/// These are the five phases of a commit (``Phase``). A trace shows each that has something to do by its name.
+/// These are the five phases of a commit (``Phase``). A trace shows each phase that has something to do, by its name.
 ///
-/// The pass comes before the loop sleeps and when a run ends, with the order 2,000,000, which Core Animation has too. A
-/// change after a quiet time is shown at once; changes that follow within a sixtieth of a second are shown together.
-/// While the display is still busy with a frame, nothing is drawn: changes add up, and no queue grows.
+/// The commit runs before the loop sleeps and when a run ends, with the order 2,000,000, which Core Animation's observer
+/// has too. A change after a quiet time is shown at once; changes that follow within a sixtieth of a second are shown
+/// together. While the display is still busy with a frame, nothing is drawn: changes add up, and no queue grows.
 @MainActor public final class CommitTransaction {
-    /// How often each phase was done.
+    /// Counts the work of the phases.
     public struct Counts: Hashable, Sendable {
-        /// Views that updated their constraints.
+        /// The number of times that a view updated its constraints.
         public var constraintUpdates = 0
-        /// Views that gave their subviews their frames.
+        /// The number of times that a view laid out its subviews.
         public var layouts = 0
-        /// Views that drew.
+        /// The number of times that a view drew.
         public var displays = 0
-        /// Frames that the display took.
+        /// The number of frames that the display took.
         public var frames = 0
-        /// Frames that the display refused, because it was busy.
+        /// The number of frames that the display refused because it was busy.
         public var refusals = 0
-        /// Frames of the screen, or of the application's own grid, that passed while something moved and the thread was busy.
+        /// The number of frames of the screen, or of the application's own 60 a second, that passed while something moved
+        /// and the thread was busy.
         public var missedFrames = 0
     }
 
-    /// What was done so far.
+    /// The work of all commits so far.
     public internal(set) var counts = Counts()
     /// The shortest time between two frames.
     public var frameInterval = Duration.nanoseconds(16_666_667)
 
-    /// The order of what follows a commit.
+    /// The order of the observer that calls the closures of ``afterCommit(_:)``.
     public static let afterCommitOrder = 1_999_000
-    /// A frame may come so much too early: what moves once a frame is not always called at the same distance.
+    /// The time by which a commit may be early: the calls for frames of animations do not come at exactly equal
+    /// intervals.
     static let slack = Duration.milliseconds(1)
-    /// Layout that asks for layout again is given up for this turn after so many rounds.
+    /// The most rounds of constraints and layout in a commit; views that still ask for layout then wait for the next
+    /// commit.
     static let mostRounds = 16
 
     private let loop: RunLoop
@@ -50,14 +54,14 @@ internal import RunLoopsKit
     private var toConstrain: [View] = []
     private var toLayOut: [View] = []
     private var toDisplay: [View] = []
-    /// The views that are drawn now; its memory is used again.
+    /// The views that are drawn in this commit; an empty array between commits, which keeps its memory.
     private var displayed: [View] = []
     private var preparations: [() -> Void] = []
     private var completions: [() -> Void] = []
     private var followers: [() -> Void] = []
     private var due: [() -> Void] = []
     private var damaged = CellRect.empty
-    /// What was composed since the display took a frame.
+    /// The area that was composed since the display last took a frame.
     private var unshown = CellRect.empty
     private var isFrameMarked = false
     private var cells = CellGrid(width: 0, height: 0)
@@ -67,9 +71,9 @@ internal import RunLoopsKit
     private var alarm: RunLoop.Timer?
     private var isDisplayBusy = false
     private var follower: RunLoop.Observer?
-    /// Called when a frame has gone out, and nobody waits.
+    /// Called at the end of each commit, after its frame, if it has one, was presented.
     var whenPresented: (() -> Void)?
-    /// Called in each pass before the frame is put together, with the present instant.
+    /// Called in each commit before the frame is composed, with the present instant.
     var whenPresenting: ((RunLoop.Instant) -> Void)?
 
     init(_ loop: RunLoop, _ display: any Display, _ windows: WindowStack) {
@@ -86,7 +90,7 @@ internal import RunLoopsKit
         self.follower = follower
     }
 
-    /// Ends it for good.
+    /// Ends the transaction for good.
     func invalidate() {
         transaction.invalidate()
         drawings.invalidate()
@@ -122,7 +126,7 @@ internal import RunLoopsKit
         mark()
     }
 
-    /// Asks for a new picture of a part of the display.
+    /// Asks for a part of the display to be composed again.
     func damage(_ rect: Rect) {
         let area = CellRect(rect)
         if area.isEmpty { return }
@@ -136,10 +140,10 @@ internal import RunLoopsKit
         mark()
     }
 
-    /// Asks for a whole new picture.
+    /// Asks for the whole display to be composed again.
     func damageAll() { damage(Rect(size: display.size)) }
 
-    /// Asks for a pass, although nothing may have changed what is seen.
+    /// Asks for a commit, even if nothing that is shown may have changed.
     func markPass() { mark() }
 
     private func mark() {
@@ -148,16 +152,17 @@ internal import RunLoopsKit
         transaction.mark(self) { [weak self] in self?.commit() }
     }
 
-    /// Does something in the fourth phase of the next commit: after drawing, before the frame goes out.
+    /// Calls a closure in the fourth phase of the next commit: after drawing, before the frame is presented.
     public func prepare(_ body: @escaping () -> Void) {
         preparations.append(body)
         mark()
     }
 
-    /// Does something after the next commit, in the turn that follows it.
+    /// Calls a closure after the next commit, in the turn that follows it.
     public func afterCommit(_ body: @escaping () -> Void) { followers.append(body) }
 
-    /// Makes changes that belong together; the changes of inner groups count when the outermost group ends.
+    /// Calls a closure, and commits the changes that it makes together; a group inside another is committed with the
+    /// outermost group.
     ///
     /// - Parameters:
     ///   - completion: Called after the commit of the group.
@@ -175,7 +180,8 @@ internal import RunLoopsKit
         return try transaction.group(body)
     }
 
-    /// Commits now what was marked, if the display takes it.
+    /// Commits the marked changes now, unless the display is busy or less than ``frameInterval`` has passed since the
+    /// last commit.
     public func flush() { transaction.flush() }
 
     // MARK: The pass
@@ -209,7 +215,7 @@ internal import RunLoopsKit
         if isMore || isFrameMarked { mark() }
     }
 
-    /// Sets an alarm for the time when the next frame may be shown, if that is not yet.
+    /// Whether the next frame may not be shown yet; if so, sets an alarm for the time when it may.
     private func isTooEarly() -> Bool {
         guard let lastPass else { return false }
         let next = lastPass.advanced(by: frameInterval)
@@ -240,7 +246,7 @@ internal import RunLoopsKit
         loop.callOut(part: phase.label, body)
     }
 
-    /// The first two phases, again while views ask for them: superviews before the views inside them.
+    /// Runs the first two phases, again while views ask for them: superviews before the views inside them.
     private func layOut() {
         for _ in 0..<Self.mostRounds {
             if toConstrain.isEmpty && toLayOut.isEmpty { return }

@@ -3,11 +3,11 @@
 
 internal import RunLoops
 
-/// Something that an alert lets the user do.
+/// An action that the user can choose in an alert.
 @MainActor public final class AlertAction {
     /// The style of an action, which says how serious the action is.
     public enum Style: Hashable, Sendable {
-        /// The action does something.
+        /// The action has no special meaning.
         case `default`
         /// The action leaves everything as it is; the escape key chooses it.
         case cancel
@@ -19,17 +19,17 @@ internal import RunLoops
     public let title: String
     /// The style of the action.
     public let style: Style
-    /// Whether it can be chosen.
+    /// Whether the user can choose the action.
     public var isEnabled = true { didSet { button?.isEnabled = isEnabled } }
     fileprivate let handler: () -> Void
     fileprivate weak var button: Button?
 
-    /// An action.
+    /// An action with a title and a closure.
     ///
     /// - Parameters:
-    ///   - title: What its button says.
-    ///   - style: What it means.
-    ///   - handler: Called when it was chosen, after the alert has gone.
+    ///   - title: The title of the action's button.
+    ///   - style: The style of the action.
+    ///   - handler: Called when the user has chosen the action, after the alert was dismissed.
     public init(_ title: String, style: Style = .default, handler: @escaping () -> Void = {}) {
         self.title = title
         self.style = style
@@ -37,10 +37,10 @@ internal import RunLoops
     }
 }
 
-/// Asks the user something, in the middle of the window.
+/// Asks the user a question, in the middle of the window.
 ///
-/// Enter chooses the action with the focus: first the preferred one, or else the first that is neither destructive nor
-/// a way out. Escape chooses the cancel action, or the only one.
+/// Enter chooses the action that has the focus. The focus begins at the preferred action, or else at the first action of
+/// the default style, or else at the first cancel action. Escape chooses the cancel action, or the only action.
 ///
 /// ```swift
 /// let alert = AlertController(title: "Delete the file?", message: "Nothing brings it back.")
@@ -68,7 +68,7 @@ internal import RunLoops
         self.title = title
     }
 
-    /// Adds an action; its button comes behind the others.
+    /// Adds an action; its button is placed after the others.
     public func addAction(_ action: AlertAction) {
         actions.append(action)
         let button = Button(action.title) { [weak self] _ in self?.choose(action) }
@@ -80,7 +80,7 @@ internal import RunLoops
 
     /// Adds a text field below the message; the first one gets the focus.
     ///
-    /// Enter in it chooses the action that would have the focus without it.
+    /// Enter in the field chooses the action that would have the focus if the alert had no fields.
     ///
     /// - Precondition: the alert was not presented yet.
     @discardableResult

@@ -4,24 +4,24 @@
 internal import RunLoops
 
 extension ViewController {
-    /// Shows a controller over this one and runs the loop until it is dismissed; returns then.
+    /// Shows a controller over this one, runs the loop until the controller is dismissed, and then returns.
     ///
-    /// The loop runs in the mode `modalPanel`, inside the callout that calls this. Timers, sources and blocks of the
-    /// default mode wait until the end; those in the common modes do not, of which `modalPanel` is one from the first call
-    /// on. Input, gestures, frames and animations go on, so the user can do whatever the controller offers. A scroll view
-    /// inside it is dragged in the tracking mode, and the loop returns to `modalPanel` afterwards. Modal controllers nest.
-    /// The end of the application ends all of them.
+    /// The loop runs in the mode `modalPanel`, inside the callout that calls this method. Timers, sources and blocks of
+    /// the default mode wait until the end; those in the common modes, which include `modalPanel` from the first call on,
+    /// do not wait. Input, gestures, frames and animations go on, so the user can do whatever the controller offers. A
+    /// scroll view inside it is dragged in the tracking mode, and the loop returns to `modalPanel` afterwards. Modal
+    /// controllers nest. The end of the application ends all of them.
     ///
-    /// While the loop runs, no caller of this call goes on. A program that need not wait in the middle of its code uses
+    /// The callers of this method wait while the loop runs. A program that need not wait in the middle of its code uses
     /// ``present(_:style:)``.
     ///
-    /// Corresponds to AppKit's `runModal(for:)`, whose mode this is.
+    /// Corresponds to AppKit's `runModal(for:)`, which runs the loop in the same mode.
     ///
     /// - Parameters:
     ///   - controller: The controller to show.
-    ///   - style: How it is shown; without one, an ``AlertController`` as an alert, and any other controller as a
-    ///     sheet.
-    /// - Precondition: the precondition of ``present(_:style:)``; and no commit is under way: the views could not be shown.
+    ///   - style: The style; if nil, an ``AlertController`` is shown as an alert, and any other controller as a sheet.
+    /// - Precondition: the precondition of ``present(_:style:)``; and no commit is under way, since a commit shows
+    ///   nothing before it ends.
     public func runModal(_ controller: ViewController, style: PresentationStyle? = nil) {
         guard let application = view.window?.application else {
             preconditionFailure(
@@ -41,7 +41,7 @@ extension ViewController {
 }
 
 extension AlertController {
-    /// Asks over a controller, runs the loop until the user has answered, and returns the chosen action.
+    /// Shows the alert over a controller, runs the loop until the user has answered, and returns the chosen action.
     ///
     /// The handler of the action has been called by then. See ``ViewController/runModal(_:style:)`` for the mode in which
     /// the loop runs.
@@ -56,7 +56,7 @@ extension AlertController {
     ///
     /// Corresponds to AppKit's `NSAlert.runModal()`.
     ///
-    /// - Returns: The action; nil if the alert was dismissed, or the application has ended.
+    /// - Returns: The chosen action; nil if the alert was dismissed without one, or the application has ended.
     /// - Precondition: the precondition of ``ViewController/runModal(_:style:)``.
     @discardableResult
     public func runModal(over presenter: ViewController) -> AlertAction? {
@@ -66,13 +66,13 @@ extension AlertController {
     }
 }
 
-/// A controller for whose end a call waits.
+/// A call of ``ViewController/runModal(_:style:)``, which waits for the dismissal of its controller.
 @MainActor final class ModalSession {
     private(set) var isOver = false
-    /// The session in whose run this one runs.
+    /// The session of the run that contains this session's run.
     fileprivate var outer: ModalSession?
 
-    /// The controller was dismissed: the innermost run ends, and with it the one that waits for this.
+    /// Called when the controller was dismissed: ends the innermost run, and with it the run of this session.
     func end() {
         isOver = true
         RunLoop.current.stop()

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The line above a navigation controller's content: the way back at the left, the title in the middle.
+/// The line above a navigation controller's content: the back button at the left, the title in the middle.
 @MainActor public final class NavigationBar: View {
-    /// Goes back; hidden where there is no way back.
+    /// The button that goes back to the controller before; hidden if there is none.
     public let backButton = Button("")
     private var title = ""
 

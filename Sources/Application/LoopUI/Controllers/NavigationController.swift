@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// Shows the last of a stack of controllers, below a bar with its title and the way back.
+/// Shows the last controller of a stack, below a bar with its title and a back button.
 ///
 /// The user goes back by the bar's button, by a drag from the left edge, or by the escape key.
 ///
@@ -13,19 +13,19 @@ internal import RunLoops
 /// navigation.pop()
 /// ```
 ///
-/// The calls come in UIKit's order. On a push: `viewWillDisappear` of the old controller, `viewWillAppear` of the new one,
-/// the delegate's `willShow`; after the movement `viewDidDisappear` of the old controller, `viewDidAppear` of the new
-/// one, `didShow`. The same on a pop.
+/// The calls come in UIKit's order. On a push, `viewWillDisappear` of the old controller, `viewWillAppear` of the new
+/// controller and the delegate's `willShow` are called; after the animation, `viewDidDisappear` of the old controller,
+/// `viewDidAppear` of the new controller and `didShow`. A pop has the same order.
 @MainActor open class NavigationController: ViewController, GestureRecognizerDelegate {
-    /// The controllers, the one that is shown last.
+    /// The controllers on the stack; the last one is shown.
     public private(set) var viewControllers: [ViewController] = []
     /// The controller that is shown, or is about to be.
     public var topViewController: ViewController? { viewControllers.last }
-    /// Hears which controller is shown.
+    /// The delegate, which is called before and after a controller is shown.
     public weak var delegate: (any NavigationControllerDelegate)?
-    /// The line with the title and the button for the way back.
+    /// The bar with the title and the back button.
     public let navigationBar = NavigationBar()
-    /// Whether the bar is left out; false unless set.
+    /// Whether the bar is hidden; false unless set.
     public var isNavigationBarHidden = false {
         didSet {
             navigationBar.isHidden = isNavigationBarHidden
@@ -34,15 +34,15 @@ internal import RunLoops
     }
     /// Recognises the drag from the left edge that goes back.
     public let interactivePopGestureRecognizer = PanGestureRecognizer()
-    /// How far from the left edge such a drag may begin, in points.
+    /// The distance from the left edge within which a drag that goes back begins, in points.
     static let edgeWidth = 3.0
-    /// How long a push or a pop moves.
+    /// The duration of the animation of a push or a pop.
     static let duration = Duration.milliseconds(250)
 
-    /// Where the views of the controllers are.
+    /// The view that contains the views of the controllers.
     let content = View()
     private var transition: NavigationTransition?
-    /// The views that had the keys when their controllers were covered.
+    /// The views that were first responder when their controllers were covered, by controller.
     private var responders: [ObjectIdentifier: WeakResponder] = [:]
 
     private struct WeakResponder {
@@ -51,7 +51,7 @@ internal import RunLoops
 
     /// A stack of one controller.
     ///
-    /// - Precondition: the controller has no parent.
+    /// - Precondition: the controller has no parent, is not presented, and is no navigation controller.
     public init(rootViewController: ViewController) {
         super.init()
         content.clipsToBounds = true
@@ -80,8 +80,8 @@ internal import RunLoops
     ///
     /// - Parameters:
     ///   - controller: The controller.
-    ///   - animated: Whether its view comes in from the right.
-    /// - Precondition: the controller has no parent, and is no navigation controller.
+    ///   - animated: Whether the controller's view moves in from the right.
+    /// - Precondition: the controller has no parent, is not presented, and is no navigation controller.
     public func push(_ controller: ViewController, animated: Bool = true) {
         finishTransition()
         let old = topViewController
@@ -90,11 +90,11 @@ internal import RunLoops
         go(from: old, to: controller, removing: [], isBack: false, animated: animated)
     }
 
-    /// Takes the last controller from the stack, and shows the one before; nothing happens if it is the only one.
+    /// Removes the last controller from the stack, and shows the one before; nothing happens if there is only one.
     ///
     /// Corresponds to UIKit's `popViewController(animated:)`.
     ///
-    /// - Returns: The controller that was taken.
+    /// - Returns: The controller that was removed; nil if there was only one.
     @discardableResult
     public func pop(animated: Bool = true) -> ViewController? {
         finishTransition()
@@ -102,18 +102,18 @@ internal import RunLoops
         return remove(from: viewControllers.count - 1, animated: animated).last
     }
 
-    /// Takes all controllers but the first from the stack.
+    /// Removes all controllers except the first from the stack.
     ///
-    /// - Returns: The controllers that were taken.
+    /// - Returns: The controllers that were removed.
     @discardableResult
     public func popToRoot(animated: Bool = true) -> [ViewController] {
         finishTransition()
         return remove(from: 1, animated: animated)
     }
 
-    /// Takes all controllers above one from the stack.
+    /// Removes all controllers above a controller from the stack.
     ///
-    /// - Returns: The controllers that were taken.
+    /// - Returns: The controllers that were removed.
     /// - Precondition: the controller is on the stack.
     @discardableResult
     public func pop(to controller: ViewController, animated: Bool = true) -> [ViewController] {
@@ -144,7 +144,8 @@ internal import RunLoops
 
     // MARK: Appearance
 
-    /// The top controller appears with this one; while it comes or goes, the transition calls it.
+    /// Whether a child appears and disappears with this controller: the top controller does, except during a transition,
+    /// which makes the calls itself.
     override func forwardsAppearance(to child: ViewController) -> Bool {
         child === topViewController && child.parent === self && transition == nil
     }
@@ -172,7 +173,7 @@ internal import RunLoops
         animate(transition, to: 1) { [weak self] in if self?.transition === transition { self?.finishTransition() } }
     }
 
-    /// Calls the controllers that the transition begins, and puts the new view beside the old one.
+    /// Calls the controllers and the delegate at the beginning of a transition, and adds the new controller's view.
     private func begin(_ transition: NavigationTransition) {
         guard isViewLoaded else { return }
         keepResponder(of: transition.old)
@@ -207,7 +208,7 @@ internal import RunLoops
         delegate?.navigationController(self, didShow: transition.new)
     }
 
-    /// Takes a transition back: the user has let go too early.
+    /// Reverts a transition: the user has ended the drag too early.
     private func cancelTransition() {
         guard let transition, let old = transition.old else { return }
         viewControllers += transition.removed
@@ -222,7 +223,7 @@ internal import RunLoops
         giveKeys(to: old)
     }
 
-    /// Has the top controller's view alone in its place.
+    /// Makes the top controller's view the only one in ``content``.
     private func showTopView() {
         guard isViewLoaded, let view = topViewController?.view else { return }
         for other in content.subviews where other !== view { other.removeFromSuperview() }
@@ -279,7 +280,8 @@ internal import RunLoops
             completion: { _ in completion() })
     }
 
-    /// A drag goes back if it begins at the left edge, and there is a way back.
+    /// Whether a gesture may begin: the drag that goes back must begin at the left edge, with another controller below
+    /// the top one.
     open func gestureRecognizerShouldBegin(_ recognizer: GestureRecognizer) -> Bool {
         guard recognizer === interactivePopGestureRecognizer else { return true }
         let way = interactivePopGestureRecognizer.translation(in: view)
@@ -344,17 +346,17 @@ internal import RunLoops
 }
 
 extension ViewController {
-    /// The navigation controller that this one is on the stack of; nil if there is none.
+    /// The navigation controller whose stack contains this controller or one of its parents; nil if there is none.
     public var navigationController: NavigationController? {
         sequence(first: self, next: { $0.parent }).dropFirst().lazy.compactMap { $0 as? NavigationController }.first
     }
 }
 
-/// Hears which controller a navigation controller shows; every requirement has an implementation.
+/// Is called before and after a navigation controller shows a controller; all methods are optional.
 @MainActor public protocol NavigationControllerDelegate: AnyObject {
-    /// A controller is about to be shown.
+    /// Called when a controller is about to be shown.
     func navigationController(_ navigationController: NavigationController, willShow controller: ViewController)
-    /// A controller is shown.
+    /// Called when a controller is shown.
     func navigationController(_ navigationController: NavigationController, didShow controller: ViewController)
 }
 

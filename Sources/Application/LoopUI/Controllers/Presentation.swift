@@ -16,21 +16,21 @@ public enum PresentationStyle: Hashable, Sendable {
 extension ViewController {
     /// Shows a controller over this one until it is dismissed; meanwhile keys and touches reach it alone.
     ///
-    /// The controller comes in front of all that is presented already. The life cycle calls of both alternate:
-    /// if the style is ``PresentationStyle/fullScreen``, this one is about to disappear, the other appears, and this
-    /// one has disappeared. Other styles leave this one where it is. The focus goes to the first view that can have it,
-    /// and comes back at the end. The escape key dismisses what is not ``PresentationStyle/fullScreen``, unless
-    /// ``isModalInPresentation`` is set.
+    /// The controller is shown in front of all controllers that are presented already. If the style is
+    /// ``PresentationStyle/fullScreen``, the controller in front until then disappears, and the life cycle calls of both
+    /// alternate: `viewWillDisappear` of the old one, `viewWillAppear` and `viewDidAppear` of the new one,
+    /// `viewDidDisappear` of the old one. With other styles no controller disappears. The focus moves to the first view
+    /// that can have it, and returns at the end. Unless the style is ``PresentationStyle/fullScreen`` or the new controller's
+    /// ``isModalInPresentation`` is set, the escape key dismisses the controller.
     ///
-    /// Both controllers are kept until the end. A controller that is being dismissed presents over the controller below
-    /// it.
+    /// Both controllers are kept until the end. If this controller is being dismissed, the new one is presented over the
+    /// controller below it.
     ///
     /// Corresponds to UIKit's `present(_:animated:completion:)`.
     ///
     /// - Parameters:
     ///   - controller: The controller to show.
-    ///   - style: How it is shown; without one, an ``AlertController`` as an alert, and any other controller as a
-    ///     sheet.
+    ///   - style: The style; if nil, an ``AlertController`` is shown as an alert, and any other controller as a sheet.
     /// - Precondition: this controller's view is in a window, and the other one is not shown yet: it is neither presented
     ///   nor a child, its view is in no window, and it does not present this one.
     public func present(_ controller: ViewController, style: PresentationStyle? = nil) {
@@ -63,7 +63,7 @@ extension ViewController {
         } else if content.backgroundColor == .clear {
             content.backgroundColor = view.theme.background
         }
-        /// Does a part of it, unless a call of the program has dismissed the controller meanwhile.
+        /// Calls a part of the presentation, unless a call of the program has dismissed the controller meanwhile.
         func step(_ body: () -> Void) { if controller.overlay === overlay, !controller.isBeingDismissed { body() } }
         if style == .fullScreen { presenter.beginDisappearing() }
         step { controller.beginAppearing() }
@@ -73,10 +73,10 @@ extension ViewController {
         step { if style == .fullScreen { presenter.finishDisappearing() } }
     }
 
-    /// Ends a presentation: of the controller that this one has presented, or else of this one.
+    /// Dismisses the controller that this one has presented, or, if there is none, this controller.
     ///
-    /// Whatever is presented in front of it goes too. Nothing happens if there is no presentation, or if it ends
-    /// already.
+    /// Controllers that are presented in front of the dismissed one are dismissed too. Nothing happens if there is no
+    /// presentation, or if the dismissal is under way.
     public func dismiss() { if presentedViewController == nil { endPresentation() } else { dismissPresented() } }
 
     func dismissPresented() { presentedViewController?.endPresentation() }
@@ -91,7 +91,7 @@ extension ViewController {
             && !sequence(first: presenter, next: { $0.presentingViewController }).contains { $0 === self }
     }
 
-    /// Ends the presentation of this controller, after those in front of it.
+    /// Ends the presentation of this controller, after the presentations in front of it.
     func endPresentation() {
         guard isPresented else { return }
         let all = sequence(first: self, next: { $0.presentedViewController }).prefix { !$0.isBeingDismissed }

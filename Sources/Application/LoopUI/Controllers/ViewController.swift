@@ -3,11 +3,11 @@
 
 internal import RunLoops
 
-/// Owns a view and what is behind it; its methods are called when the view appears and disappears.
+/// Owns a view and the data behind it; has methods that are called when the view appears and disappears.
 @MainActor open class ViewController: Responder {
-    /// What the controller shows, in words: the title of the terminal or window, for the root controller.
+    /// The title of the controller; the root controller's title is shown as the title of the terminal or window.
     ///
-    /// A sheet shows it in its border.
+    /// A sheet shows the title in its border.
     public var title: String? {
         didSet {
             if title == oldValue { return }
@@ -22,15 +22,15 @@ internal import RunLoops
     private(set) var loadedView: View?
     private var isLoading = false
     private(set) var appearance = Appearance.hidden
-    /// The controllers whose views are inside this one's.
+    /// The controllers whose views are inside this controller's view.
     public private(set) var children: [ViewController] = []
     /// The controller that this one is a child of.
     public private(set) weak var parent: ViewController?
 
-    /// The size that the view wants when it is presented; the style decides where it is 0.
+    /// The size that the view wants when it is presented, in points; the style decides a width or a height of 0.
     ///
-    /// A sheet takes all the room unless this is set, and an alert as little as the view wants, or as its subviews
-    /// take. The sheet of this controller is as high as its content:
+    /// A sheet takes all the room unless this size is set; an alert takes as little as the view wants, or as its subviews
+    /// take. The sheet of this example is as high as its content:
     ///
     /// ```swift
     /// let form = ViewController()
@@ -44,9 +44,9 @@ internal import RunLoops
     public internal(set) var presentedViewController: ViewController?
     /// The controller that has presented this one.
     public internal(set) weak var presentingViewController: ViewController?
-    /// What the view is in while the controller is presented.
+    /// The overlay that contains the view while the controller is presented.
     weak var overlay: Overlay?
-    /// Whether the presenting controller has disappeared for it.
+    /// Whether the presenting controller disappears while this controller is presented.
     var coversPresenter = false
     /// The call that waits for the end of the presentation.
     var modalSession: ModalSession?
@@ -61,9 +61,9 @@ internal import RunLoops
 
     // MARK: View
 
-    /// The view; the first look makes it.
+    /// The controller's view, which is made when it is first read.
     ///
-    /// Another view comes to the place of the one before.
+    /// If another view is set, it replaces the view before, with the same superview and frame.
     public var view: View {
         get {
             if loadedView == nil {
@@ -96,30 +96,33 @@ internal import RunLoops
     /// Whether the view was made.
     public var isViewLoaded: Bool { loadedView != nil }
 
-    /// Makes the view and sets `view`; a plain one unless overridden.
+    /// Makes the view and sets `view`; makes a plain view unless overridden.
     open func loadView() { view = View() }
 
-    /// The view was made.
+    /// Called when the view was made.
     open func viewDidLoad() {}
-    /// The view is about to be shown.
+    /// Called when the view is about to be shown.
     open func viewWillAppear() {}
-    /// The view is shown: with the next frame the user sees it.
+    /// Called when the view is shown; the user sees it with the next frame.
     open func viewDidAppear() {}
-    /// The view is about to go.
+    /// Called when the view is about to disappear.
     open func viewWillDisappear() {}
-    /// The view has gone.
+    /// Called when the view has disappeared.
     open func viewDidDisappear() {}
-    /// The view's turn to update its constraints, which this does unless overridden; an override calls this one.
+    /// Called when the view is to update its constraints; calls ``View/updateConstraints()`` unless overridden.
+    ///
+    /// An override calls `super`.
     open func updateViewConstraints() { loadedView?.updateConstraints() }
-    /// The view is about to give its subviews their frames.
+    /// Called when the view is about to give its subviews their frames.
     open func viewWillLayoutSubviews() {}
-    /// The view has given its subviews their frames.
+    /// Called when the view has given its subviews their frames.
     open func viewDidLayoutSubviews() {}
 
-    /// The view is about to get another size, because the display has; an override calls this one.
+    /// Called when the view is about to get another size, because the display has; an override calls `super`.
     ///
-    /// Called before the size changes, for the window's root controller, the controllers inside it and those that they
-    /// present. The layout follows in the next commit. Corresponds to UIKit's `viewWillTransition(to:with:)`.
+    /// The call comes before the size changes, for the window's root controller, the controllers inside it and the
+    /// controllers that they present. The layout follows in the next commit. Corresponds to UIKit's
+    /// `viewWillTransition(to:with:)`.
     ///
     /// - Parameter size: The size that the controller's view will have; for a sheet or an alert, the size of the window.
     open func viewWillTransition(to size: Size) {
@@ -128,10 +131,10 @@ internal import RunLoops
         }
     }
 
-    /// The size that a child's view will have; the controller's own unless overridden.
+    /// Returns the size that a child's view will have; this controller's size unless overridden.
     func transitionSize(of child: ViewController, _ size: Size) -> Size { size }
 
-    /// Tells this controller, and what is presented in front of it, of another size.
+    /// Calls ``viewWillTransition(to:)`` of this controller and of all controllers that are presented in front of it.
     func announceTransition(to size: Size) {
         let all = Array(sequence(first: self, next: { $0.presentedViewController }))
         for controller in all where controller.isViewLoaded { controller.viewWillTransition(to: size) }
@@ -153,13 +156,14 @@ internal import RunLoops
     @available(*, unavailable, renamed: "viewDidDisappear()")
     open func viewDidDisappear(_ animated: Bool) {}
 
-    /// Whether the escape key leaves it presented; false unless set.
+    /// Whether the controller stays presented when the user presses the escape key; false unless set.
     public var isModalInPresentation = false
 
-    /// The user wants to leave the presentation.
+    /// Called when the user wants to leave the presentation; dismisses the controller unless ``isModalInPresentation`` is
+    /// set.
     func escapePresentation() { if !isModalInPresentation { dismiss() } }
 
-    /// The size of the presented view, of the size that there is.
+    /// Returns the size of the presented view, at most the available size.
     func presentedSize(in available: Size, _ style: PresentationStyle) -> Size {
         let (wanted, all) = (preferredContentSize, available)
         // Below a title there is room for all of it.
@@ -172,10 +176,10 @@ internal import RunLoops
 
     // MARK: Children
 
-    /// Makes another controller a child; its view is to be added by the caller.
+    /// Makes another controller a child; the caller adds the child's view.
     ///
-    /// - Precondition: the child is not this controller, and does not contain it; at most 500 controllers then contain
-    ///   each other.
+    /// - Precondition: the child is not this controller, and does not contain it; controllers are nested at most 500
+    ///   levels deep.
     public func addChild(_ child: ViewController) {
         let above = Array(sequence(first: self, next: { $0.parent }))
         require(
@@ -197,7 +201,7 @@ internal import RunLoops
         if appearance == .appearing { child.beginAppearing() }
     }
 
-    /// How many controllers contain each other, from this one on inwards.
+    /// The number of levels of controllers, from this one inwards.
     private func countLevels() -> Int {
         var (count, level) = (0, [self])
         while !level.isEmpty {
@@ -207,7 +211,7 @@ internal import RunLoops
         return count
     }
 
-    /// Lets a child go; its view is to be removed by the caller.
+    /// Removes a child; the caller removes the child's view.
     public func removeChild(_ child: ViewController) {
         guard let index = children.firstIndex(where: { $0 === child }) else { return }
         children.remove(at: index)

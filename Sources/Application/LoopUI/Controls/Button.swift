@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Does something when it is tapped.
+/// Calls a closure when it is tapped.
 ///
 /// ```swift
 /// let button = Button("Save") { _ in document.save() }
@@ -9,9 +9,9 @@
 @MainActor open class Button: Control {
     /// The role of a button, which decides the button's style.
     public enum Role: Hashable, Sendable {
-        /// Something usual.
+        /// The action is an ordinary one.
         case normal
-        /// Something that cannot be undone.
+        /// The action cannot be undone.
         case destructive
     }
 
@@ -29,8 +29,8 @@
     /// A button.
     ///
     /// - Parameters:
-    ///   - title: What it says.
-    ///   - action: Called when it is tapped; receives the button.
+    ///   - title: The text of the button.
+    ///   - action: Called when the button is tapped; receives the button.
     public init(_ title: String, action: ((Button) -> Void)? = nil) {
         self.title = title
         super.init()

@@ -3,8 +3,8 @@
 
 /// A view that the user works with, by touch and by keys.
 ///
-/// A touch gives it the focus; one of another button than the primary one goes on along the chain of responders. With
-/// the focus, Enter and Space do what a tap does.
+/// A touch gives the control the focus; a touch with a button other than the primary one is passed along the chain of
+/// responders. While the control has the focus, Enter and Space do the same as a tap.
 @MainActor open class Control: View {
     /// The events of a control.
     public struct Events: OptionSet, Hashable, Sendable {
@@ -14,19 +14,19 @@
         /// The events with these bits.
         public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// A touch has begun on it.
+        /// A touch has begun on the control.
         public static var touchDown: Events { Events(rawValue: 1) }
-        /// A touch has ended on it, or Enter or Space has done the same.
+        /// A touch has ended on the control, or Enter or Space has done the same.
         public static var touchUpInside: Events { Events(rawValue: 2) }
-        /// A touch that began on it has ended beside it.
+        /// A touch that began on the control has ended outside of it.
         public static var touchUpOutside: Events { Events(rawValue: 4) }
-        /// A touch was taken away.
+        /// A touch was cancelled.
         public static var touchCancel: Events { Events(rawValue: 8) }
-        /// The user has changed its value.
+        /// The user has changed the control's value.
         public static var valueChanged: Events { Events(rawValue: 16) }
-        /// The user has changed its text.
+        /// The user has changed the control's text.
         public static var editingChanged: Events { Events(rawValue: 32) }
-        /// The user has done with it what it is for: a button was tapped, a text was entered.
+        /// The user has carried out the main action of the control: a button was tapped, a text was entered.
         public static var primaryAction: Events { Events(rawValue: 64) }
     }
 
@@ -35,7 +35,7 @@
 
     // MARK: State
 
-    /// Whether it can be used; true unless set.
+    /// Whether the control can be used; true unless set.
     public var isEnabled = true {
         didSet {
             if isEnabled == oldValue { return }
@@ -44,13 +44,13 @@
         }
     }
 
-    /// Whether a touch that began on it is on it now.
+    /// Whether a touch that began on the control is on it now.
     public var isHighlighted = false { didSet { if isHighlighted != oldValue { setNeedsDisplay() } } }
 
-    /// Whether it is selected; what that means is the control's own affair.
+    /// Whether the control is selected; each type of control defines the meaning.
     public var isSelected = false { didSet { if isSelected != oldValue { setNeedsDisplay() } } }
 
-    /// Whether a touch that began on it has not ended yet.
+    /// Whether a touch that the control follows has not ended yet.
     public var isTracking: Bool { trackedTouch != nil }
 
     private func giveUp() {
@@ -68,40 +68,41 @@
 
     func keep(_ events: Events, _ body: @escaping () -> Void) { actions.append((events, body)) }
 
-    /// Takes away what was added for any of these events.
+    /// Removes the actions that were added for any of these events.
     public func removeActions(for events: Events) { actions.removeAll { !$0.events.isDisjoint(with: events) } }
 
-    /// Calls what was added for any of these events, in the order in which it was added.
+    /// Calls the actions that were added for any of these events, in the order in which they were added.
     public func sendActions(for events: Events) {
         for action in actions where !action.events.isDisjoint(with: events) { action.body() }
     }
 
-    /// Does what a tap does: ``Events/touchUpInside``, then what the control is for.
+    /// Acts as if the control was tapped: sends ``Events/touchUpInside``, then calls ``activate()``; does nothing if the
+    /// control is disabled.
     public func tap() {
         guard isEnabled else { return }
         sendActions(for: .touchUpInside)
         if isEnabled { activate() }
     }
 
-    /// Does what the control is for: sends ``Events/primaryAction`` unless overridden.
+    /// Carries out the main action of the control: sends ``Events/primaryAction`` unless overridden.
     open func activate() { sendActions(for: .primaryAction) }
 
     // MARK: Touches
 
     override var keepsTouches: Bool { true }
 
-    /// A touch has begun on the control.
+    /// Called when a touch has begun on the control.
     ///
     /// - Returns: Whether the control follows the touch; true unless overridden.
     open func beginTracking(_ touch: Touch, with event: Event?) -> Bool { true }
 
-    /// The touch has moved; nothing unless overridden.
+    /// Called when the touch has moved; does nothing unless overridden.
     open func continueTracking(_ touch: Touch, with event: Event?) {}
 
-    /// The touch has ended: on the control, it is a tap unless overridden.
+    /// Called when the touch has ended; unless overridden, calls ``activate()`` if the touch is on the control.
     open func endTracking(_ touch: Touch, with event: Event?) { if contains(touch) { activate() } }
 
-    /// The touch was taken away; nothing unless overridden.
+    /// Called when the touch was cancelled or the control was disabled; does nothing unless overridden.
     open func cancelTracking() {}
 
     /// Whether a touch is on the control now.
@@ -150,9 +151,9 @@
 
     open override func firstResponderChanged(_ isFirst: Bool) { setNeedsDisplay() }
 
-    /// Uses a key that has gone down or repeats: Enter and Space tap, unless overridden.
+    /// Handles a key that has gone down or repeats; unless overridden, Enter and Space tap the control.
     ///
-    /// - Returns: Whether the key was used; other keys go on along the chain of responders.
+    /// - Returns: Whether the key was used; other keys are passed along the chain of responders.
     open func handle(_ press: Press) -> Bool {
         guard press.modifiers.isEmpty, press.key == .enter || press.key == .character(" ") else { return false }
         // A key that is held taps once.
@@ -168,7 +169,7 @@
     /// The control's first cell, where users with a screen reader look.
     open override var cursor: Point? { .zero }
 
-    /// The style for the present state, of a control that usually looks like `usual`.
+    /// Returns the style for the present state of a control that usually has the style `usual`.
     public func style(_ usual: Style) -> Style {
         if !isEnabled { return theme.disabled }
         if isHighlighted { return theme.highlight }
@@ -176,7 +177,7 @@
     }
 }
 
-/// Sends actions; ``Control`` is the only such type.
+/// A type that sends actions; ``Control`` is the only one.
 @MainActor public protocol ActionSender: Control {}
 
 extension Control: ActionSender {}
@@ -185,7 +186,7 @@ extension ActionSender {
     /// Calls a closure when something happens to the control.
     ///
     /// - Parameters:
-    ///   - events: When to call it.
+    ///   - events: The events for which the closure is called.
     ///   - body: Receives the control.
     public func addAction(for events: Control.Events = .primaryAction, _ body: @escaping (Self) -> Void) {
         keep(events) { [weak self] in if let self { body(self) } }

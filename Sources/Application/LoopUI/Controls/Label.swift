@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where text stands in the width that it has.
+/// The horizontal position of text in the width that is available.
 public enum TextAlignment: Hashable, Sendable {
     /// At the left edge.
     case left
@@ -10,7 +10,7 @@ public enum TextAlignment: Hashable, Sendable {
     /// At the right edge.
     case right
 
-    /// Where text of a width begins.
+    /// Returns the column at which a text of `width` cells begins in a line of `room` cells.
     func start(of width: Int, in room: Int) -> Double {
         switch self {
         case .left: 0
@@ -28,12 +28,12 @@ public enum TextAlignment: Hashable, Sendable {
     public var text: String { didSet { if text != oldValue { changed() } } }
     /// The most lines; 0 for as many as the text needs.
     public var numberOfLines: Int { didSet { if numberOfLines != oldValue { changed() } } }
-    /// Where each line stands.
+    /// The alignment of each line.
     public var alignment = TextAlignment.left { didSet { if alignment != oldValue { setNeedsDisplay() } } }
-    /// How the text looks; the theme's text unless set.
+    /// The style of the text; the theme's style for text unless set.
     public var style: Style? { didSet { if style != oldValue { setNeedsDisplay() } } }
 
-    /// A label of one line, or of as many as told.
+    /// A label of at most `lines` lines; 0 for as many as the text needs.
     public init(_ text: String = "", lines: Int = 1, style: Style? = nil) {
         self.text = text
         numberOfLines = lines

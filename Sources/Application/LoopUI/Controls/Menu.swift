@@ -3,8 +3,8 @@
 
 /// A list of commands that opens over other views and closes when one of them is chosen.
 ///
-/// The arrows, Home, End and first letters move in it; Enter and Space choose; Escape and a touch beside it close it. A
-/// finger that goes down on the list chooses where it goes up.
+/// The arrows, Home, End and first letters of items move the highlight; Enter and Space choose; Escape and a touch
+/// outside of the menu close it. A finger that goes down on the list chooses the item on which it goes up.
 ///
 /// ```swift
 /// let more = Button("More") { button in
@@ -18,11 +18,11 @@
         public var title: String
         /// The text at the right edge of the item: usually the key that does the same as the item.
         public var hint: String
-        /// Whether it can be chosen.
+        /// Whether the item can be chosen.
         public var isEnabled: Bool
-        /// Whether a mark stands before it.
+        /// Whether a check mark is shown before the title.
         public var isChecked: Bool
-        /// Called when it is chosen, after the menu has closed.
+        /// Called when the item is chosen, after the menu has closed.
         public var action: () -> Void
 
         /// A line of a menu.
@@ -38,9 +38,9 @@
         }
     }
 
-    /// The lines.
+    /// The items of the menu.
     public let items: [Item]
-    /// The line that Enter chooses.
+    /// The highlighted item, which Enter chooses.
     public private(set) var highlightedIndex: Int? {
         didSet {
             if highlightedIndex == oldValue { return }
@@ -64,7 +64,7 @@
     /// - Precondition: the view is in a window.
     public func open(below view: View) { open(beside: view.convert(view.bounds, to: nil), in: view.window) }
 
-    /// Opens the menu at a place of a view.
+    /// Opens the menu at a point of a view.
     ///
     /// - Precondition: the view is in a window.
     public func open(at point: Point, in view: View) {
@@ -82,10 +82,10 @@
         becomeFirstResponder()
     }
 
-    /// Whether it is seen.
+    /// Whether the menu is open.
     public var isOpen: Bool { superview is Overlay }
 
-    /// Closes the menu; nothing is chosen.
+    /// Closes the menu without choosing an item.
     public func close() { (superview as? Overlay)?.close() }
 
     private func choose(_ index: Int?) {
@@ -120,7 +120,7 @@
         return true
     }
 
-    /// The next line that can be chosen; from the last to the first.
+    /// Highlights the next item that can be chosen; the first item follows the last.
     private func step(_ step: Int, from start: Int) {
         let count = items.count
         for distance in stride(from: 1, through: count, by: 1) {
@@ -196,7 +196,7 @@
         }
     }
 
-    /// The line that Enter chooses.
+    /// The highlighted item, which Enter chooses.
     public override var cursor: Point? { highlightedIndex.map { Point(2, Double($0 - firstShown + 1)) } }
 
     public override var accessibilityRole: String? { "menu" }

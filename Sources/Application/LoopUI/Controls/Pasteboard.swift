@@ -3,8 +3,8 @@
 
 /// The text that was copied or cut last, which all text fields of the program share.
 ///
-/// A display hands the text of the general pasteboard to the system's clipboard. The other way, the clipboard's text
-/// comes when the user pastes it.
+/// A display hands the text of the general pasteboard to the system's clipboard. The program receives the clipboard's
+/// text only when the user pastes it.
 @MainActor public final class Pasteboard {
     /// The pasteboard of the program.
     public static let general = Pasteboard()
@@ -17,13 +17,13 @@
     /// Called when the text has changed; a display can hand it to the system's clipboard.
     public var changeHandler: ((String?) -> Void)?
 
-    /// A pasteboard of its own.
+    /// A pasteboard that is independent of the general one.
     public init() {}
 }
 
 extension Command {
-    /// Takes the last change back.
+    /// Undoes the last change.
     public static let undo = Command("undo")
-    /// Makes the change again that was taken back last.
+    /// Repeats the change that was undone last.
     public static let redo = Command("redo")
 }

@@ -3,7 +3,7 @@
 
 /// Shows how much of something is done.
 @MainActor open class ProgressView: View {
-    /// How much is done, from 0 to 1; what lies outside becomes the nearer end.
+    /// The part that is done, from 0 to 1; a value outside becomes the nearer end.
     public var progress: Double {
         get { storedProgress }
         set {
@@ -15,10 +15,10 @@
     }
     private var storedProgress = 0.0
 
-    /// Whether the percentage stands at the end; true unless set.
+    /// Whether the percentage is shown at the end; true unless set.
     public var showsPercentage = true { didSet { if showsPercentage != oldValue { setNeedsDisplay() } } }
 
-    /// A bar of which so much is filled.
+    /// A bar that is filled up to `progress`, from 0 to 1.
     public init(progress: Double = 0) {
         super.init()
         self.progress = progress

@@ -5,7 +5,7 @@ internal import RunLoops
 
 /// Offers a few choices side by side, of which one is selected.
 ///
-/// With the focus, the left and right arrows select.
+/// While the control has the focus, the left and right arrows change the selection.
 @MainActor open class SegmentedControl: Control {
     /// The choices.
     public var segments: [String] {
@@ -17,9 +17,11 @@ internal import RunLoops
         }
     }
 
-    /// The choice that is selected, nil while there is none; setting it calls no action.
+    /// The index of the selected choice; nil if none is selected.
     ///
-    /// - Precondition: there is such a choice.
+    /// Setting the index calls no action.
+    ///
+    /// - Precondition: the index is nil, or the index of a choice.
     public var selectedIndex: Int? {
         didSet {
             require(
@@ -34,7 +36,7 @@ internal import RunLoops
     ///
     /// - Parameters:
     ///   - segments: The choices.
-    ///   - action: Called when the user has selected another one; receives the control.
+    ///   - action: Called when the user has selected another choice; receives the control.
     public init(_ segments: [String], action: ((SegmentedControl) -> Void)? = nil) {
         self.segments = segments
         selectedIndex = segments.isEmpty ? nil : 0
@@ -69,7 +71,8 @@ internal import RunLoops
 
     // MARK: Looks
 
-    /// The columns of each segment: all that they want if there is room, and else the same for all.
+    /// The columns of each segment: as many as its title needs if there is room for all, and otherwise about the same
+    /// number for each.
     private func ranges(in width: Int) -> [Range<Int>] {
         let wanted = segments.map { $0.cellWidth + 2 }
         let isRoomy = wanted.reduce(0, +) <= width

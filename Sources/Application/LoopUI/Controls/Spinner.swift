@@ -4,12 +4,12 @@
 internal import RunLoops
 internal import RunLoopsKit
 
-/// Shows that something goes on, nobody knows how long.
+/// Shows that work is going on whose end is not known.
 ///
-/// It wakes the loop only while it spins in a window, and neither it nor a view around it is hidden. For a user who wants nothing to move by itself, it shows a still
-/// sign and never wakes the loop.
+/// The spinner wakes the loop only while it spins in a window, and neither the spinner nor a view around it is hidden.
+/// For a user who wants nothing to move by itself, the spinner shows a still sign and never wakes the loop.
 @MainActor open class Spinner: View {
-    /// Whether it spins; false unless set.
+    /// Whether the spinner spins; false unless set.
     public var isAnimating = false {
         didSet {
             if isAnimating == oldValue { return }
@@ -26,12 +26,12 @@ internal import RunLoopsKit
         }
     }
 
-    /// Signs a second.
+    /// The number of signs that are shown in a second.
     static let rate = 10.0
     private var link: RunLoop.DisplayLink?
     private var step = 0
 
-    /// A spinner that stands still.
+    /// A spinner that does not spin yet.
     public init(_ title: String = "") {
         self.title = title
         super.init()

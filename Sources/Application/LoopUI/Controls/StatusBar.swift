@@ -3,7 +3,7 @@
 
 /// A line with text at the left, in the middle and at the right.
 ///
-/// In a narrow line the middle first moves aside, then goes, then the left text is cut.
+/// If the line is too narrow, the middle text first moves aside and is then left out; then the left text is cut.
 @MainActor open class StatusBar: View {
     /// The text at the left edge.
     public var left: String { didSet { if left != oldValue { setNeedsDisplay() } } }

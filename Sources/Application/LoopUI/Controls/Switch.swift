@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Is on or off; a tap changes that.
+/// A control that is on or off; a tap changes its state.
 @MainActor open class Switch: Control {
     /// The text beside the switch.
     public var title: String {
@@ -11,15 +11,15 @@
             invalidateIntrinsicContentSize()
         }
     }
-    /// Whether it is on; setting it calls no action.
+    /// Whether the switch is on; setting this calls no action.
     public var isOn: Bool { didSet { if isOn != oldValue { setNeedsDisplay() } } }
 
     /// A switch.
     ///
     /// - Parameters:
-    ///   - title: What stands beside it.
-    ///   - isOn: Whether it is on.
-    ///   - action: Called when the user has changed it; receives the switch.
+    ///   - title: The text beside the switch.
+    ///   - isOn: Whether the switch is on.
+    ///   - action: Called when the user has changed the switch; receives the switch.
     public init(_ title: String = "", isOn: Bool = false, action: ((Switch) -> Void)? = nil) {
         self.title = title
         self.isOn = isOn
@@ -27,7 +27,7 @@
         if let action { addAction(for: .valueChanged, action) }
     }
 
-    /// Changes it as the user does: sends ``Control/Events/valueChanged`` and ``Control/Events/primaryAction``.
+    /// Changes the switch as the user does: sends ``Control/Events/valueChanged`` and ``Control/Events/primaryAction``.
     open override func activate() {
         isOn.toggle()
         sendActions(for: [.valueChanged, .primaryAction])

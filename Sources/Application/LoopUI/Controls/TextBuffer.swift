@@ -3,20 +3,21 @@
 
 /// The text of a field, with a caret and a selection: values only, no view.
 ///
-/// A character is what a reader takes for one, however many scalars it is made of. A change looks again at where
-/// characters near it begin: a combining mark joins the letter before it, and two halves of a flag become one flag.
+/// A character is a Swift `Character`, however many scalars it has. A change finds again where the characters near it
+/// begin: a combining mark joins the letter before it, and two halves of a flag become one flag.
 struct TextBuffer: Sendable {
     /// The characters, without line breaks and control characters.
     private(set) var characters: [Character] = []
-    /// Where text is inserted: before the character with this number.
+    /// The index of the character before which text is inserted.
     private(set) var caret = 0
-    /// The other end of the selection; the caret's place if nothing is selected.
+    /// The other end of the selection; equal to ``caret`` if nothing is selected.
     private(set) var anchor = 0
     /// The most characters.
     var maximumLength = 65_536 { didSet { if characters.count > maximumLength { setText(text) } } }
-    /// More scalars than any character has that people write; a hostile text puts a million into one.
+    /// The most scalars of a character: no character that people write has more, but a hostile text puts a million into
+    /// one.
     static let mostScalarsInCharacter = 32
-    /// Changes with the characters.
+    /// The version of the characters, which changes with them.
     private(set) var version = 0
 
     init(_ text: String = "") { setText(text) }
@@ -27,7 +28,7 @@ struct TextBuffer: Sendable {
 
     var selectedText: String { String(characters[selection]) }
 
-    /// Replaces everything; the caret comes to the end.
+    /// Replaces the whole text, and moves the caret to the end.
     mutating func setText(_ text: String) {
         (characters, caret, anchor) = ([], 0, 0)
         version += 1
@@ -36,14 +37,14 @@ struct TextBuffer: Sendable {
 
     // MARK: Changing
 
-    /// Puts text in the place of the selection; the caret comes behind it.
+    /// Replaces the selection with text, and moves the caret to the end of that text.
     ///
-    /// What has no room is left out.
+    /// Characters beyond ``maximumLength`` are left out.
     ///
     /// - Complexity: O(length of the inserted text, and characters behind the caret).
     mutating func insert(_ text: String) { replace(selection, with: text) }
 
-    /// Removes characters; the caret comes to their place.
+    /// Removes characters, and moves the caret to where they were.
     mutating func remove(_ range: Range<Int>) { replace(range, with: "") }
 
     private mutating func replace(_ range: Range<Int>, with text: String) {
@@ -67,10 +68,10 @@ struct TextBuffer: Sendable {
         (caret, anchor) = (change.caret, change.caret)
     }
 
-    /// What a change does to characters: those near it are found anew.
+    /// Returns the effect of a change: the range that is replaced, its new characters and the caret.
     ///
-    /// Where a character begins depends on what stands before it, back to where the character before begins. So the
-    /// search starts one character before the change, and ends where a new character begins with an old one.
+    /// Where a character begins depends on the scalars before it, back to the beginning of the character before. So the
+    /// search starts one character before the change, and ends where a new and an old character begin at the same scalar.
     private func change(
         _ range: Range<Int>, _ new: String.UnicodeScalarView
     ) -> (range: Range<Int>, characters: [Character], caret: Int) {
@@ -112,7 +113,7 @@ struct TextBuffer: Sendable {
         return end == nil || end == scalars.endIndex ? character : "\u{FFFD}"
     }
 
-    /// A space for each line break and tabulator, and nothing for other control characters.
+    /// Replaces line breaks and tabs with spaces, and removes other control characters.
     private static func clean(_ scalars: String.UnicodeScalarView.SubSequence) -> String.UnicodeScalarView {
         var (result, last) = (String.UnicodeScalarView(), Unicode.Scalar(0 as UInt8))
         for scalar in scalars {
@@ -129,7 +130,7 @@ struct TextBuffer: Sendable {
 
     // MARK: Moving
 
-    /// Moves the caret; the other end of the selection stays if that is said.
+    /// Moves the caret; the other end of the selection stays if `selecting` is true, and otherwise moves with the caret.
     mutating func move(to place: Int, selecting: Bool = false) {
         caret = min(max(0, place), characters.count)
         if !selecting { anchor = caret }

@@ -3,14 +3,14 @@
 
 /// One line of text that the user writes.
 ///
-/// It knows the keys of readline: Ctrl with A, E, B, F, H, D, K, U, W and Y, Alt with B, F, D and W. Shift with a
+/// The field knows the keys of readline: Ctrl with A, E, B, F, H, D, K, U, W and Y, Alt with B, F, D and W. Shift with a
 /// moving key selects, as dragging does; two taps select a word and three everything. Ctrl with `_` undoes. Enter sends
-/// ``Control/Events/primaryAction``, each change ``Control/Events/editingChanged``.
+/// ``Control/Events/primaryAction``, and each change by the user sends ``Control/Events/editingChanged``.
 @MainActor open class TextField: Control {
     private var buffer = TextBuffer()
     private var undoStack = UndoStack()
     private var entries = EntryHistory()
-    /// The first character that is seen.
+    /// The index of the first character that is shown.
     private var firstShown = 0
 
     /// The text; setting it brings the caret to the end and calls no action.
@@ -22,14 +22,14 @@
             show()
         }
     }
-    /// Shown as long as there is no text.
+    /// The text that is shown while the field is empty.
     public var placeholder: String { didSet { if placeholder != oldValue { setNeedsDisplay() } } }
-    /// Whether dots stand for the characters; such a text is never copied or kept.
+    /// Whether dots are shown instead of the characters; the text is then never copied, and not kept in ``history``.
     public var isSecure = false { didSet { if isSecure != oldValue { show() } } }
-    /// The most characters; what is typed or pasted beyond is left out.
+    /// The most characters of the text; characters that are typed or pasted beyond are left out.
     ///
-    /// A character of more than 32 Unicode scalars becomes the replacement character: a hostile text puts a million of
-    /// them into one.
+    /// A character of more than 32 Unicode scalars becomes the replacement character: a hostile text could put a million
+    /// scalars into one character.
     public var maximumLength: Int {
         get { buffer.maximumLength }
         set {
@@ -39,7 +39,7 @@
     }
     /// Whether Enter keeps the text in ``history``; false unless set.
     public var keepsHistory = false
-    /// The texts that the up and down arrows bring back, the last one at the end.
+    /// The texts that the up and down arrows bring back, the newest at the end.
     public var history: [String] {
         get { entries.entries }
         set { entries.entries = newValue }
@@ -52,13 +52,13 @@
             entries.entries = entries.entries
         }
     }
-    /// Where copied text goes.
+    /// The pasteboard that text is copied to and pasted from.
     public var pasteboard = Pasteboard.general
 
     /// An empty field.
     ///
     /// - Parameters:
-    ///   - placeholder: Shown as long as there is no text.
+    ///   - placeholder: The text that is shown while the field is empty.
     ///   - action: Called when the user enters the text; receives the field.
     public init(placeholder: String = "", action: ((TextField) -> Void)? = nil) {
         self.placeholder = placeholder
@@ -69,7 +69,7 @@
 
     // MARK: Selection
 
-    /// The selected characters, by their numbers; empty at the caret if nothing is selected.
+    /// The range of the selected characters, counted from 0; empty at the caret if nothing is selected.
     ///
     /// A range that goes beyond the text is cut.
     public var selectedRange: Range<Int> {
@@ -86,7 +86,7 @@
 
     // MARK: Changing
 
-    /// Puts text in the place of the selection, as the user does; line breaks become spaces.
+    /// Replaces the selection with text, as if the user had typed it; line breaks become spaces.
     public func insertText(_ text: String) { change(.other) { $0.insert(text) } }
 
     private func change(_ kind: UndoStack.Kind, _ body: (inout TextBuffer) -> Void) {
@@ -116,7 +116,7 @@
         change(keeping ? .other : .deleting) { $0.remove(range) }
     }
 
-    /// Gives the caret a place in sight, and has the field drawn.
+    /// Scrolls the text so that the caret is visible, and has the field drawn.
     private func show() {
         // As before, but with the caret in sight, and no room left empty that the text could fill.
         let last = min(firstShown, buffer.caret, start(before: buffer.characters.count))
@@ -125,7 +125,7 @@
         if isFirstResponder { window?.application?.commit.markFrame() }
     }
 
-    /// The first character from which everything up to a place is seen, with the caret there.
+    /// The index of the first character to show, so that the characters up to `place`, and the caret there, are visible.
     private func start(before place: Int) -> Int {
         let width = max(1, frame.width.wholeCells)
         var (first, taken) = (place, 1)
@@ -228,14 +228,14 @@
         return true
     }
 
-    /// Brings an entered text back; without one, the arrow goes on and moves the focus.
+    /// Shows a text of the history; returns false without one, so that the arrow moves the focus.
     private func recall(_ text: String?) -> Bool {
         guard let text else { return false }
         change(.other) { $0.setText(text) }
         return true
     }
 
-    /// Enters the text: keeps it in ``history`` if that is wanted, and sends ``Control/Events/primaryAction``.
+    /// Enters the text: adds it to ``history`` if ``keepsHistory`` is set, and sends ``Control/Events/primaryAction``.
     open override func activate() {
         undoStack.endGroup()
         if keepsHistory, !isSecure { entries.add(text) }
@@ -299,7 +299,7 @@
     // Not an entry: that is what Enter is for.
     open override func endTracking(_ touch: Touch, with event: Event?) {}
 
-    /// The place before the character that a touch is on; beyond the edges one character further.
+    /// The index of the character that a touch is on; beyond the edges one character further.
     private func place(of touch: Touch) -> Int {
         let x = touch.location(in: self).x
         if x < 0 { return max(0, firstShown - 1) }

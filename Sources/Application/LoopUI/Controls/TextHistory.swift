@@ -5,7 +5,7 @@
 struct UndoStack {
     private var past: [TextBuffer] = []
     private var future: [TextBuffer] = []
-    /// What the last change was; equal kinds in a row are taken back together.
+    /// The kind of the last change; consecutive changes of one kind are undone together.
     private var lastKind: Kind?
 
     /// Kinds of changes.
@@ -19,14 +19,14 @@ struct UndoStack {
     /// The most states.
     static let capacity = 200
 
-    /// Whether a change of this kind is taken back for itself, and not with the change before.
+    /// Whether a change of this kind is undone by itself, and not together with the change before.
     func beginsGroup(_ kind: Kind) -> Bool { kind != lastKind || kind == .other }
 
     /// Keeps the state before a change.
     ///
     /// - Parameters:
-    ///   - buffer: The state; nil if the change goes on with the one before.
-    ///   - kind: What the change was.
+    ///   - buffer: The state; nil if the change is undone together with the change before.
+    ///   - kind: The kind of the change.
     mutating func didChange(from buffer: TextBuffer?, _ kind: Kind) {
         future = []
         lastKind = kind
@@ -44,7 +44,7 @@ struct UndoStack {
         past.removeFirst(past.count - count)
     }
 
-    /// Ends the present row of changes: the next one is taken back for itself.
+    /// Ends the present group of changes: the next change is undone by itself.
     mutating func endGroup() { lastKind = nil }
 
     mutating func undo(_ buffer: inout TextBuffer) -> Bool {
@@ -83,14 +83,14 @@ struct EntryHistory {
     private var place: Int?
     private var draft = ""
 
-    /// Keeps a text at the end, unless it is empty or there already.
+    /// Adds a text at the end, unless it is empty or equal to the last text.
     mutating func add(_ text: String) {
         place = nil
         if text.isEmpty || text == entries.last { return }
         entries.append(text)
     }
 
-    /// The text before; what was being written is kept as the last one.
+    /// Returns the text before the present one; the text that the user was writing is kept for ``next()``.
     mutating func previous(writing text: String) -> String? {
         let next = (place ?? entries.count) - 1
         guard entries.indices.contains(next) else { return nil }
@@ -99,7 +99,7 @@ struct EntryHistory {
         return entries[next]
     }
 
-    /// The text after; behind the last one, what was being written.
+    /// Returns the text after the present one; after the last, the text that the user was writing.
     mutating func next() -> String? {
         guard let place else { return nil }
         self.place = place + 1 < entries.count ? place + 1 : nil

@@ -1,87 +1,89 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that shows frames and takes input: a terminal, a window, or a test's own.
+/// A device that shows frames and takes input: a terminal, a window, or a display made for a test.
 ///
 /// The application opens its display when it launches and closes it when it ends. All members are called on the main
 /// actor.
 @MainActor public protocol Display: AnyObject {
-    /// How many points it shows.
+    /// The size of the display, in points.
     var size: Size { get }
-    /// What it can do; known once it is open.
+    /// The abilities of the display; known when the display is open.
     var abilities: DisplayAbilities { get }
 
-    /// Takes the device, and adds the sources that fill the queue.
+    /// Opens the device, and adds the sources that put its input into the queue.
     ///
-    /// - Throws: what keeps the display from being used, as the error of the display.
+    /// - Throws: an error of the display, if the display cannot be used.
     func open(_ input: InputQueue) throws
 
-    /// Has the next frame of the screen reported, once; does nothing and returns false unless implemented.
+    /// Asks for one report of the next frame of the screen; does nothing and returns false unless implemented.
     ///
-    /// A display that hears of its screen's frames calls ``InputQueue/screenFrameBegan(at:number:)`` when the next one begins, and
-    /// animations and decelerations are in step with the screen. Each frame is asked for. If no report has come in time, the
-    /// application goes on by its own grid, and asks once more: one report answers both.
+    /// A display that knows when the frames of its screen begin calls ``InputQueue/screenFrameBegan(at:number:)`` at the
+    /// beginning of the next frame, so that animations and decelerations are in step with the screen. The application
+    /// asks for each frame anew. If no report comes in time, the application uses its own grid of frames, and asks once
+    /// more: one report answers both requests.
     ///
-    /// - Returns: Whether the frame will be reported; if not, the application takes a grid of 60 frames a second.
+    /// - Returns: Whether the frame will be reported; if not, the application uses a grid of 60 frames a second.
     func requestScreenFrame() -> Bool
 
     /// Shows a frame; never blocks.
     ///
-    /// A display that is ``Presentation/busy`` has not taken the frame, and calls
-    /// ``InputQueue/displayIsReady()`` when it can take the next one.
+    /// A display that returns ``Presentation/busy`` has not taken the frame, and calls ``InputQueue/displayIsReady()``
+    /// when it can take the next one.
     func present(_ frame: Frame) -> Presentation
 
-    /// Gives the device back for a while: the program is about to be stopped, or to be stopped is what this does.
+    /// Releases the device for a while, because the program is about to be stopped; the display may also stop the program
+    /// itself.
     ///
-    /// When the program goes on, the display pushes ``RawInput/resumed``.
+    /// When the program continues, the display pushes ``RawInput/resumed``.
     func suspend()
 
-    /// Takes the device again; the next frame is shown whole.
+    /// Opens the device again; the next frame is shown in full.
     func resume()
 
-    /// Gives the device back for good; a second call does nothing.
+    /// Releases the device for good; a second call does nothing.
     func close()
 }
 
 extension Display {
-    /// Does nothing: the application takes its own grid.
+    /// Returns false: the application uses its own grid of frames.
     public func requestScreenFrame() -> Bool { false }
 }
 
 /// The result of presenting a frame.
 public enum Presentation: Hashable, Sendable {
-    /// The display has it.
+    /// The display has taken the frame.
     case taken
-    /// The display is still at an earlier one.
+    /// The display has not taken the frame, because it still shows an earlier one.
     case busy
 }
 
-/// What a display can do.
+/// The abilities of a display.
 public struct DisplayAbilities: Hashable, Sendable {
-    /// How many colours there are.
+    /// The colours that a display can show.
     public enum Colors: Int, Hashable, Sendable, Comparable {
-        /// None, or none are wanted.
+        /// No colours, or the user wants none.
         case none
-        /// The user's 16.
+        /// The 16 colours that the user has chosen.
         case palette16
-        /// A palette of 256.
+        /// A palette of 256 colours.
         case palette256
-        /// Any.
+        /// Any colour of red, green and blue.
         case direct
 
-        /// Whether there are fewer.
+        /// Whether `left` has fewer colours than `right`.
         public static func < (left: Colors, right: Colors) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// How many colours there are.
+    /// The colours that a display can show.
     public var colors = Colors.direct
-    /// Whether there is a mouse or a finger.
+    /// Whether the user has a mouse or a touchscreen.
     public var hasPointer = true
-    /// Whether lines and signs beyond ASCII can be shown.
+    /// Whether the display can show lines and signs beyond ASCII.
     public var hasUnicode = true
-    /// Whether pictures are shown with their own pixels, beside the cells.
+    /// Whether the display can show the pixels of pictures, in addition to cells.
     public var hasPictures = false
-    /// How much higher than wide a point looks; 2 where the display does not know.
+    /// The height of a point divided by its width, as the user sees it; 2 if the display does not know.
     public var pointAspect = 2.0
     /// Whether the display says when it gets and loses the focus.
     public var reportsFocus = true
@@ -94,34 +96,35 @@ public struct DisplayAbilities: Hashable, Sendable {
     /// Whether the user wants nothing to move by itself.
     public var reducesMotion = false
 
-    /// The abilities of a display that can do everything usual.
+    /// The abilities of a usual display in colour, with a pointer and Unicode, and without pictures.
     public init() {}
 }
 
-/// A picture of the whole application at one time.
+/// The content of the whole display at one time.
 public struct Frame: Hashable, Sendable {
-    /// What is seen.
+    /// The cells that are shown.
     public var cells: CellGrid
     /// The pictures that the display shows with their own pixels, from back to front; none for a display without that
     /// ability.
     public var pictures: [PlacedPicture]
-    /// Where the cursor stands; it is hidden if there is none.
+    /// The position of the cursor, in points; the cursor is hidden if `nil`.
     public var cursor: Point?
     /// The title of the window or terminal; unchanged if `nil`.
     public var title: String?
-    /// The rows that may differ from the last frame that the display has taken, if that had this size; any if `nil`.
+    /// The rows that may differ from the last frame that the display has taken; all rows if `nil`, or if that frame had
+    /// another size.
     ///
-    /// A display that has forgotten what it shows, or that wants no such help, looks at all rows.
+    /// A display may look at all rows instead, and has to if it no longer knows what it shows.
     public var changedRows: Range<Int>?
 
     /// A frame of cells.
     ///
     /// - Parameters:
-    ///   - cells: What is seen.
-    ///   - pictures: What is shown with its own pixels, from back to front.
-    ///   - cursor: Where the cursor stands; it is hidden if there is none.
+    ///   - cells: The cells that are shown.
+    ///   - pictures: The pictures that the display shows with their own pixels, from back to front.
+    ///   - cursor: The position of the cursor, in points; the cursor is hidden if `nil`.
     ///   - title: The title of the window or terminal; unchanged if `nil`.
-    ///   - changedRows: The rows that may differ from the frame before; any if `nil`.
+    ///   - changedRows: The rows that may differ from the frame before; all rows if `nil`.
     public init(
         cells: CellGrid, pictures: [PlacedPicture] = [], cursor: Point? = nil, title: String? = nil,
         changedRows: Range<Int>? = nil

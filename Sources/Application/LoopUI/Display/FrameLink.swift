@@ -4,35 +4,35 @@
 internal import RunLoops
 internal import RunLoopsKit
 
-/// Calls a closure once a frame until it is released: in step with the display's screen, or else on a grid.
+/// Calls a closure once a frame until the link is released: in step with the display's screen, or else on a grid.
 ///
-/// Each frame of the screen is asked for before the loop sleeps, in the modes of the link alone. So the screen wakes no loop that runs
-/// in another mode, and none after the link is released, except for a frame that was asked for. While the screen is silent, as
-/// a screen that is off, the link goes on by the grid.
+/// The link asks for each frame of the screen before the loop sleeps, in the modes of the link alone. So the screen does
+/// not wake a loop that runs in another mode, nor the loop of a link that was released, except for one frame that was
+/// asked for before. While the screen reports no frames, for example because it is off, the link uses the grid.
 @MainActor final class FrameLink {
-    /// The rate of the grid.
+    /// The frames of the grid in a second.
     static let framesPerSecond = 60.0
-    /// A screen whose frame is later than that is silent.
+    /// The time after which a screen that reports no frame counts as silent.
     static let patience = Duration.milliseconds(100)
-    /// So often a silent screen is asked again.
+    /// The interval at which a silent screen is asked again.
     static let retry = Duration.seconds(1)
 
-    /// The grid, where the display hears of no frames, or its screen is silent.
+    /// The grid; nil while the link is in step with the screen.
     private(set) var grid: RunLoop.DisplayLink?
     private let frames: ScreenFrames
     private let modes: [RunLoop.Mode]
     private let handler: (RunLoop.Instant) -> Void
-    /// The last frame, or when the link was made: a frame that began before is none of the link's.
+    /// The beginning of the last frame, or the time at which the link was made; earlier frames are ignored.
     private var last: RunLoop.Instant
     private var asking: RunLoop.Observer?
     private var watchdog: RunLoop.Timer?
-    /// When the screen counts as silent.
+    /// The instant at which the screen counts as silent.
     private var deadline: RunLoop.Instant
 
     /// - Parameters:
     ///   - frames: The frames of the application.
-    ///   - modes: The modes in which frames come.
-    ///   - handler: Receives the beginning of the frame.
+    ///   - modes: The modes in which the closure is called.
+    ///   - handler: Called once a frame; receives the beginning of the frame.
     init(_ frames: ScreenFrames, in modes: [RunLoop.Mode], handler: @escaping (RunLoop.Instant) -> Void) {
         self.frames = frames
         self.modes = modes
@@ -89,7 +89,8 @@ internal import RunLoopsKit
         watchdog?.fireInstant = deadline
     }
 
-    /// Whether a frame of the screen is for this link; from then on the link is in step with the screen.
+    /// Whether a frame of the screen is delivered to this link; a frame in the link's modes puts the link in step with
+    /// the screen.
     func takes(_ mode: RunLoop.Mode?, at time: RunLoop.Instant) -> Bool {
         guard let mode, modes.contains(.common) || modes.contains(mode) else { return false }
         grid = nil
@@ -99,6 +100,6 @@ internal import RunLoopsKit
         return true
     }
 
-    /// A frame of the screen.
+    /// Calls the closure for a frame of the screen.
     func frame(at time: RunLoop.Instant) { handler(time) }
 }

@@ -3,10 +3,10 @@
 
 public import RunLoops
 
-/// What came from the display and was not handled yet.
+/// The inputs of the display that were not handled yet.
 ///
-/// A display's source, which waits for the device, pushes what it reads. The queue's own source, which is signalled and
-/// has the order −1, hands it to the application in the same or the next turn.
+/// A display's source, which waits for the device, pushes the inputs that it reads. The queue's own source, which each
+/// push signals and which has the order −1, hands the inputs to the application in the same or the next turn.
 @MainActor public final class InputQueue {
     /// The loop of the application.
     public let loop: RunLoop
@@ -38,10 +38,11 @@ public import RunLoops
     /// Whether a display should read no more for now, so that memory stays bounded.
     public var isFull: Bool { inputs.count >= Self.capacity }
 
-    /// Puts an input at the end; signals the queue's source.
+    /// Adds an input at the end of the queue, and signals the queue's source.
     ///
-    /// Moves of one pointer, turns of the wheel and sizes that follow each other become one: a slow program is late by
-    /// one of them and not by all. The queue takes inputs beyond its capacity too; nothing is lost.
+    /// Consecutive moves of one pointer, turns of the wheel at one position, and sizes of the display are joined into one
+    /// input, so that a slow program is late by one input and not by all. The queue takes inputs beyond its capacity too;
+    /// no input is lost.
     public func push(_ input: RawInput) {
         if let last = inputs.last, let joined = Self.join(last, input) {
             inputs[inputs.endIndex - 1] = joined
@@ -54,10 +55,11 @@ public import RunLoops
         loop.wakeUp()
     }
 
-    /// The display can take the next frame.
+    /// Called by the display when it can take the next frame.
     public func displayIsReady() { ready() }
 
-    /// A frame of the screen has begun, which ``Display/requestScreenFrame()`` asked for; another one is ignored.
+    /// Called by the display when a frame that ``Display/requestScreenFrame()`` asked for has begun; other calls are
+    /// ignored.
     ///
     /// Animations and decelerations advance in the same turn or in the next.
     ///
@@ -83,23 +85,23 @@ public import RunLoops
 
     // The queue keeps an input until it is handled: a run of the loop inside a handler goes on with the next one.
 
-    /// How many inputs wait.
+    /// The number of inputs that wait.
     var count: Int { inputs.count }
 
     /// The input that is handled next.
     var first: RawInput? { inputs.first }
 
-    /// Takes the input out that is handled next.
+    /// Removes the input that is handled next.
     func removeFirst() { inputs.removeFirst() }
 
-    /// Has held inputs handled in the next turn.
+    /// Has the inputs in the queue handled in the next turn.
     func resume() {
         if inputs.isEmpty { return }
         source.signal()
         loop.wakeUp()
     }
 
-    /// After inputs were handled: a display that waited for room reads on.
+    /// Calls ``roomHandler`` if a full queue has room again; called after inputs were handled.
     func tellRoom() {
         guard wasFull, !isFull else { return }
         wasFull = false

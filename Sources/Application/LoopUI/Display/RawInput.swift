@@ -3,7 +3,7 @@
 
 internal import RunLoops
 
-/// What a display has to say, as it came from the device.
+/// An input of a display, as the device has reported it.
 public enum RawInput: Hashable, Sendable {
     /// A finger, or a button of the mouse.
     case pointer(PointerInput)
@@ -11,43 +11,43 @@ public enum RawInput: Hashable, Sendable {
     case wheel(WheelInput)
     /// A key.
     case key(KeyInput)
-    /// A part of a text that is pasted; the last part says so.
+    /// A part of a text that is pasted; `isLast` is true for the last part.
     case paste(String, isLast: Bool)
-    /// The display has the user's attention, or has lost it.
+    /// The display has got the focus (true), or lost it (false).
     case focus(Bool)
     /// The display has another size.
     case resized(Size)
     /// The user wants the program to stop for now, as Ctrl-Z does.
     case suspend
-    /// The program goes on after a stop.
+    /// The program continues after a stop.
     case resumed
-    /// The program is to end; by a signal, if there is one.
+    /// The program is to end, because of the signal if there is one.
     case terminate(signal: CInt?)
 }
 
 /// A finger, or a button of the mouse.
 public struct PointerInput: Hashable, Sendable {
-    /// What has happened.
+    /// The change that the display reports.
     public enum Phase: Hashable, Sendable {
         /// The finger or button has gone down.
         case began
-        /// It has moved.
+        /// The finger or button has moved.
         case moved
-        /// It has gone up.
+        /// The finger or button has gone up.
         case ended
         /// The touch or key is no longer followed, and its end will not be reported.
         case cancelled
     }
 
-    /// Tells the fingers and buttons apart that are down at the same time.
+    /// The number of the finger or button, different for all that are down at the same time.
     public var identifier: Int
     /// The button of the mouse; the primary one for a finger.
     public var button: ButtonMask
-    /// What has happened.
+    /// The change that the display reports.
     public var phase: Phase
-    /// Where, in points of the display.
+    /// The position of the pointer, in points of the display.
     public var position: Point
-    /// The keys that were held.
+    /// The modifier keys that were held.
     public var modifiers: KeyModifiers
 
     /// The input of a finger, or of the primary button.
@@ -62,11 +62,11 @@ public struct PointerInput: Hashable, Sendable {
     /// The input of a button of the mouse.
     ///
     /// - Parameters:
-    ///   - phase: What has happened.
-    ///   - position: Where, in points of the display.
+    ///   - phase: The change that the display reports.
+    ///   - position: The position of the pointer, in points of the display.
     ///   - number: The number of the button, as terminals and the X server count: 0 left, 1 middle, 2 right. A number
     ///     below counts as 0, and one above 31 as 31.
-    ///   - modifiers: The keys that were held.
+    ///   - modifiers: The modifier keys that were held.
     public init(_ phase: Phase, at position: Point, button number: Int, modifiers: KeyModifiers = []) {
         self.init(phase, at: position, identifier: number, modifiers: modifiers)
         // The X server has up to 255.
@@ -100,11 +100,11 @@ public struct ButtonMask: OptionSet, Hashable, Sendable {
 
 /// A turn of the wheel.
 public struct WheelInput: Hashable, Sendable {
-    /// Where the pointer is, in points of the display.
+    /// The position of the pointer, in points of the display.
     public var position: Point
-    /// Notches to the right and down.
+    /// The number of notches to the right and down.
     public var notches: Point
-    /// The keys that were held.
+    /// The modifier keys that were held.
     public var modifiers: KeyModifiers
 
     /// The input of a wheel.
@@ -117,7 +117,7 @@ public struct WheelInput: Hashable, Sendable {
 
 /// A key that went down, or up.
 public struct KeyInput: Hashable, Sendable {
-    /// What has happened.
+    /// The change that the display reports.
     public enum Phase: Hashable, Sendable {
         /// The key has gone down. Most terminals report nothing else.
         case began
@@ -127,11 +127,11 @@ public struct KeyInput: Hashable, Sendable {
         case ended
     }
 
-    /// Which key.
+    /// The key.
     public var key: Key
-    /// The keys that were held.
+    /// The modifier keys that were held.
     public var modifiers: KeyModifiers
-    /// What has happened.
+    /// The change that the display reports.
     public var phase: Phase
 
     /// The input of a key.
@@ -142,9 +142,9 @@ public struct KeyInput: Hashable, Sendable {
     }
 }
 
-/// A key, by what it writes or by its name.
+/// A key, by the character that it writes or by its name.
 public enum Key: Hashable, Sendable {
-    /// A key that writes; with the shift key, the character that comes of it.
+    /// A key that writes a character; with the shift key, the character that the two keys write.
     case character(Character)
     /// The key that ends a line.
     case enter
@@ -152,9 +152,9 @@ public enum Key: Hashable, Sendable {
     case tab
     /// The escape key.
     case escape
-    /// Deletes to the left.
+    /// The key that deletes to the left.
     case backspace
-    /// Deletes to the right.
+    /// The key that deletes to the right.
     case delete
     /// The insert key.
     case insert
@@ -166,13 +166,13 @@ public enum Key: Hashable, Sendable {
     case left
     /// The arrow to the right.
     case right
-    /// To the beginning.
+    /// The key that goes to the beginning.
     case home
-    /// To the end.
+    /// The key that goes to the end.
     case end
-    /// A page up.
+    /// The key that goes a page up.
     case pageUp
-    /// A page down.
+    /// The key that goes a page down.
     case pageDown
     /// A function key, from 1.
     case function(Int)
@@ -180,7 +180,7 @@ public enum Key: Hashable, Sendable {
     case other(Int)
 }
 
-/// The keys that are held beside another one.
+/// The modifier keys that are held with another key.
 public struct KeyModifiers: OptionSet, Hashable, Sendable {
     /// The bits.
     public let rawValue: UInt8
@@ -188,12 +188,12 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
     /// The keys with these bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The shift key; not set where it made another character of the key.
+    /// The shift key; not set if it has changed the character of the other key.
     public static var shift: KeyModifiers { KeyModifiers(rawValue: 1) }
     /// The alt key.
     public static var alt: KeyModifiers { KeyModifiers(rawValue: 2) }
     /// The control key.
     public static var control: KeyModifiers { KeyModifiers(rawValue: 4) }
-    /// The key with the picture on it.
+    /// The command key, also called the Windows or super key.
     public static var command: KeyModifiers { KeyModifiers(rawValue: 8) }
 }

@@ -4,9 +4,9 @@
 internal import RunLoops
 internal import RunLoopsConcurrency
 
-/// The frames of the display's screen: asks the display for each, and hands it to the links that are wanted then.
+/// Asks the display for each frame of its screen, and delivers the frame to the links that run in the present mode.
 @MainActor package final class ScreenFrames {
-    /// How many frames were delivered, of the screen or of the grid.
+    /// The number of frames that were delivered, of the screen or of the grid.
     package private(set) var delivered = 0
     /// Whether the last frame that was delivered was one of the screen.
     package private(set) var isInStep = false
@@ -15,13 +15,13 @@ internal import RunLoopsConcurrency
     private let loop: RunLoop
     private let commit: CommitTransaction
     private var links: [WeakLink] = []
-    /// Hands a reported frame over, outside of what the display does; made with the first frame that a display promises.
+    /// Delivers a reported frame, outside of the display's own call; made with the first frame that a display promises.
     private var source: RunLoop.Source?
-    /// The frame that was reported and not handed over yet.
+    /// The frame that was reported and not delivered yet.
     private var reported: (instant: RunLoop.Instant, number: Int)?
-    /// The number of the last frame that was handed over, from which missed frames are counted.
+    /// The number of the last frame that was delivered, from which missed frames are counted.
     private var last: Int?
-    /// When the last frame of the grid began: several links are in step.
+    /// The beginning of the last frame of the grid; links whose grids are in step count as one.
     private var lastOfGrid: RunLoop.Instant?
     /// Whether the display owes a report.
     private(set) var isAwaited = false
@@ -37,7 +37,7 @@ internal import RunLoopsConcurrency
         self.commit = commit
     }
 
-    /// Ends it for good.
+    /// Ends the frames for good.
     func invalidate() {
         isInvalid = true
         links = []
@@ -49,15 +49,15 @@ internal import RunLoopsConcurrency
 
     // MARK: Asking
 
-    /// Asks the display for its next frame, unless that was done.
+    /// Asks the display for its next frame, unless a report is awaited already.
     ///
-    /// - Returns: false if the display hears of no frames.
+    /// - Returns: false if the display reports no frames of its screen.
     func request() -> Bool {
         if isInvalid { return false }
         return isAwaited || requestAgain()
     }
 
-    /// Asks the display for its next frame, although it may owe a report.
+    /// Asks the display for its next frame, even if a report is awaited already.
     func requestAgain() -> Bool {
         // A display may report before this returns.
         isAwaited = true
@@ -74,7 +74,7 @@ internal import RunLoopsConcurrency
         if reported != nil { source.signal() }
     }
 
-    /// The display reports a frame.
+    /// Called when the display reports a frame.
     func began(at instant: RunLoop.Instant, number: Int) {
         guard isAwaited else { return }
         reported = (instant, number)
@@ -85,9 +85,9 @@ internal import RunLoopsConcurrency
 
     // MARK: Delivering
 
-    /// Has a link called with the frames of the screen.
+    /// Adds a link, which is called with the frames of the screen.
     ///
-    /// - Returns: false if the display hears of no frames.
+    /// - Returns: false if the display reports no frames of its screen.
     func add(_ link: FrameLink) -> Bool {
         links.removeAll { $0.link == nil }
         let isFirst = links.isEmpty
@@ -113,7 +113,7 @@ internal import RunLoopsConcurrency
         for link in called { link.frame(at: instant) }
     }
 
-    /// A frame of the grid, which each link has for itself.
+    /// Counts a frame of the grid that a link has for itself.
     func gridFrame(at instant: RunLoop.Instant, skipped: Int) {
         isInStep = false
         last = nil

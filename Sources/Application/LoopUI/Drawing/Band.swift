@@ -3,21 +3,21 @@
 
 /// The cells that a view has drawn.
 ///
-/// Kept are the rows from the first to the last that it has written in; all others are clear. Most views write few of
-/// their rows, and a line that changes makes nobody clear, compare or read the other rows.
+/// The band keeps the rows from the first to the last that the view has written in; all other rows are clear. Most views
+/// write in few of their rows, and a change of one line then does not clear, compare or read the other rows.
 struct Band: Sendable {
-    /// Cells in a row.
+    /// The number of cells in a row.
     let width: Int
-    /// Rows of the whole view.
+    /// The number of rows of the whole view.
     let height: Int
     /// The first of the rows that are kept.
     private(set) var top = 0
     /// The rows that are kept.
     private(set) var grid: CellGrid
 
-    /// The most columns and rows of anything that is drawn, and the most cells: half a gigabyte of them.
+    /// The most columns, rows and cells of anything that is drawn; so many cells take half a gigabyte.
     ///
-    /// A view may have any frame. What no memory could hold, and no display show, is not drawn.
+    /// A view may have a frame of any size; the part beyond these limits is not drawn.
     static let mostColumns = 65_536
     static let mostRows = 1 << 20
     static let mostCells = 1 << 25
@@ -27,7 +27,7 @@ struct Band: Sendable {
         grid = CellGrid(width: self.width, height: 0)
     }
 
-    /// As much of a size as can be drawn.
+    /// Returns the part of a size that can be drawn.
     static func limited(width: Int, height: Int) -> (width: Int, height: Int) {
         let width = min(max(0, width), mostColumns)
         return (width, min(max(0, height), mostRows, mostCells / max(1, width)))
@@ -41,7 +41,7 @@ struct Band: Sendable {
 
     // MARK: Drawing
 
-    /// Sets all cells of a rectangle; what lies outside is left out.
+    /// Sets all cells of a rectangle; cells outside of the view are left out.
     mutating func fill(_ rect: CellRect, with cell: Cell) {
         let area = rect.clipped(to: CellRect(x: 0, y: 0, width: width, height: height))
         if area.isEmpty { return }
@@ -49,7 +49,7 @@ struct Band: Sendable {
         grid.fill(moved(area), with: cell)
     }
 
-    /// Sets a character, which lies inside with all of its columns.
+    /// Sets a character, all columns of which are inside the view.
     mutating func put(_ glyph: Glyph, x: Int, y: Int, columns: Int, style: Style) {
         fill(CellRect(x: x, y: y, width: columns, height: 1), with: Cell(.continuation, style))
         grid[x, y - top].glyph = glyph
@@ -59,11 +59,11 @@ struct Band: Sendable {
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - start: The column where it begins, which may lie outside on the left.
-    ///   - end: The column where it has to end.
-    ///   - y: The row, which lies inside.
-    ///   - style: How it looks.
-    /// - Returns: How many characters were taken.
+    ///   - start: The column where the text begins, which may be outside on the left.
+    ///   - end: The column before which the text has to end.
+    ///   - y: The row, which is inside the view.
+    ///   - style: The style of the text.
+    /// - Returns: The number of characters that were taken from the text.
     mutating func write(
         asciiOf text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, y: Int, style: Style
     ) -> Int {
@@ -80,7 +80,7 @@ struct Band: Sendable {
         return count
     }
 
-    /// Keeps more rows, clear as they are.
+    /// Adds clear rows to the rows that are kept.
     private mutating func open(_ added: Range<Int>) {
         if isEmpty { top = added.lowerBound }
         let (above, below) = (max(0, top - added.lowerBound), max(0, added.upperBound - rows.upperBound))
@@ -97,7 +97,7 @@ struct Band: Sendable {
 
     // MARK: Comparing
 
-    /// The rows between the first and the last that differ from an earlier drawing; empty if none does.
+    /// Returns the rows from the first to the last that differ from an earlier drawing; empty if no row differs.
     ///
     /// - Complexity: O(cells of the rows that are kept).
     func rowsChanged(from old: Band) -> Range<Int> {

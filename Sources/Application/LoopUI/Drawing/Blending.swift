@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Color {
-    /// A colour between this one and another; nil unless both are given by their parts.
+    /// Returns a colour between this one and another; nil if the colours differ and one of them is not of red, green and
+    /// blue.
     ///
     /// Only the terminal knows what its own colours look like.
     func mixed(with other: Color, part: Double) -> Color? {
@@ -17,14 +18,14 @@ extension Color {
 }
 
 extension Cell {
-    /// This cell with a picture of it over it that can be seen through.
+    /// Returns this cell, blended with the cell of a picture that is drawn over it.
     ///
-    /// A cell has one character: below a half it is this one's, which gets paler, and from there on that of the picture,
-    /// which gets stronger. Letters in the terminal's own colours are dim instead.
+    /// A cell has one character: below an `alpha` of a half it is this cell's, which gets paler, and from a half on it is
+    /// the picture's, which gets stronger. Letters in the terminal's own colours are dim instead of pale.
     ///
     /// - Parameters:
-    ///   - picture: What is seen at the end.
-    ///   - alpha: How much of that is seen, from 0 to 1.
+    ///   - picture: The content that is seen at an `alpha` of 1.
+    ///   - alpha: The part of the picture that is seen, from 0 to 1.
     func blended(with picture: Cell, alpha: Double) -> Cell {
         if self == picture { return self }
         var cell = alpha < 0.5 ? self : picture
@@ -52,9 +53,9 @@ extension CellGrid {
     /// Blends another grid of this size over this one.
     ///
     /// - Parameters:
-    ///   - picture: What is seen at the end.
-    ///   - alpha: How much of that is seen, from 0 to 1.
-    ///   - clip: The rows in which they differ.
+    ///   - picture: The content that is seen at an `alpha` of 1.
+    ///   - alpha: The part of the picture that is seen, from 0 to 1.
+    ///   - clip: The rectangle whose rows are blended.
     /// - Complexity: O(cells of the rows).
     mutating func blend(_ picture: CellGrid, alpha: Double, clip: CellRect) {
         // Whole rows have the characters of one of the two: no wide one is cut.

@@ -4,22 +4,22 @@
 extension Canvas {
     /// How a picture becomes characters.
     public enum PictureStyle: Hashable, Sendable {
-        /// Two pixels a cell, in colours.
+        /// Two pixels in each cell, in colours.
         case halfBlocks
-        /// One character a cell, by its brightness: for displays without colours or such signs.
+        /// One character in each cell, chosen by brightness: for displays without colours or block characters.
         case characters
-        /// All of its pixels, which the display shows itself: for displays that can show pictures.
+        /// All pixels of the picture, which the display shows itself: for displays that can show pictures.
         case pixels
     }
 
-    /// Draws a picture over a rectangle, which stretches it; parts outside are left out.
+    /// Draws a picture that is stretched over a rectangle; parts outside of the canvas are left out.
     ///
-    /// Each pixel of the display is the average of the area that it covers. Pixels of less than half opacity are left
-    /// out: what lies below is seen there.
+    /// Each pixel that is drawn is the average of the area that it covers in the picture. Pixels of less than half
+    /// opacity are left out, so that the cells below are seen.
     ///
     /// - Parameters:
     ///   - picture: The picture.
-    ///   - rect: Where it comes; the edges are rounded to whole cells.
+    ///   - rect: The rectangle that the picture fills; the edges are rounded to whole cells.
     ///   - style: How pixels become characters.
     /// - Complexity: O(pixels of the picture that are seen + cells).
     public mutating func draw(_ picture: Picture, in rect: Rect, style: PictureStyle = .halfBlocks) {
@@ -56,7 +56,7 @@ extension Canvas {
         }
     }
 
-    /// From dark to bright, as a display with bright letters on a dark ground shows it.
+    /// The characters from dark to bright, for bright letters on a dark ground.
     private static let signs: [Character] = [" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"]
 
     private static func sign(_ pixel: Pixel) -> (Character, Style)? {

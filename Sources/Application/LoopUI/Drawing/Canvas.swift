@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a view draws on: its own cells, which are kept until it draws again.
+/// The cells that a view draws in, which are kept until the view draws again.
 public struct Canvas: Sendable {
-    /// What is drawn: the other rows are clear.
+    /// The rows that are drawn; all other rows are clear.
     private(set) var band: Band
     /// The pictures that the display shows itself, from back to front.
     private(set) var pictures: [PlacedPicture] = []
@@ -26,7 +26,7 @@ public struct Canvas: Sendable {
     /// The size of the canvas, in points.
     public var size: Size { Size(Double(band.width), Double(band.height)) }
 
-    /// The whole of it.
+    /// The rectangle of the whole canvas, in points.
     public var bounds: Rect { Rect(size: size) }
 
     /// Fills a rectangle with a character.
@@ -34,7 +34,7 @@ public struct Canvas: Sendable {
         band.fill(CellRect(rect), with: Cell(Glyph(character), style))
     }
 
-    /// Leaves the cells of a picture to the display.
+    /// Adds a picture that the display shows itself, and sets its cells to glyphs of its pieces.
     mutating func place(_ placed: PlacedPicture) {
         pictures.append(placed)
         let seen = placed.area.clipped(to: CellRect(bounds))
@@ -43,17 +43,17 @@ public struct Canvas: Sendable {
         }
     }
 
-    /// Writes text in one row; what does not fit is left out.
+    /// Writes text in one row; characters that do not fit are left out.
     ///
-    /// A tab reaches to the next multiple of 8 cells from the beginning of the text. Control characters are seen as the
-    /// replacement character. Characters of which nothing is seen, such as signs of direction, are left out.
+    /// A tab reaches to the next multiple of 8 cells from the beginning of the text. Control characters are shown as the
+    /// replacement character. Invisible characters, such as signs of direction, are left out.
     ///
     /// - Parameters:
     ///   - text: The text; a line break ends it.
-    ///   - point: Where its first cell is. It may lie outside on the left.
-    ///   - style: How it looks.
-    ///   - width: The most points that it may take; up to the right edge if `nil`.
-    /// - Returns: The points that it took.
+    ///   - point: The position of the text's first cell, which may be outside on the left.
+    ///   - style: The style of the text.
+    ///   - width: The most points that the text may take; up to the right edge if `nil`.
+    /// - Returns: The width that the text takes, in points.
     /// - Complexity: O(length of the text).
     @discardableResult
     public mutating func write(
@@ -62,16 +62,16 @@ public struct Canvas: Sendable {
         write(String(text), at: point, style: style, width: width)
     }
 
-    /// Writes a string in one row; what does not fit is left out.
+    /// Writes a string in one row; characters that do not fit are left out.
     ///
-    /// The text that most views write, and the quickest to write.
+    /// Most views write strings, which are faster to write than other texts.
     ///
     /// - Parameters:
     ///   - text: The text; a line break ends it.
-    ///   - point: Where its first cell is. It may lie outside on the left.
-    ///   - style: How it looks.
-    ///   - width: The most points that it may take; up to the right edge if `nil`.
-    /// - Returns: The points that it took.
+    ///   - point: The position of the text's first cell, which may be outside on the left.
+    ///   - style: The style of the text.
+    ///   - width: The most points that the text may take; up to the right edge if `nil`.
+    /// - Returns: The width that the text takes, in points.
     /// - Complexity: O(length of what is seen).
     @discardableResult
     public mutating func write(
@@ -107,7 +107,7 @@ public struct Canvas: Sendable {
         return Double(max(0, x - start))
     }
 
-    /// Sets a character that fits on the right; the part left of the canvas is left out.
+    /// Sets a character that fits on the right; columns left of the canvas are left out.
     private mutating func put(_ character: Character, x: Int, y: Int, columns: Int, style: Style) {
         if columns <= 2 {
             if x >= 0 { band.put(Glyph(character), x: x, y: y, columns: columns, style: style) }
@@ -129,10 +129,10 @@ public struct Canvas: Sendable {
         case rounded
         /// Double lines.
         case double
-        /// Plus, minus and bar, for displays without such signs.
+        /// Plus, minus and bar, for displays without line characters.
         case plain
 
-        /// Upper left, upper right, lower left, lower right, horizontal, vertical.
+        /// The characters of the border: upper left, upper right, lower left, lower right, horizontal, vertical.
         var signs: [Character] {
             switch self {
             case .single: ["┌", "┐", "└", "┘", "─", "│"]

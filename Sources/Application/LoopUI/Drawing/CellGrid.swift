@@ -6,9 +6,9 @@ internal import RunLoops
 
 /// Rows of cells.
 public struct CellGrid: Hashable, Sendable {
-    /// Cells in a row.
+    /// The number of cells in a row.
     public let width: Int
-    /// Rows.
+    /// The number of rows.
     public private(set) var height: Int
     /// The cells, row by row.
     public private(set) var cells: [Cell]
@@ -43,7 +43,7 @@ public struct CellGrid: Hashable, Sendable {
 
     // MARK: Composed characters
 
-    /// Keeps the character of a glyph that comes into a cell.
+    /// Keeps the character of a glyph that was set in a cell.
     private mutating func keep(_ glyph: Glyph, from other: CellGrid? = nil) {
         guard glyph.isComposed, composed[glyph] == nil, let owner = other?.composed[glyph] ?? glyph.owner else {
             return
@@ -57,20 +57,20 @@ public struct CellGrid: Hashable, Sendable {
         composed[glyph] = owner
     }
 
-    /// Keeps what came from another grid into some cells of a row.
+    /// Keeps the composed characters that some cells of a row have received from another grid.
     private mutating func keep(_ columns: Range<Int>, row: Int, from other: CellGrid) {
         if other.composed.isEmpty { return }
         for column in columns { keep(cells[row * width + column].glyph, from: other) }
     }
 
-    /// Keeps what came from a row of another grid of this width into the same row.
+    /// Keeps the composed characters that a row has received from the same row of another grid of this width.
     mutating func keepRow(_ row: Int, from other: CellGrid) { keep(0..<width, row: row, from: other) }
 
     // MARK: Reading
 
-    /// The cell at a place.
+    /// The cell in column `x` and row `y`.
     ///
-    /// - Precondition: the place is inside.
+    /// - Precondition: the cell is inside the grid.
     public subscript(x: Int, y: Int) -> Cell {
         get {
             require(x >= 0 && x < width && y >= 0 && y < height, "There is no cell \(x), \(y).")
@@ -83,7 +83,7 @@ public struct CellGrid: Hashable, Sendable {
         }
     }
 
-    /// The text of a row, without the empty places at its end.
+    /// The text of a row, without the empty cells at its end.
     public func text(row: Int) -> String {
         var text = ""
         for x in 0..<width where self[x, row].glyph != .continuation {
@@ -98,7 +98,7 @@ public struct CellGrid: Hashable, Sendable {
 
     // MARK: Changing
 
-    /// Sets all cells of a rectangle; what lies outside is left out.
+    /// Sets all cells of a rectangle; cells outside of the grid are left out.
     public mutating func fill(_ rect: CellRect, with cell: Cell) {
         let (area, width) = (rect.clipped(to: bounds), width)
         if area.isEmpty { return }
@@ -112,7 +112,7 @@ public struct CellGrid: Hashable, Sendable {
         keep(cell.glyph)
     }
 
-    /// Writes printable ASCII from a place on, which lies inside with all of the text.
+    /// Writes printable ASCII in a row, from the column `x` on; the whole text fits into the row.
     mutating func write(ascii text: UnsafeBufferPointer<UInt8>, x: Int, y: Int, style: Style) {
         let (columns, width) = (x..<x + text.count, width)
         cells.withUnsafeMutableBufferPointer { cells in
@@ -129,13 +129,14 @@ public struct CellGrid: Hashable, Sendable {
         height += above + below
     }
 
-    /// Lays another grid over this one: clear cells, and clear backgrounds, leave what is there.
+    /// Lays another grid over this one: a clear cell leaves the cell below as it is, and a clear background leaves the
+    /// background below.
     ///
     /// - Parameters:
     ///   - other: The grid that is laid over.
-    ///   - x: Where its left edge comes.
-    ///   - y: Where its upper edge comes.
-    ///   - clip: What may be changed.
+    ///   - x: The column of the other grid's left edge.
+    ///   - y: The row of the other grid's upper edge.
+    ///   - clip: The cells that may be changed.
     /// - Complexity: O(cells of the common area).
     public mutating func lay(_ other: CellGrid, x: Int, y: Int, clip: CellRect) {
         let area = CellRect(x: x, y: y, width: other.width, height: other.height).clipped(to: clip).clipped(to: bounds)
@@ -203,7 +204,7 @@ public struct CellGrid: Hashable, Sendable {
         }
     }
 
-    /// Takes a row over from another grid of this size.
+    /// Copies a row from another grid of this size.
     package mutating func takeRow(_ y: Int, from other: CellGrid) {
         let row = y * width..<(y + 1) * width
         other.cells.withUnsafeBufferPointer { there in
@@ -225,8 +226,8 @@ public struct CellRect: Hashable, Sendable {
     /// The rows inside.
     public var rows: Range<Int>
 
-    /// The rectangle with its upper left cell at `x` and `y`; a negative size becomes 0, and the last number is an edge
-    /// too.
+    /// The rectangle with its upper left cell at `x` and `y`; a negative size becomes 0, and an edge beyond `Int.max`
+    /// becomes `Int.max`.
     public init(x: Int, y: Int, width: Int, height: Int) {
         columns = x..<Self.end(x, width)
         rows = y..<Self.end(y, height)
@@ -237,9 +238,11 @@ public struct CellRect: Hashable, Sendable {
         return isBeyond ? .max : end
     }
 
-    /// The cells that a rectangle in points covers, each edge rounded to the nearest, and half a cell up.
+    /// The cells that a rectangle in points covers; each edge is rounded to the nearest edge of a cell, and half a cell
+    /// up.
     ///
-    /// So a rectangle covers as many cells wherever it is moved to by whole cells, also across the upper left corner.
+    /// So a rectangle covers the same number of cells wherever it is moved to by whole cells, also across the upper left
+    /// corner.
     public init(_ rect: Rect) {
         columns = rect.minX.cell..<max(rect.minX.cell, rect.maxX.cell)
         rows = rect.minY.cell..<max(rect.minY.cell, rect.maxY.cell)
@@ -248,10 +251,10 @@ public struct CellRect: Hashable, Sendable {
     /// No cells.
     static var empty: CellRect { CellRect(x: 0, y: 0, width: 0, height: 0) }
 
-    /// Whether nothing is inside.
+    /// Whether the rectangle has no cells.
     public var isEmpty: Bool { columns.isEmpty || rows.isEmpty }
 
-    /// The smallest rectangle that covers both; an empty rectangle covers nothing.
+    /// Returns the smallest rectangle that covers both rectangles; an empty rectangle covers nothing.
     public func union(_ other: CellRect) -> CellRect {
         if isEmpty { return other }
         if other.isEmpty { return self }
@@ -272,7 +275,8 @@ public struct CellRect: Hashable, Sendable {
 }
 
 extension Double {
-    /// The nearest whole number, the greater one in the middle; at most a thousand million.
+    /// The nearest whole number, and the greater of two that are equally near; at most a thousand million on both sides
+    /// of 0.
     ///
     /// The standard library's `rounded()` calls the C library, in the middle of drawing.
     var cell: Int {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Unicode.Scalar {
-    /// How many cells a terminal gives the scalar alone: 0, 1 or 2.
+    /// The number of cells that a terminal uses for the scalar alone: 0, 1 or 2.
     ///
     /// - Complexity: O(log of the table's length); O(1) below U+0300.
     package var cellWidth: Int {
@@ -13,7 +13,7 @@ extension Unicode.Scalar {
 }
 
 extension [UInt32] {
-    /// Whether a value lies between a boundary at an even place and the next one.
+    /// Whether a value lies between a boundary at an even index and the next boundary.
     fileprivate func belongs(_ value: UInt32) -> Bool {
         var (low, high) = (0, count)
         while low < high {
@@ -28,12 +28,12 @@ extension Character {
     /// The columns between two tab stops, as on every terminal.
     package static let tabWidth = 8
 
-    /// How many cells the character takes: usually 1, or 2 if it is wide.
+    /// The number of cells that the character takes: usually 1, or 2 if it is wide.
     ///
-    /// Wide are the scalars that Unicode calls so, what the variation selector 16 makes an emoji, and flags. A mark
-    /// without a letter takes a cell too. A vowel that stands beside its letter, as the Thai and Lao Sara Am do, takes a cell
-    /// of its own: terminals advance by it. A tab takes 8 cells at the beginning of a text. Characters of which nothing is
-    /// seen, such as the zero width space and signs of direction, take none.
+    /// Scalars that Unicode calls wide, characters that the variation selector 16 makes an emoji, and flags are wide. A
+    /// mark without a letter takes a cell too. A vowel that stands beside its letter, as the Thai and Lao Sara Am do,
+    /// takes a cell of its own: terminals advance by it. A tab takes 8 cells at the beginning of a text. Invisible
+    /// characters, such as the zero width space and signs of direction, take no cell.
     public var cellWidth: Int {
         let scalars = unicodeScalars
         let first = scalars[scalars.startIndex]
@@ -45,7 +45,7 @@ extension Character {
         return shown?.composedWidth ?? 0
     }
 
-    /// The cells of a character that is shown as it is.
+    /// The number of cells of a character that is shown as it is.
     private var composedWidth: Int {
         // Letters that are joined to one character, and the vowels beside them, as in Thai, Lao and the scripts of India.
         isWide ? 2 : max(1, unicodeScalars.reduce(0) { $0 + $1.cellWidth })
@@ -82,7 +82,7 @@ extension Character {
 }
 
 extension StringProtocol {
-    /// How many cells the text takes in one row.
+    /// The number of cells that the text takes in one row.
     ///
     /// A tab reaches to the next multiple of 8 cells from the beginning of the text.
     ///

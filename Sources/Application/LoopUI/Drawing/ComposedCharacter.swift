@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// A character of several scalars and the number that stands for it in cells.
+/// A character of several scalars, and its number in cells.
 ///
 /// Each grid keeps the characters that its cells show. So a number keeps its character for as long as a cell has it, and
 /// memory grows with what is shown, not with what was ever shown.
@@ -26,7 +26,7 @@ final class ComposedCharacter: Sendable {
 
     /// How many characters are kept although no grid has them, so that a glyph can be made first and set later.
     static let recentCount = 1 << 16
-    /// Numbers are below this.
+    /// The number of different numbers, which begin at 0.
     private static let numberCount: UInt32 = 1 << 31
 
     private struct Weak {
@@ -39,7 +39,7 @@ final class ComposedCharacter: Sendable {
         ///
         /// The reference is `nil` while an object ends and has not removed itself yet.
         var objects: [UInt32: Weak] = [:]
-        /// The last that were made, in a ring.
+        /// The objects that were made last, in a ring.
         var recent: [ComposedCharacter] = []
         var oldest = 0
         var nextNumber: UInt32 = 0
@@ -47,7 +47,7 @@ final class ComposedCharacter: Sendable {
 
     private static let table = Mutex(Table())
 
-    /// The one object of a character.
+    /// Returns the only object of a character; makes it if there is none.
     static func make(_ character: Character) -> ComposedCharacter {
         // What leaves the ring is released after the lock: its end takes the lock too.
         let (object, _) = table.withLock { table -> (ComposedCharacter, ComposedCharacter?) in
@@ -69,7 +69,7 @@ final class ComposedCharacter: Sendable {
         return object
     }
 
-    /// The object of a number; `nil` if no grid has kept it.
+    /// Returns the object of a number; `nil` if no grid has kept it.
     static func find(_ number: UInt32) -> ComposedCharacter? {
         table.withLock { $0.objects[number]?.object }
     }

@@ -3,9 +3,9 @@
 
 /// A place, in points from the upper left corner; a point is a cell in a terminal.
 public struct Point: Hashable, Sendable {
-    /// Points to the right.
+    /// The distance to the right, in points.
     public var x: Double
-    /// Points down.
+    /// The distance down, in points.
     public var y: Double
 
     /// The upper left corner.
@@ -20,27 +20,27 @@ public struct Point: Hashable, Sendable {
     /// The point at `x` and `y`, with the names that `CGPoint` has.
     public init(x: Double, y: Double) { self.init(x, y) }
 
-    /// How far it is to another point, in points.
+    /// Returns the distance to another point, in points.
     public func distance(to other: Point) -> Double {
         let (width, height) = (other.x - x, other.y - y)
         return (width * width + height * height).squareRoot()
     }
 
-    /// The point that lies by `offset` further.
+    /// Returns the point, moved by `offset`.
     public static func + (point: Point, offset: Point) -> Point { Point(point.x + offset.x, point.y + offset.y) }
 
-    /// The way from one point to another.
+    /// Returns the offset from `start` to `point`.
     public static func - (point: Point, start: Point) -> Point { Point(point.x - start.x, point.y - start.y) }
 }
 
 /// A width and a height, in points.
 public struct Size: Hashable, Sendable {
-    /// Points from left to right.
+    /// The width, in points.
     public var width: Double
-    /// Points from top to bottom.
+    /// The height, in points.
     public var height: Double
 
-    /// No size.
+    /// The size of 0 by 0 points.
     public static var zero: Size { Size(0, 0) }
 
     /// The size of `width` and `height`.
@@ -55,16 +55,16 @@ public struct Size: Hashable, Sendable {
 
 /// Distances from the edges of a rectangle inwards, in points.
 public struct Insets: Hashable, Sendable {
-    /// From the upper edge.
+    /// The distance from the upper edge, in points.
     public var top: Double
-    /// From the left edge.
+    /// The distance from the left edge, in points.
     public var left: Double
-    /// From the lower edge.
+    /// The distance from the lower edge, in points.
     public var bottom: Double
-    /// From the right edge.
+    /// The distance from the right edge, in points.
     public var right: Double
 
-    /// No distances.
+    /// The distance 0 on every side.
     public static var zero: Insets { Insets() }
 
     /// The distances that are named; 0 for the others.
@@ -104,21 +104,21 @@ public struct Rect: Hashable, Sendable {
     /// The rectangle of a corner and a size; a negative size becomes 0.
     public init(origin: Point = .zero, size: Size) { self.init(origin.x, origin.y, size.width, size.height) }
 
-    /// The left edge.
+    /// The x coordinate of the left edge.
     public var minX: Double { origin.x }
-    /// The upper edge.
+    /// The y coordinate of the upper edge.
     public var minY: Double { origin.y }
-    /// The right edge, which is outside.
+    /// The x coordinate of the right edge, which is not inside the rectangle.
     public var maxX: Double { origin.x + size.width }
-    /// The lower edge, which is outside.
+    /// The y coordinate of the lower edge, which is not inside the rectangle.
     public var maxY: Double { origin.y + size.height }
-    /// Points from left to right.
+    /// The width, in points.
     public var width: Double { size.width }
-    /// Points from top to bottom.
+    /// The height, in points.
     public var height: Double { size.height }
-    /// The middle.
+    /// The point in the middle of the rectangle.
     public var center: Point { Point(minX + width / 2, minY + height / 2) }
-    /// Whether nothing is inside.
+    /// Whether the rectangle has no area.
     public var isEmpty: Bool { size.width <= 0 || size.height <= 0 }
 
     /// Whether the point is inside; the right and the lower edge are not.
@@ -132,7 +132,7 @@ public struct Rect: Hashable, Sendable {
         return Rect(left, top, min(maxX, other.maxX) - left, min(maxY, other.maxY) - top)
     }
 
-    /// The smallest rectangle that covers both; an empty rectangle covers nothing.
+    /// Returns the smallest rectangle that covers both rectangles; an empty rectangle covers nothing.
     public func union(_ other: Rect) -> Rect {
         if isEmpty { return other }
         if other.isEmpty { return self }
@@ -164,11 +164,11 @@ extension Double {
 }
 
 extension Size {
-    /// The size, of lengths that can be reckoned with.
+    /// The size with both lengths limited as by ``Double/length``, and not negative.
     var limited: Size { Size(Swift.max(0, width.length), Swift.max(0, height.length)) }
 }
 
 extension Insets {
-    /// The distances, of lengths that can be reckoned with.
+    /// The insets with all distances limited as by ``Double/length``.
     var limited: Insets { Insets(top: top.length, left: left.length, bottom: bottom.length, right: right.length) }
 }

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands in a cell: a character, as a number.
+/// The content of a cell: a character or a piece of a picture, as a number.
 ///
-/// A character of one Unicode scalar is that scalar. Others get a number of their own, which is theirs for as long as a grid
-/// has the glyph in a cell. A glyph that no grid has keeps its character until 65,536 other characters of several scalars have
-/// been made glyphs, and is the replacement character afterwards.
+/// The number of a character of one Unicode scalar is that scalar. Other characters get a number of their own, which
+/// stays valid for as long as a grid has the glyph in a cell. A glyph that no grid has keeps its character until 65,536
+/// other characters of several scalars have been made glyphs, and is the replacement character afterwards.
 public struct Glyph: Hashable, Sendable {
     package let bits: UInt32
 
-    /// Nothing: what lies below shows through.
+    /// No glyph: the cell below shows through.
     public static var none: Glyph { Glyph(bits: 0) }
     /// The right half of a wide character.
     public static var continuation: Glyph { Glyph(bits: 0x7FFF_FFFF) }
@@ -23,8 +23,8 @@ public struct Glyph: Hashable, Sendable {
 
     /// The glyph of a character, as displays show it.
     ///
-    /// Control characters become the replacement character, so that no text can command a terminal; a tab, and what nothing
-    /// is seen of, becomes a blank. Of a character with more than 32 scalars the first 32 are shown.
+    /// Control characters become the replacement character, so that no text can command a terminal; a tab or an invisible
+    /// character becomes a blank. Of a character with more than 32 scalars the first 32 are shown.
     public init(_ character: Character) {
         guard let shown = character.shown else {
             bits = 0x20
@@ -39,19 +39,21 @@ public struct Glyph: Hashable, Sendable {
     /// Whether the glyph is the number of a character of several scalars.
     package var isComposed: Bool { bits & Self.composed != 0 }
 
-    /// What keeps the character of a composed glyph; `nil` for others, and if it has not been kept.
+    /// The object that keeps the character of a composed glyph; `nil` for other glyphs, and if the character was not
+    /// kept.
     var owner: ComposedCharacter? { isComposed ? ComposedCharacter.find(bits & ~Self.composed) : nil }
 
     /// The glyph of a cell in which the display shows a piece of a picture.
     ///
-    /// Another picture, another piece and another size have another glyph: where a cell stays as it is, the pixels do.
+    /// Glyphs differ if the picture, the piece or the size differs: as long as a cell keeps its glyph, its pixels stay
+    /// the same.
     ///
     /// - Parameters:
     ///   - picture: The picture.
-    ///   - x: The piece, in cells from the left edge of the picture.
-    ///   - y: The piece, in cells from the upper edge.
-    ///   - columns: How many pieces there are in a row.
-    ///   - rows: How many rows there are.
+    ///   - x: The column of the piece, in cells from the left edge of the picture.
+    ///   - y: The row of the piece, in cells from the upper edge of the picture.
+    ///   - columns: The number of pieces in a row.
+    ///   - rows: The number of rows of pieces.
     init(_ picture: Picture, x: Int, y: Int, columns: Int, rows: Int) {
         var mixed = Self.mix(0, picture.number)
         for part in [x, y, columns, rows] { mixed = Self.mix(mixed, UInt64(bitPattern: Int64(part))) }
@@ -67,10 +69,10 @@ public struct Glyph: Hashable, Sendable {
         return mixed ^ mixed >> 31
     }
 
-    /// Whether the display shows a picture there.
+    /// Whether the display shows a piece of a picture in the cell.
     public var isPicture: Bool { bits >> 29 == Self.pictures >> 29 }
 
-    /// The character; nil for nothing, for a picture and for the right half of a wide one.
+    /// The character; nil for ``none``, for a piece of a picture and for the right half of a wide character.
     public var character: Character? {
         if self == .none || self == .continuation { return nil }
         if isComposed { return owner?.character ?? "\u{FFFD}" }
@@ -78,18 +80,18 @@ public struct Glyph: Hashable, Sendable {
     }
 }
 
-/// One place of a display: a glyph and its style.
+/// One cell of a display: a glyph and its style.
 ///
-/// Sixteen bytes without a gap, so that rows are compared by their bytes.
+/// A cell takes sixteen bytes without padding, so that rows are compared by their bytes.
 public struct Cell: Hashable, Sendable {
-    /// What stands there.
+    /// The content of the cell.
     public var glyph: Glyph
-    /// How it looks.
+    /// The style of the glyph.
     public var style: Style
 
-    /// Nothing at all: what lies below is seen.
+    /// A cell without a glyph and with a clear background: the cell below is seen.
     public static var clear: Cell { Cell(.none, Style()) }
-    /// An empty place with the display's own colours.
+    /// An empty cell with the display's own colours.
     public static var blank: Cell { Cell(.space, Style(on: .default)) }
 
     /// The cell of a glyph and a style.

@@ -6,17 +6,17 @@ internal import Synchronization
 
 /// A picture: rows of pixels, each of red, green, blue and opacity.
 ///
-/// Two copies are equal at once; other pictures are compared pixel by pixel.
+/// Copies of a picture are compared in constant time, other pictures pixel by pixel.
 public struct Picture: Hashable, Sendable {
-    /// Pixels from left to right.
+    /// The width, in pixels.
     public let width: Int
-    /// Pixels from top to bottom.
+    /// The height, in pixels.
     public let height: Int
     /// Four bytes a pixel, row after row from the top: red, green, blue, opacity.
     ///
     /// The colours are not multiplied with the opacity.
     public let bytes: [UInt8]
-    /// Tells pictures apart that were made one by one; copies have the same.
+    /// The number of the picture, which only its copies share.
     package let number: UInt64
 
     private static let count = Atomic<UInt64>(0)
@@ -35,7 +35,7 @@ public struct Picture: Hashable, Sendable {
         number = Self.count.add(1, ordering: .relaxed).newValue
     }
 
-    /// How many bytes there are of so many pixels; nil if there are no so many.
+    /// The number of bytes of a picture; nil if a side is negative, or the number is too large for an `Int`.
     private static func bytes(_ width: Int, _ height: Int) -> Int? {
         if width < 0 || height < 0 { return nil }
         let (pixels, hasTooManyPixels) = width.multipliedReportingOverflow(by: height)
@@ -43,7 +43,7 @@ public struct Picture: Hashable, Sendable {
         return hasTooManyPixels || hasTooManyBytes ? nil : bytes
     }
 
-    /// Whether both have the same pixels.
+    /// Whether two pictures have the same pixels.
     ///
     /// - Complexity: O(1) for copies, else O(pixels).
     public static func == (left: Picture, right: Picture) -> Bool {
@@ -93,7 +93,7 @@ struct Pixel: Hashable {
 
     var color: Color { .rgb(red, green, blue) }
     var isSeen: Bool { opacity >= 128 }
-    /// How bright it looks, from 0 to 1, by the weights of ITU-R BT.601.
+    /// The brightness of the pixel, from 0 to 1, by the weights of ITU-R BT.601.
     var brightness: Double { (0.299 * Double(red) + 0.587 * Double(green) + 0.114 * Double(blue)) / 255 }
 }
 
@@ -110,7 +110,7 @@ struct PictureScaler {
         self.rows = rows
     }
 
-    /// The averages of a row of fields, for some of its columns.
+    /// Returns the averages of a row of fields, for some of its columns.
     ///
     /// - Complexity: O(columns + pixels that they cover).
     func row(_ y: Int, _ fields: Range<Int>) -> [Pixel] {
@@ -118,7 +118,7 @@ struct PictureScaler {
         return fields.map { average(Self.shares(of: $0, in: columns, of: picture.width), down) }
     }
 
-    /// The pixels that a field covers in one direction, with the part of each.
+    /// Returns the pixels that a field covers in one direction, with the part of each that is covered.
     private static func shares(of field: Int, in fields: Int, of pixels: Int) -> (first: Int, parts: [Double]) {
         let scale = Double(pixels) / Double(fields)
         let (start, end) = (Double(field) * scale, Double(field + 1) * scale)
@@ -127,7 +127,7 @@ struct PictureScaler {
         return (first, (first..<last).map { min(end, Double($0 + 1)) - max(start, Double($0)) })
     }
 
-    /// Colours count by their opacity, so that what is not seen lends no colour.
+    /// Returns the average of pixels, with colours weighted by opacity, so that invisible pixels add no colour.
     private func average(
         _ across: (first: Int, parts: [Double]), _ down: (first: Int, parts: [Double])
     ) -> Pixel {

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture that a display shows with its own pixels, and the cells that it takes.
+/// A picture whose pixels a display shows, and the cells that the picture covers.
 ///
-/// The cells of a frame say where the picture is seen: each has a glyph that stands for its piece of the picture. What
-/// lies in front of the picture has other glyphs. So a display sends those pieces again whose cells have changed.
+/// The cells of a frame say where the picture is seen: each of them has a glyph for its piece of the picture. Cells of
+/// views in front of the picture have other glyphs. So a display sends again only the pieces whose cells have changed.
 public struct PlacedPicture: Hashable, Sendable {
     /// The picture.
     public var picture: Picture
-    /// The cells that the whole picture is stretched over; it may reach beyond the display.
+    /// The cells that the whole picture is stretched over; they may reach beyond the display.
     public var area: CellRect
 
-    /// A picture over some cells.
+    /// A picture that is stretched over the cells of an area.
     public init(_ picture: Picture, in area: CellRect) {
         self.picture = picture
         self.area = area
@@ -19,7 +19,7 @@ public struct PlacedPicture: Hashable, Sendable {
 
     /// Whether the picture is seen at a cell of a frame.
     ///
-    /// - Precondition: the cell is inside.
+    /// - Precondition: the cell is inside the frame.
     public func isSeen(x: Int, y: Int, in cells: CellGrid) -> Bool {
         let glyph = cells[x, y].glyph
         return glyph.isPicture && glyph == self.glyph(x: x, y: y)
@@ -37,7 +37,7 @@ public struct PlacedPicture: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - cells: The cells of the frame.
-    ///   - old: The cells of an earlier frame of this size; what has not changed since is left out.
+    ///   - old: The cells of an earlier frame of this size; cells that have not changed since are left out.
     /// - Complexity: O(cells of the area).
     public func parts(in cells: CellGrid, changedSince old: CellGrid? = nil) -> [CellRect] {
         area.clipped(to: cells.bounds).parts { x, y in
@@ -47,9 +47,9 @@ public struct PlacedPicture: Hashable, Sendable {
 }
 
 extension CellRect {
-    /// Rectangles that together cover the cells for which a condition holds.
+    /// Returns rectangles that together cover the cells for which a condition holds.
     ///
-    /// Cells beside each other in a row come into one rectangle, and rows of the same columns below each other.
+    /// Adjacent cells of a row are in one rectangle, and so are adjacent rows with the same columns.
     ///
     /// - Complexity: O(cells).
     package func parts(where isIn: (_ x: Int, _ y: Int) -> Bool) -> [CellRect] {
@@ -76,7 +76,7 @@ extension CellRect {
         return parts
     }
 
-    /// The rectangle, further right and down.
+    /// The rectangle, moved by `x` columns to the right and `y` rows down.
     package func moved(x: Int, y: Int) -> CellRect {
         var moved = self
         moved.columns = Self.moved(columns, by: x)

@@ -24,7 +24,7 @@ extension Unicode.Scalar {
         return properties.isDefaultIgnorableCodePoint && properties.generalCategory != .otherLetter
     }
 
-    /// Whether an invisible scalar belongs to a character that begins with another one.
+    /// Whether an invisible scalar is kept in a character that begins with the scalar `first`.
     fileprivate func counts(behind first: Unicode.Scalar) -> Bool {
         switch value {
         // Joiners, and the selectors of emoji and of variants.
@@ -35,21 +35,22 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether Unicode has set the scalar aside for no character at all.
+    /// Whether the scalar is one of Unicode's noncharacters.
     fileprivate var isNoncharacter: Bool { value & 0xFFFE == 0xFFFE || (0xFDD0...0xFDEF).contains(value) }
 }
 
 extension Character {
     /// The most scalars of a character that are shown.
     ///
-    /// Unicode's text for streams (UAX #15, Stream-Safe) has at most 30 marks behind a letter. The longest emoji in use has
-    /// ten scalars. A text from elsewhere can have any number, and each repaint would write them all.
+    /// Unicode's Stream-Safe Text Format (UAX #15) has at most 30 marks after a letter. The longest emoji in use has ten
+    /// scalars. A text from elsewhere can have any number of scalars in a character, and each repaint would write all of
+    /// them.
     package static let longestShown = 32
 
     /// The character as displays show it; `nil` for an invisible character, which takes no cell.
     ///
-    /// A control character is shown as the replacement character, a tab as a blank. Scalars that only change the direction
-    /// of text, or that are not seen, are left out, and so are marks beyond a number that no language has.
+    /// A control character is shown as the replacement character, a tab as a blank. Scalars that only change the
+    /// direction of text, or that are invisible, are left out, and so are scalars beyond the first ``longestShown``.
     package var shown: Character? {
         let scalars = unicodeScalars
         let first = scalars[scalars.startIndex]
@@ -92,8 +93,8 @@ extension Character {
 }
 
 extension String {
-    /// The text in one row, as a display gets what is not drawn in cells, such as the title of a window or a line that is
-    /// read aloud.
+    /// The text in one row, for text that a display does not draw in cells, such as the title of a window or a line that
+    /// is read aloud.
     ///
     /// Tabs and line breaks become blanks, other control characters are left out.
     ///

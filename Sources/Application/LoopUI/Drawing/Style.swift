@@ -12,15 +12,15 @@ public struct Color: Hashable, Sendable {
     public static var `default`: Color { Color(bits: 0) }
     /// No colour: what lies below shows through.
     ///
-    /// A foreground that is clear is the default one.
+    /// A clear foreground is shown in the default colour.
     public static var clear: Color { Color(bits: 0xFF00_0000) }
 
     /// A colour of the palette; the first 16 are the user's own.
     public static func palette(_ index: UInt8) -> Color { Color(bits: 0x0100_0000 | UInt32(index)) }
 
-    /// A colour by its parts.
+    /// A colour of red, green and blue, each from 0 to 255.
     ///
-    /// A display with fewer colours shows the nearest that it has.
+    /// A display with fewer colours shows the nearest colour that it has.
     public static func rgb(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> Color {
         Color(bits: 0x0200_0000 | UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue))
     }
@@ -44,19 +44,19 @@ public struct Color: Hashable, Sendable {
     /// The palette's grey.
     public static var gray: Color { palette(8) }
 
-    /// The kind of a colour, which a display has to tell apart.
+    /// The kinds of colours that a display has to distinguish.
     public enum Kind: Hashable, Sendable {
         /// The display's own colour.
         case `default`
         /// A colour of the palette, by its number.
         case palette(UInt8)
-        /// A colour by its parts.
+        /// A colour of red, green and blue, each from 0 to 255.
         case rgb(red: UInt8, green: UInt8, blue: UInt8)
         /// No colour.
         case clear
     }
 
-    /// The colour, taken apart.
+    /// The kind of the colour, with its number in the palette or its parts.
     public var kind: Kind {
         switch bits >> 24 {
         case 0: .default
@@ -86,11 +86,11 @@ public struct Style: Hashable, Sendable {
         public static var dim: Attributes { Attributes(rawValue: 2) }
         /// Slanted letters.
         public static var italic: Attributes { Attributes(rawValue: 4) }
-        /// A line below.
+        /// A line below the letters.
         public static var underline: Attributes { Attributes(rawValue: 8) }
         /// Foreground and background exchanged.
         public static var inverse: Attributes { Attributes(rawValue: 16) }
-        /// A line through.
+        /// A line through the letters.
         public static var strikethrough: Attributes { Attributes(rawValue: 32) }
     }
 
@@ -101,7 +101,7 @@ public struct Style: Hashable, Sendable {
     /// The attributes of the text, such as bold and underlined.
     public var attributes: Attributes
 
-    /// Default letters on whatever lies below.
+    /// The style of letters in the default colour on a clear background.
     public static var plain: Style { Style() }
 
     /// The style of these colours and attributes.

@@ -1,32 +1,32 @@
 // SPDX-FileCopyrightText: The swift-run-loops contributors
 // SPDX-License-Identifier: Apache-2.0
 
-/// The styles of controls, by what they are for.
+/// The styles of controls, by their purpose.
 ///
-/// The standard theme uses the terminal's own colours, so that it suits light and dark terminals. Whatever a colour
-/// says, an attribute or a sign says too: a theme without colours loses nothing.
+/// The standard theme uses the terminal's own colours, so that it suits light and dark terminals. An attribute or a sign
+/// says the same as each colour, so that a theme without colours loses nothing.
 public struct Theme: Hashable, Sendable {
-    /// Text to be read.
+    /// The style of usual text.
     public var text = Style.plain
-    /// Text beside it: placeholders, hints.
+    /// The style of secondary text, such as placeholders and hints.
     public var secondary = Style(.default, .dim)
     /// The style of emphasised parts: values, the filled part of a bar.
     public var accent: Style
     /// The style of selected parts.
     public var selection = Style(.default, .inverse)
-    /// The control that gets the keys.
+    /// The style of the control that has the focus.
     public var focus: Style
-    /// The control that is being touched.
+    /// The style of a control that is being touched.
     public var highlight = Style(.default, [.inverse, .dim])
     /// The style of actions that cannot be undone.
     public var destructive: Style
     /// The style of parts that cannot be used.
     public var disabled = Style(.default, .dim)
-    /// Borders and dividers.
+    /// The style of borders and dividers.
     public var border = Style(.default, .dim)
-    /// The place of text that can be changed.
+    /// The style of fields whose text can be changed.
     public var field = Style(.default, .underline)
-    /// The line with the program's state.
+    /// The style of status bars and navigation bars.
     public var bar = Style(.default, .inverse)
     /// The background colour of sheets, alerts and menus.
     public var background = Color.default
@@ -36,8 +36,8 @@ public struct Theme: Hashable, Sendable {
     /// A theme whose accents have a colour.
     ///
     /// - Parameters:
-    ///   - accent: The colour of what stands out and of the focus.
-    ///   - destructive: The colour of what cannot be undone.
+    ///   - accent: The colour of emphasised parts and of the focus.
+    ///   - destructive: The colour of actions that cannot be undone.
     public init(accent: Color, destructive: Color) {
         self.accent = Style(accent, .bold)
         self.destructive = Style(destructive, .bold)
@@ -48,7 +48,7 @@ public struct Theme: Hashable, Sendable {
     /// The theme with the terminal's own colours.
     public static let standard = Theme(accent: .magenta, destructive: .red)
 
-    /// The theme without colours: bold and inverse letters in their place.
+    /// The theme without colours, which uses bold and inverse letters instead.
     public static let monochrome = Theme(accent: .default, destructive: .default)
 
     /// The theme that suits a display.
@@ -57,18 +57,18 @@ public struct Theme: Hashable, Sendable {
         usesUnicode = abilities.hasUnicode
     }
 
-    /// What shows that text goes on.
+    /// The sign at the end of text that was cut.
     var ellipsis: String { usesUnicode ? "…" : "..." }
     /// The lines around sheets, alerts and menus.
     var box: Canvas.Border { usesUnicode ? .rounded : .plain }
 }
 
 extension Style {
-    /// Letters of a colour on whatever lies below, with attributes.
+    /// The style of a foreground and attributes, on a clear background.
     init(_ foreground: Color, _ attributes: Attributes) { self.init(foreground, on: .clear, attributes) }
 }
 
-/// A theme in a place of its own.
+/// A theme as an object, so that it is stored as a reference.
 final class ThemeBox {
     let theme: Theme
 
