@@ -20,7 +20,7 @@ package final class ManualKernel: Kernel, @unchecked Sendable {
     package private(set) var sleeps = 0
     /// The number of polls, which ask for ready descriptors without waiting.
     package private(set) var polls = 0
-    /// The descriptors that are ready, in the order in which they became ready.
+    /// Descriptors that are ready, in the order in which they became so.
     package var ready: [(descriptor: CInt, events: RunLoop.DescriptorEvents)] = []
     /// The number of next waits that end at once for no reason, as with EINTR.
     package var interruptions = 0
